@@ -11,11 +11,6 @@ __all__ = ["EQUIVALENT", "reason"]
 # (module, line before, line after): why the two do the same
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
-        "publish/steps/large_scores.py",
-        "whole = child(total, int(hi[a] - lo[a]), size)",
-        "whole = child(total, int(hi[a] << lo[a]), size)",
-    ): "Only the score ncp looks at a width, and it does not look at the whole.",
-    (
         "privacy/binomial.py",
         "low, high = int((total - slack) * one), -int(-(total + slack) * one // 1)",
         "low, high = int((total - slack) * one), -int(+(total + slack) * one // 1)",

@@ -22,6 +22,8 @@ AUDITED = (
             DiffGen(specialisations=3, score="purity"),
             DiffGen(schedule="paper", specialisations=4),
             DiffGen(schedule="paper", specialisations=3, score="infogain"),
+            DiffGen(schedule="paper", specialisations=3, score="ncp"),
+            DiffGen(schedule="paper", specialisations=3, score="discernibility"),
         ),
         tiny=(DiffGen(specialisations=2), DiffGen(schedule="paper", specialisations=2)),
         experiments=tuple(experiments(DiffGen, (trials.empty_row,))),

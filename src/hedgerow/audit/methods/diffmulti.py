@@ -19,6 +19,7 @@ AUDITED = (
             DiffMulti(specialisations=6, depth=3, score="gini"),
             DiffMulti(specialisations=6, depth=3, score="ncp"),
             DiffMulti(specialisations=6, depth=3, score="discernibility"),
+            DiffMulti(specialisations=6, depth=3, score="infogain"),
             DiffMulti(),
             DiffMulti(schedule="paper", specialisations=8, depth=4),
             DiffMulti(schedule="paper", specialisations=5, depth=3, score="ncp"),

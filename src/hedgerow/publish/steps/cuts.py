@@ -60,8 +60,8 @@ class Cuts:
             yield np.flatnonzero(lacking & (self.attribute == a))
 
     def split_points(self, values: Ints, score: Score) -> Callable[[Histograms], Candidates]:
-        """Scores all split points of some numeric values, each value by itself."""
-        return self._scored(values, np.full(len(values), ALL_CUTS), score)
+        """Scores all split points of some numeric values, each value by itself, as a paper does."""
+        return self._scored(values, np.full(len(values), ALL_CUTS), score, paper=True)
 
     def candidates(self, score: Score, *, joint: bool) -> Callable[[Histograms], Candidates]:
         """Scores what may be specialised next, as one set of candidates.
@@ -69,11 +69,11 @@ class Cuts:
         Args:
             score: The score.
             joint: Whether all split points of a numeric value are candidates, or only the one
-                that was drawn for it.
+                that was drawn for it, as in the paper.
         """
         values = np.flatnonzero(self.open_values())
         ask = np.where((self.taxon[values] >= 0) | joint, ALL_CUTS, self.split_point[values])
-        scored = self._scored(values, ask, score)
+        scored = self._scored(values, ask, score, paper=not joint)
 
         def compute(marginals: Histograms) -> Candidates:
             each = scored(marginals)
@@ -90,7 +90,9 @@ class Cuts:
 
         return compute
 
-    def _scored(self, values: Ints, ask: Ints, score: Score) -> Callable[[Histograms], Candidates]:
+    def _scored(
+        self, values: Ints, ask: Ints, score: Score, *, paper: bool
+    ) -> Callable[[Histograms], Candidates]:
         shape = (len(values), self._domain.attributes)
         places = (np.arange(len(values)), self.attribute[values])
 
@@ -108,6 +110,7 @@ class Cuts:
             spread(ask, SKIP),
             score,
             apart=True,
+            paper=paper,
         )
 
         def compute(marginals: Histograms) -> Candidates:

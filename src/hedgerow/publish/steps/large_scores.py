@@ -80,7 +80,7 @@ def rescore_large(
     regions: tuple[Small, Small, Small],
     domain: Domain,
     kind: int,
-    apart: int,
+    gain: int,
     start: Ints,
     out: Ints,
 ) -> None:
@@ -91,7 +91,7 @@ def rescore_large(
         regions: The nodes' parts [lo, hi) of each attribute, and their taxonomy nodes or -1.
         domain: The public domain.
         kind: The kernel of the score.
-        apart: What candidates are compared with.
+        gain: Whether the region's own term is taken off.
         start: Where each node's candidates begin.
         out: The candidates by column: score, weight, count, attribute and first cut.
     """
@@ -103,7 +103,7 @@ def rescore_large(
         return int(child_term(kind, counts, width, size))
 
     def finish(children: int, parent: int, total: int) -> int:
-        return int(finished(kind, children, parent, total, apart))
+        return int(finished(kind, children, parent, total, gain))
 
     for i in range(len(start) - 1):
         runs = slice(int(start[i]), int(start[i + 1]))

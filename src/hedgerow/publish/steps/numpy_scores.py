@@ -27,7 +27,7 @@ def rescore(
     regions: Regions,
     domain: Domain,
     numbers: Numbers,
-    apart: bool,
+    gain: bool,
     start: Ints,
     out: Ints,
 ) -> None:
@@ -38,7 +38,7 @@ def rescore(
         regions: The nodes' parts [lo, hi) of each attribute, and their taxonomy nodes or -1.
         domain: The public domain.
         numbers: What each part adds.
-        apart: Whether candidates of different regions are compared.
+        gain: Whether the region's own number is taken off.
         start: Where each node's candidates begin.
         out: The candidates by column: score, weight, count, attribute and first cut.
     """
@@ -61,7 +61,7 @@ def rescore(
                 edges = np.stack([ends[0], cuts, ends[1]], axis=1)
             size = int(domain.sizes[a])
             score = _sum(numbers, sums, codes, edges, size)
-            if apart:
+            if gain:
                 score = score - _sum(numbers, sums, codes, edges[:1, [0, -1]], size)
             out[0, here] = score
 

@@ -16,9 +16,9 @@ from hedgerow.arrays import Ints, Small
 from hedgerow.compiled import NEVER, kernel
 
 __all__ = [
-    "ALL_CUTS", "APART", "DISCERNIBILITY", "GAIN", "GINI", "INFOGAIN", "KERNELS", "MAX", "NCP",
-    "NCP_BITS", "ONE_BIT", "PURITY", "RATIO_BITS", "SKIP", "TOGETHER", "child_term", "finished",
-    "log2_fixed", "root_fixed", "score_nodes",
+    "ALL_CUTS", "DISCERNIBILITY", "GINI", "INFOGAIN", "KERNELS", "MAX", "NCP", "NCP_BITS",
+    "ONE_BIT", "PURITY", "RATIO_BITS", "SKIP", "child_term", "finished", "log2_fixed",
+    "root_fixed", "score_nodes",
 ]  # fmt: skip
 
 KERNELS = range(6)
@@ -26,7 +26,6 @@ MAX, NCP, DISCERNIBILITY, GINI, INFOGAIN, PURITY = KERNELS
 NCP_BITS, RATIO_BITS, GAIN_BITS, LOG_BITS = 16, 8, 16, 24
 ONE_BIT = (1 << GAIN_BITS) + 1  # and the rounding
 _WEIGHT = 1 << 24  # the base weight of one attribute, shared among its cuts
-TOGETHER, APART, GAIN = range(3)  # candidates of one region, of several, or weighed gains
 SKIP = -2
 ALL_CUTS = -1
 
@@ -139,20 +138,27 @@ def child_term(kind: int, counts: Ints | Sequence[int], width: Any, size: Any) -
     return entropy
 
 
-def finished(kind: int, children: Any, parent: Any, total: Any, apart: int) -> Any:
-    """The score from the sum over children and the same term of the whole region."""
+def finished(kind: int, children: Any, parent: Any, total: Any, gain: int) -> Any:
+    """The score from the sum over children and the same term of the whole region.
+
+    Args:
+        kind: The kernel.
+        children: The sum over children.
+        parent: The same term of the whole region.
+        total: The region's records.
+        gain: Whether the region's own term is taken off, in the scores that are known without: by
+            the others, candidates are compared by what they gain in any case.
+    """
     if kind == MAX:
-        return children - parent if apart == GAIN else children
+        return children - parent if gain else children
     if kind == NCP:
-        return parent - children if apart == GAIN else -children
-    if kind == PURITY:
-        return children - parent if apart else children
+        return parent - children if gain else -children
+    if kind in (PURITY, GINI):
+        return children - parent
     if total == 0:
         return 0
     if kind == DISCERNIBILITY:
-        return (total << RATIO_BITS) * (apart == GAIN) - _ratio(children, total)
-    if kind == GINI:
-        return children - parent if apart else children
+        return (total << RATIO_BITS) * gain - _ratio(children, total)
     if kind != INFOGAIN:
         raise ValueError("no such kernel")
     return ((parent - children) >> (LOG_BITS - GAIN_BITS)) // total
@@ -178,7 +184,7 @@ def score_nodes(
     first_child: Small,
     children: Small,
     kind: int,
-    apart: int,
+    gain: int,
     out_start: Ints,
     room: tuple[Ints, ...],
     out: Ints,
@@ -218,7 +224,7 @@ def score_nodes(
                         e += 1
                     score += child_term(kind, left, node_hi[child] - low_c, size)
                     low_c = node_hi[child]
-                out[0, run] = finished(kind, score, whole, records, apart)
+                out[0, run] = finished(kind, score, whole, records, gain)
                 out[1, run] = _WEIGHT
                 out[2, run] = 1
                 out[3, run] = a
@@ -243,12 +249,11 @@ def score_nodes(
                 if kind == NCP:
                     after = cut + 1
                 if kind == PURITY:
-                    score = _purity(left) + _purity(right)
-                    out[0, run] = score - whole if apart else score
+                    out[0, run] = _purity(left) + _purity(right) - whole
                 else:
                     score = child_term(kind, left, cut - low, size)
                     score += child_term(kind, right, high - cut, size)
-                    out[0, run] = finished(kind, score, whole, records, apart)
+                    out[0, run] = finished(kind, score, whole, records, gain)
                 out[1, run] = weight
                 out[2, run] = after - cut
                 out[3, run] = a

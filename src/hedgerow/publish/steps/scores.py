@@ -3,6 +3,10 @@
 Scores are integers (some in fixed point), so selection is exact. `score_range` is the largest
 difference between the changes of two candidates' scores when one record is added: a selection with
 rate r costs r * score_range. The proofs are in docs/algorithms/scores.md.
+
+All scores but `max` are gains: what a division adds to that of the region as it is. Penalties of
+different values say nothing about which to divide: the value that is smallest already has least.
+The papers compare them all the same, and their schedules do so here.
 """
 
 from __future__ import annotations
@@ -31,7 +35,8 @@ class Score:
 
     Args:
         name: What users call it.
-        sensitivity: The most that one record changes one candidate's score.
+        sensitivity: The most that one record changes one candidate's score in its published form,
+            of which a paper's schedule pays twice.
         score_range: The most by which the changes of two candidates of one region differ.
         score_range_apart: The same for candidates of different regions, as DiffGen has them, with
             the region's own number taken off. A record is in one of them, so 0 is among the
@@ -90,12 +95,13 @@ MAX = Score(
     name="max", kernel=kernels.MAX, needs_class=True,
     sensitivity=1, score_range=1, score_range_apart=1,
 )
-# minus the records' penalties |child|/|domain|: a new record takes 0 to 2^16 from each
+# by how much the records' penalties |value|/|domain| fall: a new record adds 0 to 2^16 to each;
+# as published, minus the penalties: it takes as much
 NCP = Score(
     name="ncp", kernel=kernels.NCP, needs_class=False,
     sensitivity=1 << NCP_BITS, score_range=1 << NCP_BITS, score_range_apart=1 << NCP_BITS,
 )
-# minus sum of m_c^2 / m: changes lie in [-1, 1]
+# m - sum of m_c^2 / m: changes lie in [0, 2]; as published without m: in [-1, 1]
 DISCERNIBILITY = Score(
     name="discernibility", kernel=kernels.DISCERNIBILITY, needs_class=False,
     sensitivity=1 << RATIO_BITS, score_range=2 << RATIO_BITS, score_range_apart=2 << RATIO_BITS,
@@ -105,10 +111,11 @@ GINI = Score(
     name="gini", kernel=kernels.GINI, needs_class=True,
     sensitivity=2 << RATIO_BITS, score_range=2 << RATIO_BITS, score_range_apart=4 << RATIO_BITS,
 )
-# information gain in bits: sensitivity 1 for any number of classes, plus the rounding
+# information gain in bits: sensitivity 1 for any number of classes, plus the rounding; inside a
+# region the entropy of its classes is common to all, and what is left parts by 1 at most
 INFOGAIN = Score(
     name="infogain", kernel=kernels.INFOGAIN, needs_class=True, sensitivity=ONE_BIT,
-    score_range=2 * ONE_BIT, score_range_apart=2 * ONE_BIT,
+    score_range=ONE_BIT + 1, score_range_apart=2 * ONE_BIT,
 )
 # twice the majority count plus the length of the class counts: a new record adds 0 to 3
 PURITY = Score(
@@ -127,6 +134,7 @@ def candidates(
     score: Score,
     *,
     apart: bool,
+    paper: bool = False,
 ) -> Callable[[Histograms], Candidates]:
     """Scores candidates under the seal: a function for `Sealed.map`.
 
@@ -139,8 +147,10 @@ def candidates(
             one cut to score. Nodes where all is SKIP are left out of the answer.
         score: The score.
         apart: Whether candidates of different regions are compared.
+        paper: Whether penalties are compared as the papers do, and not what is gained. Weights
+            multiply gains under every schedule.
     """
-    against = kernels.GAIN if domain.weighed else kernels.APART if apart else kernels.TOGETHER
+    gain = domain.weighed or (score.kernel != kernels.MAX and not paper)
 
     def compute(histograms: Histograms) -> Candidates:
         nodes = len(lo)
@@ -154,12 +164,20 @@ def candidates(
         kernels.score_nodes(
             histograms.start, histograms.code, histograms.counts, lo, hi, taxon, ask,
             domain.sizes, domain.node_hi, domain.first_child, domain.children,
-            score.layout, against, start, tuple(np.empty((3, domain.classes), np.int64)), out,
+            score.layout, gain, start, tuple(np.empty((3, domain.classes), np.int64)), out,
         )  # fmt: skip
         if score.numbers is not None:
-            rescore(histograms, (lo, hi, taxon), domain, score.numbers, against > 0, start, out)
+            rescore(
+                histograms,
+                (lo, hi, taxon),
+                domain,
+                score.numbers,
+                apart or domain.weighed,
+                start,
+                out,
+            )
         elif histograms.counts.dtype == np.int64:
-            rescore_large(histograms, (lo, hi, taxon), domain, score.layout, against, start, out)
+            rescore_large(histograms, (lo, hi, taxon), domain, score.layout, gain, start, out)
         asked = (ask != SKIP).any(axis=1)  # a node that is not asked has no candidates
         start = np.append(start[:-1][asked], start[-1])
         out = out[:, : start[-1]]
@@ -183,10 +201,11 @@ def range_of(score: Score, domain: Domain, *, apart: bool) -> int:
     """What a rate is multiplied by for the price of a selection; see `Score`.
 
     Weighed gains part by no more than 0 and the changes of all gains do. Inside a region, that is
-    the score range for our own scores, whose regions change as their parts do. A score from outside
-    promises that between regions only.
+    the score range for most of our own scores, whose regions change as their parts do; not so for
+    the entropy of a region. A score from outside promises that between regions only.
     """
-    if domain.weighed and (apart or score.numbers is not None):
+    own = score.numbers is None and score.kernel != kernels.INFOGAIN
+    if domain.weighed and (apart or not own):
         # the majority of a region is not subtracted from `max` otherwise, and changes by 1
         return 2 if score.kernel == kernels.MAX else score.score_range_apart
     return score.score_range_apart if apart else score.score_range

@@ -13,7 +13,7 @@ from hedgerow.measured.itemsets import head_of
 from hedgerow.publish.planning.rules import size_edges
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
-from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.taxonomy import Taxonomy
 
 ITEMS, RECORDS, HEAD = 300, 4000, 30
 

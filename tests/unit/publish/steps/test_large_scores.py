@@ -15,6 +15,7 @@ from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, candidates
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 KERNELS = [name for name, score in SCORES.items() if score.kernel is not None]
+LOW = 7  # where the regions begin, which are narrower than the domain
 TREE = Taxonomy.from_nested("Any", {"L": ["a", "b"], "R": ["c"]})
 DOMAIN = Domain.of(
     Schema(
@@ -34,9 +35,9 @@ def histograms(seed: int, scale: int) -> Histograms:
     rng = np.random.default_rng(seed)
     start, code, counts = [0], [], []
     for node in range(3):
-        for size in (50, 3):
+        for size, low in ((50, LOW), (3, 0)):
             if node == 0 or (node == 2 and size == 3):
-                used = np.sort(rng.choice(size, min(size, 9), replace=False))
+                used = low + np.sort(rng.choice(size - low, min(size, 9), replace=False))
                 code += used.tolist()
                 counts += (rng.integers(0, 50, (len(used), 3)) * scale).tolist()
             start.append(len(code))
@@ -45,19 +46,20 @@ def histograms(seed: int, scale: int) -> Histograms:
     )
 
 
-def scored(found: Histograms, name: str, apart: bool) -> Candidates:
-    lo, hi = np.zeros((3, 2), np.int32), np.array([[50, 3]] * 3, np.int32)
+def scored(found: Histograms, name: str, paper: bool) -> Candidates:
+    lo, hi = np.array([[LOW, 0]] * 3, np.int32), np.array([[50, 3]] * 3, np.int32)
     taxon = np.tile(DOMAIN.root, (3, 1))
     ask = np.array([[ALL_CUTS, ALL_CUTS], [17, ALL_CUTS], [SKIP, ALL_CUTS]], np.int32)
-    return candidates(DOMAIN, lo, hi, taxon, ask, SCORES[name], apart=apart)(found)
+    score = candidates(DOMAIN, lo, hi, taxon, ask, SCORES[name], apart=True, paper=paper)
+    return score(found)
 
 
-@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("paper", [False, True])
 @pytest.mark.parametrize("name", KERNELS)
 def test_python_and_kernels_agree_where_both_can_count(
-    name: str, apart: bool, monkeypatch: pytest.MonkeyPatch
+    name: str, paper: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = [scored(histograms(seed, 1), name, apart) for seed in range(5)]
+    usual = [scored(histograms(seed, 1), name, paper) for seed in range(5)]
     calls = []
     exact = large_scores.exact_scores
 
@@ -68,7 +70,7 @@ def test_python_and_kernels_agree_where_both_can_count(
     monkeypatch.setattr(large_scores, "LARGE", 1)
     monkeypatch.setattr(large_scores, "exact_scores", counted)
     for seed, expected in enumerate(usual):
-        again = scored(histograms(seed, 1), name, apart)
+        again = scored(histograms(seed, 1), name, paper)
         assert np.array_equal(expected.score, again.score)
         assert np.array_equal(expected.start, again.start)
     assert len(calls) == 10  # the empty nodes are never large

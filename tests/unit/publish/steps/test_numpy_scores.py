@@ -58,7 +58,8 @@ def scored(score: Score, seed: int, apart: bool) -> Any:
     lo, hi = np.zeros((3, 2), np.int32), np.array([[50, 3]] * 3, np.int32)
     ask = np.array([[ALL_CUTS, ALL_CUTS], [17, ALL_CUTS], [SKIP, ALL_CUTS]], np.int32)
     taxon = np.tile(DOMAIN.root, (3, 1))
-    return candidates(DOMAIN, lo, hi, taxon, ask, score, apart=apart)(histograms(seed, 1))
+    score_all = candidates(DOMAIN, lo, hi, taxon, ask, score, apart=apart, paper=True)
+    return score_all(histograms(seed, 1))
 
 
 @pytest.mark.parametrize("name, numbers", [("max", largest), ("ncp", penalty)])
