@@ -77,7 +77,7 @@ def setting(job: Job) -> tuple[Any, Any, Callable[..., Any]]:
     elif job.method in ("LISTED", "SAMPLED"):
         method = personal.experiments[job.method == "SAMPLED"].method
     else:
-        names = ("DiffMulti", "DiffGen", "CDiffGen", "DiffPart")
+        names = ("Marginals", "DiffMulti", "DiffGen", "CDiffGen", "DiffPart")
         method = eval(job.method, {name: getattr(hedgerow, name) for name in names})
         entry = AUDITED[method.name]
         schemas = entry.schemas

@@ -45,11 +45,11 @@ import numpy as np
 
 import hedgerow as hr
 from data import add_data_option, find_folder
+from hedgerow.data import Transactions, read_transactions
 from hedgerow.estimate.itemsets.core import superset_sums
 from hedgerow.estimate.itemsets.supports import _gaussian, _laplace, prior_groups, shrink
 from hedgerow.evaluate.itemsets import exact_supports, top_itemsets
 from hedgerow.privacy.budget import rho_of_epsilon
-from hedgerow.table import Transactions, read_transactions
 from results import Results, add_json_option
 
 FILES = {

@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow import DiffMulti, Schema
-from hedgerow.table import read
-from hedgerow.table.stream import RowStream
+from hedgerow.data import read
+from hedgerow.data.stream import RowStream
 from results import Results, add_json_option
 from speed import PATHS, blow_up, cpu, decoded, histogram_pass, publishing
 

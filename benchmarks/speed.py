@@ -28,12 +28,12 @@ from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow import CDiffGen, DiffGen, DiffMulti, Schema, publish
 from hedgerow.counting.engine import Domain
+from hedgerow.data import Table, read
 from hedgerow.evaluate import random_queries
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
-from hedgerow.table import Table, read
 from results import Results, add_json_option
 
 PATHS = 63  # the authors' cap on specialisations along one path

@@ -21,17 +21,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats
+from hedgerow.data import frame_kind, read_column, read_columns
+from hedgerow.data.encode import text_of
 from hedgerow.errors import DataError, InputError, UsageError
-from hedgerow.guesses import Guessed, guessable
-from hedgerow.hints import ESTIMATOR
 from hedgerow.privacy.budget import Number
 from hedgerow.publish.api import publish
 from hedgerow.publish.publisher import Publisher
 from hedgerow.release import Release
 from hedgerow.schema import Schema
 from hedgerow.store.frames import Frame
-from hedgerow.table import frame_kind, read_column, read_columns
-from hedgerow.table.encode import text_of
+from hedgerow.suggestions import ESTIMATOR, Suggestions, answer_mistakes
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -52,10 +51,10 @@ SchemaLike = Schema | Mapping[str, Any] | str | os.PathLike[str]
 Bounds = tuple[float, float] | Sequence[tuple[float, float]]
 
 
-class _Published(BaseEstimator, Guessed):  # type: ignore[misc]
+class _Published(BaseEstimator, Suggestions):  # type: ignore[misc]
     """What both estimators share; their settings are the attributes that scikit-learn sets."""
 
-    _guesses = ESTIMATOR
+    _suggestions = ESTIMATOR
     _advice = ""
 
     epsilon: Number
@@ -193,7 +192,7 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
     _usual = "diffmulti"
     _advice = " A class is one of the labels that were named, never a continuous number."
 
-    @guessable
+    @answer_mistakes
     def __init__(
         self,
         epsilon: Number = 1,
@@ -217,6 +216,7 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
         self.dataset = dataset
         self.random_state = random_state
 
+    @answer_mistakes
     def fit(self, X: Frame, y: Frame) -> Self:
         """Publishes X and y. This spends epsilon.
 
@@ -295,6 +295,7 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
             found[refused] = counts / counts.sum() if counts.any() else 1 / len(counts)
         return found
 
+    @answer_mistakes
     def predict(self, X: Frame) -> NDArray[Any]:
         """The likeliest class of each row.
 
@@ -346,7 +347,7 @@ class Synthesizer(_Published):
         (['x0', 'x1'], 3)
     """
 
-    @guessable
+    @answer_mistakes
     def __init__(
         self,
         epsilon: Number = 1,
@@ -368,6 +369,7 @@ class Synthesizer(_Published):
         self.dataset = dataset
         self.random_state = random_state
 
+    @answer_mistakes
     def fit(self, X: Frame, y: None = None) -> Self:
         """Publishes X, the class included if the schema has one. This spends epsilon.
 
@@ -381,6 +383,7 @@ class Synthesizer(_Published):
         self._publish(table, self._known(names))
         return self
 
+    @answer_mistakes
     def sample(self, n: int | None = None, seed: int | None = None) -> Frame:
         """Synthetic rows, in a frame of the kind that was fitted. This costs nothing.
 

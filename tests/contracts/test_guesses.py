@@ -403,9 +403,9 @@ GUESSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda g: hr.publish(PEOPLE, SCHEMA, None, 1, 0, 3), "seed=..."),
     (lambda g: hr.verify(), "source=..."),
     (lambda g: hr.verify(PEOPLE), "hedgerow.verify(release)"),
-    (lambda g: hr.sample.people(n=10), "Write rows=10."),
+    (lambda g: hr.sample.people(n=10), "Its arguments are rows, "),
     (lambda g: hr.sample.people("10"), "Write rows=10."),
-    (lambda g: hr.evaluate.error_table(PEOPLE, g.release, []), "hedgerow.table.read("),
+    (lambda g: hr.evaluate.error_table(PEOPLE, g.release, []), "hedgerow.data.read("),
     (lambda g: hr.Diffmulti, "did you mean DiffMulti?"),
     (lambda g: hr.publsh, "did you mean publish?"),
     (lambda g: hr.Numeric, "from hedgerow.schema import Numeric"),
@@ -445,7 +445,7 @@ GUESSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda g: g.shop.groupby("x"), 'release.table("item", "item")'),
     (lambda g: g.shop.mean("tea"), "is not a numeric attribute"),
     (lambda g: g.shop.frequent(min_support=0.1), "k, level, kind"),
-    (lambda g: g.shop.association_rules(), "release.frequent(20)"),
+    (lambda g: g.shop.association_rules(), "release.rules()"),
     (lambda g: g.shop.table(["tea", "milk"]), "For tea, milk alone"),
     # answers, tables and plans
     (lambda g: float(g.answers), 'answers["estimate"]'),
@@ -479,19 +479,19 @@ def test_hints_name_columns_that_are_there(asked: Asked) -> None:
     """The examples of a hint work as they stand."""
     for release, names in ((asked.release, ["query", "table"]), (asked.shop, ["query", "table"])):
         for name in names:
-            meant = release._meant(name).split(", or ")[0]
+            meant = release._suggest(name).split(", or ")[0]
             assert len(eval(meant, {"release": release})) > 0
 
 
 def test_commands_in_hints_can_be_typed() -> None:
     from typer.main import get_command
 
-    from hedgerow import hints
+    from hedgerow import suggestions
     from hedgerow.cli import app
 
     known: Any = get_command(app)
 
-    tables = [one for one in vars(hints).values() if isinstance(one, dict)]
+    tables = [one for one in vars(suggestions).values() if isinstance(one, dict)]
     told = [text for table in tables for text in table.values() if isinstance(text, str)]
     typed = {line for text in told for line in re.findall(r"`hedgerow ([^`]+)`", text)}
     assert len(typed) >= 7

@@ -19,14 +19,13 @@ PACKAGES = [
     "surroundings",  # what lies in the current folder is neither settings nor modules
     "compiled",  # loops that are compiled where data is large
     "methods",  # names and import paths of methods and scores
-    "settings",  # one check of types, for whatever has settings
-    "hints",  # what people type who have not read anything
-    "guesses",  # answers to it
+    "suggestions",  # answers to wrong names, arguments and types
     "disk",  # locks and reserved space on a disk, for scratch files, ledgers and releases
     "schema",
     "sample",  # the embedded sample: a simulated table that knows its schema and nothing else
     "optimise",  # lattices of generalisations: mathematics on public numbers
-    "table",
+    "data",
+    "draft",  # schemas proposed from private data, and data checked against them
     "counting",
     "privacy",
     "store",  # folders, files and frames
@@ -49,9 +48,7 @@ SMALL = {
     "surroundings",
     "compiled",
     "methods",
-    "settings",
-    "hints",
-    "guesses",
+    "suggestions",
     "disk",
     "sample",
     "sklearn",

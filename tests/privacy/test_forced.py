@@ -11,6 +11,7 @@ from hedgerow.audit.forced import check_rules, first_difference, unlike_tables
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import TINY_TABLES, long_schema, picker, random_universe
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.data import Table
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
@@ -21,7 +22,6 @@ from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.planning import rules
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 MODES = [(entry, mode) for entry in AUDITED.values() for mode in entry.modes]
 BUDGET = Budget.of(5)

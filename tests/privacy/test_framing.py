@@ -23,17 +23,18 @@ import pytest
 AUDITS = Path(__file__).parents[2] / "audits"
 sys.path.insert(0, str(AUDITS))  # a folder of scripts, not a package
 
+from hedgerow.data.readers import choose, frames, workbook  # noqa: E402
+from hedgerow.data.readers.text import faults, fimi, unpacked  # noqa: E402
+
 import fuzz  # noqa: E402
 import fuzz_guard  # noqa: E402
 import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
+from hedgerow.data import read_transactions  # noqa: E402
+from hedgerow.data.source import Source  # noqa: E402
+from hedgerow.draft.check import check_rows  # noqa: E402
 from hedgerow.errors import DataError, HedgerowError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
-from hedgerow.table import read_transactions  # noqa: E402
-from hedgerow.table.checking import check_rows  # noqa: E402
-from hedgerow.table.readers import choose, frames, workbook  # noqa: E402
-from hedgerow.table.readers.source import Source  # noqa: E402
-from hedgerow.table.readers.text import faults, fimi, unpacked  # noqa: E402
 
 INSERTIONS = 1300
 LIMITS = Path(__file__).parents[2] / "docs" / "privacy" / "limits.md"

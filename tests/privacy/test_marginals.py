@@ -278,12 +278,12 @@ BY_REPLAY = {
     "by_class paid as one": (paid_as_one("by_class"), 2, 30, DELTAS),
     "single paid as one": (paid_as_one("single"), 0, 30, DELTAS),
     "again paid as one": (paid_as_one("again"), 2, 30, DELTAS),
-    "fine paid as one": (paid_as_one("fine"), 2, 30, DELTAS),
+    "fine paid as one": (paid_as_one("fine"), 2, 100, DELTAS),
     "pairs paid as one": (paid_as_one("pairs"), 0, 1000, DELTAS),
     "more pairs paid as one": (paid_as_one("more_pairs"), 0, 1000, DELTAS),
     # what rho pays for choices has more room: only the worst of all scores would use it up
     "a score range of one": (score_range_of_one, 0, 1000, [0]),
-    "expected from exact tables": (expected_of_exact_tables, 0, 1000, [0]),
+    "expected from exact tables": (expected_of_exact_tables, 0, 200, [0]),
 }
 
 

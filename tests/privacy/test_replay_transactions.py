@@ -16,6 +16,7 @@ from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.replay_trace import DivergedError, compare
 from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.data import Transactions
 from hedgerow.errors import LeakError
 from hedgerow.privacy.budget import Budget, UnitBudget, rho_of_epsilon
 from hedgerow.privacy.curator import Curator
@@ -28,7 +29,6 @@ from hedgerow.publish.api import run
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.planning.rules import support_units
 from hedgerow.schema import Schema
-from hedgerow.table import Transactions
 
 ROUNDING = 1e-9
 EXAMPLES = int(os.environ.get("HEDGEROW_EXAMPLES", "60"))

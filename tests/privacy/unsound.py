@@ -37,6 +37,7 @@ from hedgerow.audit.rules import ROUNDING, replay_pair
 from hedgerow.audit.telling import Telling
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.data import Table
 from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
@@ -51,7 +52,6 @@ from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.steps import scores
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 Break = Callable[[], AbstractContextManager[Any]]
 

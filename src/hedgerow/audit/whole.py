@@ -49,7 +49,7 @@ from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.schema import Schema
-from hedgerow.settings import check_arguments
+from hedgerow.suggestions import check_arguments
 
 __all__ = ["TINY_CELLS", "audit"]
 

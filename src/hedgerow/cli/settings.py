@@ -25,7 +25,7 @@ import typer
 from hedgerow.cli.display.terminal import Command
 from hedgerow.errors import UsageError
 from hedgerow.methods import METHODS, for_data, load
-from hedgerow.settings import choices
+from hedgerow.suggestions import members
 
 if TYPE_CHECKING:
     from hedgerow.publish.publisher import Publisher
@@ -165,11 +165,11 @@ def settings_of(kind: Any) -> dict[str, Setting]:
     hints, texts = typing.get_type_hints(kind), _arguments(kind)
     found = {}
     for field in fields(kind):
-        members = [one for one in choices(hints[field.name]) if one is not NoneType]
-        literal = [one for one in members if typing.get_origin(one) is typing.Literal]
+        types = [one for one in members(hints[field.name]) if one is not NoneType]
+        literal = [one for one in types if typing.get_origin(one) is typing.Literal]
         found[field.name] = Setting(
             name=field.name,
-            takes=tuple(one for one in members if one not in literal),
+            takes=tuple(one for one in types if one not in literal),
             words=tuple(word for one in literal for word in typing.get_args(one)),
             default=None if field.default is MISSING else field.default,
             help=texts.get(field.name, ""),

@@ -71,6 +71,8 @@ def estimate_cells(
     """
     if is_censored(measurements):
         return _listed(measurements, classes)
+    if rule == "none":  # what was counted on the way to the regions is not looked at again
+        measurements = [m for m in measurements if m.at == "region"] or measurements
     found = fit(gather(partition, measurements, classes), rule)
     values = found.cells
     variance = np.repeat(found.variance[:, None], values.shape[1], axis=1)
@@ -129,11 +131,13 @@ def whole_counts(cells: Cells) -> Ints:
     """The published counts of the listed cells: whole, not negative, adding up to the total.
 
     The total is the noisy one, rounded. A thresholded release without a measured total keeps its
-    listed values as they are.
+    listed values as they are. So do papers: each count becomes the nearest whole number that is not
+    negative, and what is cut off below 0 is too much in the sum.
     """
-    if cells.fit is not None and cells.fit.evidence.cells is None:
+    papers = cells.fit is not None and cells.fit.rule != "least squares"
+    if cells.fit is not None and cells.fit.evidence.cells is None and not papers:
         return whole_cells(cells.fit)
-    total = noisy_total(cells)
+    total = None if papers else noisy_total(cells)
     if total is None:
         return np.maximum(np.rint(cells.values), 0).astype(np.int64)
     goal = max(0, round(total))

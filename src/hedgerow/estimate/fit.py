@@ -23,10 +23,12 @@ __all__ = ["RULES", "Fit", "fit"]
 RULES: dict[str, Callable[[Ints, Floats], Passes]] = {
     "least squares": least_squares_passes,
     "averaging": averaging_passes,
-    "paper": averaging_passes,
     "none": leaf_passes,
 }
-"""What a method's setting `consistency` may say: how counts of a tree are made to agree."""
+"""What a method's setting `consistency` may say: how counts of a tree are made to agree.
+
+The last two are those of papers: averages from the bottom up and back, or counts as they are.
+"""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -16,7 +16,7 @@ from hedgerow.errors import UsageError
 from hedgerow.measured.generalized import dictionary, numbers
 from hedgerow.measured.partition import Parts
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
-from hedgerow.settings import whole
+from hedgerow.suggestions import whole
 
 __all__ = ["check_whole", "draw_rows", "labels_of", "rows_of", "values_of"]
 

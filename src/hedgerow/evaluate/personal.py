@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data import Table
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.side import Side
 from hedgerow.optimise.solve import solve
 from hedgerow.publish.supermodular import Supermodular
-from hedgerow.table import Table
 
 __all__ = ["PersonalTable", "personal_table"]
 
@@ -55,7 +55,7 @@ def personal_table(
 
     Args:
         table: The raw table.
-        side: The codes of a side table (`hedgerow.table.read_public`).
+        side: The codes of a side table (`hedgerow.data.read_public`).
         method: The method; its threshold or lambda is replaced.
         settings: Risk thresholds, or lambdas.
         most: At most so many records, drawn at random, are solved.

@@ -11,6 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.data import (
+    Table,
+    Transactions,
+    check_transactions,
+    read_prepared,
+    read_public,
+    read_transactions,
+)
+from hedgerow.data.records import ItemPreparation
+from hedgerow.data.table import Preparation
 from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
 from hedgerow.evaluate import measures as comparisons
 from hedgerow.evaluate.classify import Model
@@ -33,17 +43,7 @@ from hedgerow.release import (
     TableRelease,
     TransactionsRelease,
 )
-from hedgerow.settings import check_arguments
-from hedgerow.table import (
-    Table,
-    Transactions,
-    check_transactions,
-    read_prepared,
-    read_public,
-    read_transactions,
-)
-from hedgerow.table.preparation import Preparation
-from hedgerow.table.transactions.preparation import ItemPreparation
+from hedgerow.suggestions import check_arguments
 
 __all__ = ["Distortion", "Judgement", "Personal", "judge"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from hedgerow.arrays import Floats
+from hedgerow.data import Table
 from hedgerow.errors import UsageError
-from hedgerow.guesses import guessable
 from hedgerow.release import Release
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Intervals, Query
-from hedgerow.table import Table
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = [
     "NOT_PRIVATE",
@@ -27,7 +27,7 @@ __all__ = [
 NOT_PRIVATE = "NOT PRIVATE: compared with the raw table; for the holder of the data alone."
 
 
-@guessable
+@answer_mistakes
 def random_queries(
     schema: Schema,
     number: int,
@@ -216,7 +216,7 @@ class ErrorTable:
         return "\n".join(lines)
 
 
-@guessable
+@answer_mistakes
 def error_table(
     table: Table, release: Release, queries: Sequence[Query], *, sanity: float = 0.001
 ) -> ErrorTable:
@@ -239,7 +239,7 @@ def error_table(
     if not isinstance(table, Table):
         raise UsageError(
             f"table cannot be of type {type(table).__name__}.",
-            hint="Write hedgerow.table.read(data, schema), after `from hedgerow import table`.",
+            hint="Write hedgerow.data.read(data, schema), after `from hedgerow import table`.",
         )
     truth = exact_counts(table, queries)
     answers = release.count(list(queries))

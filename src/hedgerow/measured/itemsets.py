@@ -10,8 +10,8 @@ import numpy as np
 from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import ReleaseError
 from hedgerow.measured.measurements import Measurement
+from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import WEIGHT, Items
-from hedgerow.schema.taxonomies.item_tree import ItemTree
 
 __all__ = ["MOST_CORE", "CoreCells", "CutTree", "Itemsets", "cap_of"]
 

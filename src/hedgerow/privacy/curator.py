@@ -120,11 +120,16 @@ class Curator:
         return self._sampler.gaussian(exact.open(_KEY), rates), units
 
     def noisy(
-        self, purpose: str, depth: int, accounts: Ints, exact: Sealed[Ints]
+        self,
+        purpose: str,
+        depth: int,
+        accounts: Ints,
+        exact: Sealed[Ints],
+        units: Ints | None = None,
     ) -> tuple[Ints, Ints]:
         """Noisy counts, a record in one number at most, with the noise that their budget buys."""
         draw = self.laplace if self.law(purpose) == "laplace" else self.gaussian
-        return draw(purpose, depth, accounts, exact)
+        return draw(purpose, depth, accounts, exact, units)
 
     def sparse(
         self,

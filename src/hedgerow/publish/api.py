@@ -12,8 +12,8 @@ from typing import Any, SupportsIndex
 
 from hedgerow.counting.choose import Counting, engine_of, open_engine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
+from hedgerow.data import Database, Table, Transactions, refuse_mixing
 from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError
-from hedgerow.guesses import guessable
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.budget_ledger.ledger import Booking, Notes
 from hedgerow.privacy.sampler import Sampler, SecureSampler
@@ -31,14 +31,13 @@ from hedgerow.release import Release
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.target import Target
 from hedgerow.schema import Schema
-from hedgerow.settings import check_arguments, whole
 from hedgerow.store.frames import Frame
-from hedgerow.table import Database, Table, Transactions, refuse_mixing
+from hedgerow.suggestions import answer_mistakes, check_arguments, whole
 
 __all__ = ["publish", "release_of", "run"]
 
 
-@guessable
+@answer_mistakes
 def publish(
     source: str | os.PathLike[str] | Database | Frame,
     schema: Schema | Mapping[str, Any] | str | os.PathLike[str] | None = None,
@@ -98,7 +97,7 @@ def publish(
             as a likely mistake.
         recipient: For the ledger: whom the release is for.
         purpose: For the ledger: what it is for.
-        tables: Tables that the release should hold, such as "region illness", beside those that
+        tables: Tables that the release should hold, such as "home illness", beside those that
             the schema names; the release's schema names them too. See `Schema.with_tables`.
         out: The folder to save the release to.
         overwrite: Whether a release that is there may be replaced.

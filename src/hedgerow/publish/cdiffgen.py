@@ -12,16 +12,20 @@ Spent on each record: growing as in DiffGen, then its counts, one on each level 
 | step                            | mechanism        | `paper`            | `tuned`              |
 |---------------------------------|------------------|--------------------|----------------------|
 | rows, cut, select: the tree     | as in DiffGen    | half at most       | 1% + 40%             |
-| count: the classes of each node | discrete Laplace | rest, levels alike | the rest, see below  |
+| count: the classes of each node | discrete Laplace | half, levels alike | the rest, see below  |
 
 Of what `tuned` leaves for counts, the middle level gets 15%, other inner levels a token, leaves the
 rest (`_shares`).
 
-Departures from the paper (C.. as in docs/algorithms/cdiffgen.md): the tree is paid for (C2); the
-sensitivity is the number of levels, not of edges (C1); a path that is shorter than the longest has
-more to spend on its leaf (C3); the averaging uses the values of its first pass (C4) in `paper`, and
-exact least squares in `tuned`; every node is counted, empty ones too, and a public cap keeps the
-tree small enough for that (C6).
+Departures of `paper` from the paper (C.. as in docs/algorithms/cdiffgen.md), and those of DiffGen:
+
+- the tree is paid for (C2), and the sensitivity is the number of levels, not of edges (C1);
+- every node is counted, empty ones too, and a public cap keeps the tree small enough for that (C6);
+- misprints are put right, for as printed the tree stays inconsistent: averages use the values of
+  their first pass, and a difference is shared among a parent's children (C4), a cover ends (C5).
+
+`tuned` also gives a leaf on a short path what its path has left (C3), and its levels unequal parts,
+and makes all counts agree by exact least squares, without a count below 0.
 """
 
 from __future__ import annotations
@@ -35,17 +39,17 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Engine
-from hedgerow.guesses import told_settings
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.publish.diffgen import GridPublisher, grow_cuts
-from hedgerow.publish.planning.plan import Budgets, leaf_allowances
+from hedgerow.publish.planning.plan import Budgets, half_of, leaf_allowances
 from hedgerow.publish.publisher import (
     Job,
     Outcome,
 )
 from hedgerow.publish.steps.measure import measured
 from hedgerow.publish.steps.tree import tree_of_cuts
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["CDiffGen"]
 
@@ -56,7 +60,7 @@ MOST_CELLS, MOST_COUNTS = 1_000_000, 10_000_000
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True)
 class CDiffGen(GridPublisher):
     """Settings of CDiffGen.
@@ -91,10 +95,8 @@ class CDiffGen(GridPublisher):
 
     def counting(self, budgets: Budgets, size: int) -> tuple[Allowance, ...]:
         """See `GridPublisher.counting`: every level is counted."""
-        return (
-            Allowance("count", "epsilon", units=None, uses=size + 1),
-            *leaf_allowances(budgets)[1:],
-        )
+        count = Allowance("count", "epsilon", units=None, uses=size + 1)
+        return (count, *(() if self.schedule == "paper" else leaf_allowances(budgets)[1:]))
 
     def grow(self, job: Job) -> Outcome:
         """See `TablePublisher.grow`."""
@@ -108,7 +110,11 @@ class CDiffGen(GridPublisher):
             job.found.append(measured(curator, "spare", "node", [drawn], by_class=True))
         # count
         exact = engine.cell_counts(cuts.edges()).map(_node_counts(engine, tree, cuts.edges()))
-        shares = _shares(tree, int(ledger.left("epsilon", _ROOT)[0]), self.schedule)
+        if self.schedule == "paper":
+            levels = int(tree.depth.max()) + 1
+            shares = np.full(len(tree.parent), half_of(job.plan.budgets) // levels, dtype=np.int64)
+        else:
+            shares = _shares(tree, int(ledger.left("epsilon", _ROOT)[0]))
         counted = []
         for depth in range(int(tree.depth.max()) + 1):
             nodes = np.flatnonzero(tree.depth == depth)
@@ -120,20 +126,18 @@ class CDiffGen(GridPublisher):
         return job.finish(tree, tree.leaves, 1)
 
 
-def _shares(tree: TreePartition, units: int, schedule: str) -> Ints:
+def _shares(tree: TreePartition, units: int) -> Ints:
     """The units of each node's counts: on every path they add up to all units, exactly.
 
-    `paper` gives all levels of the longest path the same, and a leaf what its path has left.
-    `tuned` gives the middle level 15%, all other inner levels a token of at most 0.1%, and a leaf
-    the rest. Most conditions cut most subtrees, so that leaves must answer them; one level of about
+    The middle level gets 15%, all other inner levels a token of at most 0.1%, and a leaf the rest.
+    Most conditions cut most subtrees, so that leaves must answer them; one level of about
     the square root as many nodes answers the others, and further levels cost more than they win.
     """
     deepest = int(tree.depth.max())
-    prices = np.full(deepest + 1, units // (deepest + 1), dtype=np.int64)
-    if schedule == "tuned":
-        # tokens together take 10% at most, however deep the tree is
-        prices[:] = max(1, min(units // 1000, units // (10 * (deepest + 1))))
-        prices[deepest // 2] = max(1, units * 15 // 100)
+    # tokens together take 10% at most, however deep the tree is
+    token = max(1, min(units // 1000, units // (10 * (deepest + 1))))
+    prices = np.full(deepest + 1, token, dtype=np.int64)
+    prices[deepest // 2] = max(1, units * 15 // 100)
     left = np.full(len(tree.parent), units, dtype=np.int64)
     share = np.zeros(len(tree.parent), dtype=np.int64)
     for depth in range(deepest + 1):

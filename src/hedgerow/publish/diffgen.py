@@ -13,37 +13,48 @@ Spent on each record (all steps see all records, so charges add up):
 | rows: how many records, for the rules   | discrete Laplace | -            | 1%                 |
 | cut: a split point of one numeric value | exponential      | 1 of 2 N     | (joined to select) |
 | select: which value to specialise       | exponential      | 1 of 2 N     | 50% over h steps   |
-| leaf: class counts                      | discrete Laplace | what is left | what is left       |
+| leaf: class counts                      | discrete Laplace | N of 2 N     | what is left       |
 
-with N = numeric + 2 h - 1. Cuts of the two halves of an interval are drawn under one charge: no
-record lies in both. With a delta, select and cut are paid in zCDP, and what is left of it buys a
-second count, with discrete Gaussian noise.
+with N = numeric + 2 h. Cuts of the two halves of an interval are drawn under one charge: no
+record lies in both. With a delta, select and cut are paid in zCDP; in `tuned`, what is left of it
+buys a second count, with discrete Gaussian noise.
 
-Departures from the paper (G.. as in docs/algorithms/diffgen.md): information gain at its true
-sensitivity, 1 bit (G1), in exact integers; split points lie on the public grid (G3); every group
-is published, empty ones too (G4), listed by a threshold where they are too many; no cut is drawn
-after the last step, and what is left goes to the counts (G0). `tuned` also selects value and cut in
-one draw, and takes monotone scores at their worth.
+Departures of `paper` from the paper, for privacy or for exact arithmetic (G.. as in
+docs/algorithms/diffgen.md):
+
+- information gain at its true sensitivity, 1 bit for any number of classes (G1);
+- split points lie on the public grid (G3);
+- scores and noise are whole numbers;
+- more groups than can be listed are listed from a threshold on, or not made at all (`max_cells`).
+
+`tuned` also compares gains and not penalties, selects value and cut in one draw, takes monotone
+scores at their worth, gives to the counts what steps leave, and makes them add up to a noisy total.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
-from hedgerow.guesses import told_settings
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import MOST_CELLS, GridPartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
-from hedgerow.publish.planning.plan import Budgets, Plan, divide_budget, leaf_allowances, levels
+from hedgerow.publish.planning.plan import (
+    Budgets,
+    Plan,
+    divide_budget,
+    half_of,
+    leaf_allowances,
+    levels,
+)
 from hedgerow.publish.planning.rules import grid_size
 from hedgerow.publish.publisher import (
     Job,
@@ -56,6 +67,7 @@ from hedgerow.publish.steps.cuts import Cuts
 from hedgerow.publish.steps.measure import class_totals, measured
 from hedgerow.publish.steps.scores import SCORES, range_of
 from hedgerow.schema import Numeric, Schema
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["DiffGen", "GridPublisher", "count_cells", "grow_cuts"]
 
@@ -106,6 +118,7 @@ class GridPublisher(TablePublisher):
             allowances=tuple(allowances),
             specialisations=size,
             depth=size,
+            spends_all=self.schedule != "paper",
         )
 
     def _growth(
@@ -117,7 +130,7 @@ class GridPublisher(TablePublisher):
             size = size or 10
             numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
             uses = {"cut": numeric + size - 1 if numeric else 0, "select": size}
-            growth = self.step_units * sum(uses.values())
+            growth = self.step_units * (numeric + 2 * size)
             budgets = divide_budget(budget, 2 * growth, growth)
             price = (self.step_units,)
             lines = [self.choosing(k, budgets, schema, price, n) for k, n in uses.items()]
@@ -133,10 +146,12 @@ class GridPublisher(TablePublisher):
 
     def counting(self, budgets: Budgets, size: int) -> tuple[Allowance, ...]:
         """What counts may take, after so many specialisations."""
+        if self.schedule == "paper":
+            return (Allowance("leaf", "epsilon", units=(half_of(budgets),), uses=1),)
         return leaf_allowances(budgets)
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True)
 class DiffGen(GridPublisher):
     """Settings of DiffGen.
@@ -160,6 +175,10 @@ class DiffGen(GridPublisher):
     most_counts: ClassVar[int] = MOST_CELLS
     growth_units: ClassVar[int] = GROWTH_UNITS
     step_units: ClassVar[int] = 1
+
+    def settings(self) -> dict[str, Any]:
+        """See `Publisher.settings`."""
+        return super().settings() | ({"consistency": "none"} if self.schedule == "paper" else {})
 
     def grow(self, job: Job) -> Outcome:
         """See `TablePublisher.grow`."""
@@ -195,8 +214,7 @@ def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> l
             for purpose in purposes
             if curator.ledger.left(curator.ledger.budget_of(purpose), _ROOT)[0]
         ]  # fmt: skip
-    left = int(curator.ledger.left("epsilon", _ROOT)[0])
-    rate = curator.noise_rate("leaf", left)
+    rate = curator.noise_rate("leaf", curator.ledger.price("leaf"))
     threshold = max(1, math.ceil(math.log(number / SPURIOUS) / float(rate)))
     cells, values, units = curator.sparse("leaf", exact, number, threshold)
     price = curator.noise_rate("leaf", units)

@@ -14,32 +14,44 @@ Spent on each path from the root to a leaf (path composition, see `privacy.ledge
 | cut: a split point of one numeric value   | exponential      | 1 of 2 N     | (joined to select) |
 | select: what to specialise                | exponential      | 1 of 2 N     | 63% over g levels |
 | allocate: sizes of the children           | discrete Laplace | 1 of 2 N     | 7% over g levels  |
-| leaf: class counts                        | discrete Laplace | what is left | what is left      |
+| leaf: class counts                        | discrete Laplace | see below    | what is left      |
 
-N = numeric + 3 g - 2 is the most steps on a path of at most g specialisations. With a delta,
-growing is paid in zCDP, and what a leaf has left of it buys a second count.
+N = numeric + 3 g, as the paper has it, bounds the steps on a path of at most g specialisations. In
+`paper` every leaf gets half of epsilon, and what the path that spent most left of the other half.
+With a delta, growing is paid in zCDP; in `tuned`, what a leaf has left of it buys a second count.
 
-Departures from the paper (M.. as in docs/algorithms/diffmulti.md): empty children get noise like
-all others and shares come from noisy sizes alone (M1, M2), whole numbers that sum up (M4); split
-points lie on the public grid (M5, M6); discernibility is divided by the region's size (M7); scores
-see the region's records alone (M18); a cut is drawn once and inherited (M11); at most g, not
-g + 1, specialisations on a path (M12); every leaf uses what its own path has left (M14).
-`tuned` also selects attribute and cut in one draw, and takes monotone scores at their worth.
+Departures of `paper` from the paper, all for privacy (M.. as in docs/algorithms/diffmulti.md):
+
+- empty children get noise like all others, and shares of h' come from noisy sizes alone (M1, M2);
+- split points lie on the public grid, and ncp selects one of them all (M5, M6);
+- discernibility is divided by the region's size, as the number of records is private (M7);
+- at most g, not g + 1, specialisations on a path (M12), and g is public (M13);
+- scores see the region's records alone (M18);
+- noise and published counts are whole numbers, and what is below 0 is published as 0.
+
+`tuned` also compares gains and not penalties, selects attribute and cut in one draw, takes monotone
+scores at their worth, gives nothing of h' to children that cannot be specialised, lets every leaf
+use what its own path has left (M14), and makes all counts agree by least squares.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.guesses import told_settings
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Choices
-from hedgerow.publish.planning.plan import Plan, divide_budget, leaf_allowances, levels
+from hedgerow.publish.planning.plan import (
+    Plan,
+    divide_budget,
+    half_of,
+    leaf_allowances,
+    levels,
+)
 from hedgerow.publish.planning.rules import PAPER_NUMERIC_HEIGHT, tree_size
 from hedgerow.publish.publisher import (
     Job,
@@ -53,6 +65,7 @@ from hedgerow.publish.steps.measure import class_totals, count_leaves, measured
 from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
 from hedgerow.publish.steps.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.schema import Numeric, Schema
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["DiffMulti"]
 
@@ -62,7 +75,7 @@ UNITS, ROWS_UNITS, GROWTH_UNITS, ALLOCATE_UNITS = 100_000, 1_000, 70_000, 7_000
 MOST_SPECIALISATIONS, MOST_DEPTH = 10_000_000, 1_000
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True, kw_only=True)
 class DiffMulti(TablePublisher):
     """Settings of DiffMulti.
@@ -102,6 +115,10 @@ class DiffMulti(TablePublisher):
         purity = self.score is None and self.schedule == "tuned" and schema.target
         return pick_score("purity" if purity else self.score, schema)
 
+    def settings(self) -> dict[str, Any]:
+        """See `Publisher.settings`."""
+        return super().settings() | ({"consistency": "none"} if self.schedule == "paper" else {})
+
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
         """See `Publisher.plan_for`."""
         return (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)
@@ -113,10 +130,12 @@ class DiffMulti(TablePublisher):
         ]
         numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
         depth = self.depth or max(1, sum(heights))
+        fair = self.distribution == "fair"
         uses = {"cut": numeric + depth - 1 if numeric else 0, "select": depth}
-        uses["allocate"] = depth - 1 if self.distribution == "fair" else 0
-        steps = sum(uses.values())
+        uses["allocate"] = depth - 1 if fair else 0
+        steps = numeric + (3 if fair else 2) * depth
         budgets = divide_budget(budget, 2 * steps, steps)
+        half = half_of(budgets)
         allowances = [
             Allowance(purpose, budgets.growth, units=(1,), uses=most)
             if purpose == "allocate"
@@ -129,9 +148,10 @@ class DiffMulti(TablePublisher):
             schedule="paper",
             budget=budget,
             budgets=budgets,
-            allowances=(*allowances, *leaf_allowances(budgets)),
+            allowances=(*allowances, Allowance("leaf", "epsilon", units=None, uses=1, least=half)),
             specialisations=size,
             depth=depth,
+            spends_all=False,
         )
 
     def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
@@ -160,7 +180,7 @@ class DiffMulti(TablePublisher):
 
     def grow(self, job: Job) -> Outcome:
         """See `TablePublisher.grow`."""
-        engine, curator = job.engine, job.curator
+        engine, curator, paper = job.engine, job.curator, self.schedule == "paper"
         tree = GrowingTree(engine.domain)
         nodes = np.zeros(1, dtype=np.int64)
         quota = np.full(1, job.specialisations, dtype=np.int64)
@@ -189,9 +209,10 @@ class DiffMulti(TablePublisher):
             cuts[np.arange(len(place)), choices.part[place]] = -1  # its interval has changed
             # allocate
             open_ = tree.open_nodes(children) & (depth + 1 < job.depth)
+            sharing = open_ | paper  # the paper gives to all children
             quota = quota - 1
             if self.distribution == "even":
-                quota = share_evenly(quota, place, open_)
+                quota = share_evenly(quota, place, sharing)
             else:
                 # where no child can grow on, by a public rule, nothing is bought
                 asked = ((quota > 0) & (np.bincount(place, open_, len(nodes)) > 0))[place]
@@ -201,13 +222,16 @@ class DiffMulti(TablePublisher):
                     noisy, units = curator.noisy("allocate", depth, children[asked], exact)
                     sizes[asked] = noisy[:, 0]
                     bought.append((children[asked], noisy, units))
-                quota = np.where(asked, share_fairly(quota, place, sizes, open_), 0)
+                # what does not divide: in the paper chance decides, by a coin that sees no data
+                gain = curator.coin(np.bincount(place)) if paper and asked.any() else None
+                quota = np.where(asked, share_fairly(quota, place, sizes, sharing, gain), 0)
             nodes = children
         # count
         if bought:
             job.found.append(measured(curator, "allocate", "node", bought))
         partition = tree.partition()
-        job.found.extend(count_leaves(curator, engine, tree.depth, partition.leaves))
+        leaves = count_leaves(curator, engine, tree.depth, partition.leaves, alike=paper)
+        job.found.extend(leaves)
         return job.finish(partition, partition.leaves, 1)
 
     def _choose(

@@ -49,7 +49,6 @@ from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.sizes import SizeCurve, fit_sizes
-from hedgerow.guesses import told_settings
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, cap_of
 from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.budget import Budget, UnitBudget, precision_below, rho_of_epsilon
@@ -84,8 +83,9 @@ from hedgerow.publish.steps.partition_tree import (
     usefulness_bound,
 )
 from hedgerow.schema import Items, Schema
+from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import WEIGHT
-from hedgerow.schema.taxonomies.item_tree import ItemTree
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["DiffPart"]
 
@@ -99,7 +99,7 @@ _LOW_BAR = 1000  # records, which most data sets have
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True, kw_only=True)
 class DiffPart(Publisher):
     """Settings of DiffPart.
@@ -224,6 +224,7 @@ class DiffPart(Publisher):
 
     # run
 
+    @answer_mistakes
     def run(
         self,
         engine: ItemEngine,

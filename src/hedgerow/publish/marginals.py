@@ -54,7 +54,6 @@ from hedgerow.counting.sums import TableCounts
 from hedgerow.errors import UsageError
 from hedgerow.estimate.graphical import MOST_MODEL, GraphicalModel, fit_model
 from hedgerow.estimate.junction import JunctionTree
-from hedgerow.guesses import told_settings
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.tables import MOST_TABLE, Cells, Tables, group_cells, ruled_apart
 from hedgerow.privacy.budget import Budget, UnitBudget
@@ -71,6 +70,7 @@ from hedgerow.publish.publisher import (
 )
 from hedgerow.publish.steps.measure import buy_rows, measured
 from hedgerow.schema import Categorical, Schema
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["Marginals"]
 
@@ -158,7 +158,7 @@ class Shares:
         return (*lines, Allowance(last, budget, units=None, uses=1, reach=reach, least=rest))
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True, kw_only=True)
 class Marginals(Publisher):
     """Settings of Marginals.
@@ -222,6 +222,7 @@ class Marginals(Publisher):
         pairs = [one for m in outcome.measurements if m.name.endswith("pairs") for one in m.tables]
         return {"pairs": len(pairs)}
 
+    @answer_mistakes
     def run(
         self,
         engine: Engine,
@@ -313,9 +314,7 @@ def share_budget(
             return math.sqrt(2) * tables / (amount * share)
         return math.sqrt(tables / (2 * amount * share))
 
-    weights = [table.weight for table in schema.tables]
-    all_named = min(MOST_NAMED, NAMED * len(weights))
-    named = tuple(max(1, int(units * all_named * weight / sum(weights))) for weight in weights)
+    all_named, named = _share_named(schema, units)
     open_ = 1 - all_named
     strength = rows / deviation(open_, counted)
     base = open_ * _base_share(strength, pure, len(schema.classes))
@@ -362,7 +361,8 @@ def _share_named(schema: Schema, units: int) -> tuple[float, tuple[int, ...]]:
     """What the tables that the schema names get: a share of all units, and the units of each."""
     weights = [table.weight for table in schema.tables]
     share = min(MOST_NAMED, NAMED * len(weights))
-    return share, tuple(int(units * share * weight / sum(weights)) for weight in weights)
+    total = sum(weights)
+    return share, tuple(max(1, int(units * share * weight / total)) for weight in weights)
 
 
 def _errors_of_named(schema: Schema, budgets: Budgets) -> str | None:

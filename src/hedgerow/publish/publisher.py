@@ -10,9 +10,8 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
+from hedgerow.data import CodeMatrix, WeightColumns
 from hedgerow.errors import SchemaError, UsageError
-from hedgerow.guesses import Guessed
-from hedgerow.hints import METHOD
 from hedgerow.measured.itemsets import Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
@@ -26,8 +25,7 @@ from hedgerow.publish.planning.plan import Budgets, Plan
 from hedgerow.publish.steps.measure import buy_rows
 from hedgerow.publish.steps.scores import SCORES, Score
 from hedgerow.schema import Schema, refuse_no_unit
-from hedgerow.settings import check_fields
-from hedgerow.table import CodeMatrix, WeightColumns
+from hedgerow.suggestions import METHOD, Suggestions, answer_mistakes, check_fields
 
 __all__ = [
     "Job",
@@ -129,7 +127,7 @@ class Job:
         )
 
 
-class Publisher(Guessed):
+class Publisher(Suggestions):
     """A method: frozen settings, a plan that sees no data, and a run that keeps to it.
 
     Methods are frozen dataclasses with at least the setting `schedule`.
@@ -141,7 +139,7 @@ class Publisher(Guessed):
         ('tuned-1', 3)
     """
 
-    _guesses = METHOD
+    _suggestions = METHOD
 
     name: ClassVar[str]
     data: ClassVar[Literal["table", "transactions"]] = "table"  # what it publishes
@@ -158,6 +156,7 @@ class Publisher(Guessed):
     def _examples(self) -> Mapping[str, str]:
         return {"method": type(self).__name__}
 
+    @answer_mistakes
     def plan(
         self,
         schema: Schema | Mapping[str, Any] | str | os.PathLike[str],
@@ -294,6 +293,7 @@ class TablePublisher(Publisher):
     def grow(self, job: Job) -> Outcome:
         """Makes the regions and counts them, spending by the job's plan and nothing else."""
 
+    @answer_mistakes
     def run(
         self,
         engine: Engine,

@@ -37,8 +37,15 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.counting.memory import MemoryEngine, Records
+from hedgerow.data import (
+    CodeMatrix,
+    WeightColumns,
+    read_public,
+    read_weight_file,
+    refuse_same_source,
+)
+from hedgerow.data.people import MissingWeight, OutsideWeight
 from hedgerow.errors import UsageError
-from hedgerow.guesses import told_settings
 from hedgerow.optimise.hierarchy import Forest, generalised_attributes
 from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
 from hedgerow.optimise.side import Side
@@ -59,14 +66,7 @@ from hedgerow.publish.steps.frontier import frontier
 from hedgerow.publish.steps.rows import RowsOutcome, SideRows, gather, made_side
 from hedgerow.publish.steps.sampling import draw_nodes
 from hedgerow.schema import Schema
-from hedgerow.table import (
-    CodeMatrix,
-    WeightColumns,
-    read_public,
-    read_weight_file,
-    refuse_same_source,
-)
-from hedgerow.table.weights import MissingWeight, OutsideWeight
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["Supermodular"]
 
@@ -75,7 +75,7 @@ MOST_FAN = 100
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
-@told_settings
+@answer_mistakes
 @dataclass(frozen=True, kw_only=True)
 class Supermodular(Publisher):
     """Settings of Supermodular.
@@ -255,6 +255,7 @@ class Supermodular(Publisher):
         check_possible(forest, side, worth, self.aim(), self._largest_factor())
         return frontier(forest, side, worth, self.aim())
 
+    @answer_mistakes
     def run(  # type: ignore[override]
         self,
         engine: MemoryEngine,

@@ -20,8 +20,6 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import ArgumentError, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.asked import read_many
-from hedgerow.guesses import as_text
-from hedgerow.hints import RELEASE
 from hedgerow.measured.generalized import check_names
 from hedgerow.release.booking import Booking, note_saved
 from hedgerow.release.description import Description, example_of
@@ -42,8 +40,9 @@ from hedgerow.release.tabulate import (
     tabulated,
 )
 from hedgerow.schema import Numeric, Query, Schema
-from hedgerow.schema.shown import displayed
+from hedgerow.schema.schema import displayed
 from hedgerow.store.frames import Frame, Framed, as_kind
+from hedgerow.suggestions import RELEASE, answer_mistakes, as_text
 
 __all__ = ["Questions", "Release"]
 
@@ -79,7 +78,7 @@ class Release(Framed):
     """
 
     _called = "release"
-    _guesses = RELEASE
+    _suggestions = RELEASE
 
     kind: ClassVar[str]
     """The word for the kind in manifests and in `hedgerow.release.kinds.KINDS`."""
@@ -144,7 +143,7 @@ class Release(Framed):
         if not all(isinstance(name, str) for name in names):
             raise UsageError(
                 "a release is asked by the names of attributes",
-                hint=f"Write {self._meant('value_counts')}; rows by number are in "
+                hint=f"Write {self._suggest('value_counts')}; rows by number are in "
                 "release.to_pandas().iloc.",
             )
         return self.table(*names)
@@ -158,10 +157,10 @@ class Release(Framed):
         def __iter__(self) -> Never:
             return self[0]
 
-    def _meant(self, name: str) -> str | None:
+    def _suggest(self, name: str) -> str | None:
         schema = vars(self).get("schema")  # which a copy does not have yet
         known = schema is not None and name in schema
-        return f"release[{name!r}]" if known else super()._meant(name)
+        return f"release[{name!r}]" if known else super()._suggest(name)
 
     def _examples(self) -> Mapping[str, str]:
         names = [as_text(one.name) for one in self.schema.columns]
@@ -216,6 +215,7 @@ class Release(Framed):
             230
         """
 
+    @answer_mistakes
     def count_all(self, level: float = 0.95) -> Answers:
         """How many records are there altogether? One answer, as `count` gives it.
 
@@ -236,6 +236,7 @@ class Release(Framed):
         """
         return self.count(queries).estimate
 
+    @answer_mistakes
     def table(
         self,
         *attributes: str,
@@ -281,6 +282,7 @@ class Release(Framed):
         found = tabulated(attributes, labels, cells, whole, self.count, by, level, simultaneous)
         return found if top is None else found.largest(top)
 
+    @answer_mistakes
     def plot(self, *attributes: str, **options: Unpack[TableOptions]) -> Figure:
         """Draws a table with error bars.
 
@@ -331,6 +333,7 @@ class Release(Framed):
         """
         return None
 
+    @answer_mistakes
     def mean(
         self,
         attribute: str,
@@ -361,6 +364,7 @@ class Release(Framed):
         """
         return self._summary("mean", attribute, by, where, level)
 
+    @answer_mistakes
     def sum(
         self,
         attribute: str,
@@ -388,6 +392,7 @@ class Release(Framed):
         """
         return self._summary("sum", attribute, by, where, level)
 
+    @answer_mistakes
     def quantile(
         self,
         attribute: str,
@@ -454,6 +459,7 @@ class Release(Framed):
             3
         """
 
+    @answer_mistakes
     def predict(self, rows: Frame) -> Frame:
         """The class of each row, as far as the kind of release can tell it.
 
@@ -472,6 +478,7 @@ class Release(Framed):
         """
         raise self._no_classes()
 
+    @answer_mistakes
     def predict_proba(self, rows: Frame) -> Frame:
         """The probability of each class for each row, as far as the kind of release can tell it.
 
@@ -522,6 +529,7 @@ class Release(Framed):
             )
         return self
 
+    @answer_mistakes
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Writes the release to a folder, whole or not at all.
 
@@ -549,6 +557,7 @@ class Release(Framed):
         note_saved(self.booking, path)
 
     @classmethod
+    @answer_mistakes
     def load(cls, path: str | os.PathLike[str], kind: str = "arrow") -> Self:
         """Reads a release; no private data is needed.
 

@@ -14,7 +14,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import USUAL, Answers, by_model, with_queries
 from hedgerow.estimate.asked import check_level, read_many
-from hedgerow.estimate.basis import MODELLED, basis_of
+from hedgerow.estimate.basis import MODELLED, RULED_OUT, basis_of
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.estimate.intervals.ends import Bounds
@@ -30,6 +30,7 @@ from hedgerow.release.predicting import PredictingRelease
 from hedgerow.release.summaries import Values
 from hedgerow.schema import CLASS, Numeric, Query
 from hedgerow.store.frames import Frame
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["MarginalsRelease"]
 
@@ -102,6 +103,7 @@ class MarginalsRelease(PredictingRelease):
         codes, classes = self.model.stand_ins
         return rows_of(self.schema, codes, classes, np.random.default_rng(_FILE_SEED))
 
+    @answer_mistakes
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
     ) -> Frame:
@@ -122,6 +124,7 @@ class MarginalsRelease(PredictingRelease):
         """See `PredictingRelease._weights`."""
         return self.model.probabilities(codes.astype(np.int64))
 
+    @answer_mistakes
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """See `Release.count`: estimates by the model, and intervals that do not depend on it."""
         share = check_level(level)
@@ -132,10 +135,16 @@ class MarginalsRelease(PredictingRelease):
         if (unknown := np.isinf(typical)).any():  # the interval is all that can be said
             low, high = ends if share >= USUAL else self.bounds.ends(conditions, USUAL)
             typical[unknown] = np.maximum(estimate - low, high - estimate)[unknown]
-        answers = by_model(estimate, typical, ends, share)
+        answers = with_queries(by_model(estimate, typical, ends, share), asked, self.schema)
         together = self.bounds.together(conditions)
         basis = basis_of(asked, together, self._unmeasured, MODELLED)
-        return replace(with_queries(answers, asked, self.schema), basis=basis)
+        nobody = self.bounds.forbidden(conditions)
+        assert answers.typical_error is not None
+        return replace(
+            answers,
+            typical_error=np.where(nobody, 0.0, answers.typical_error),
+            basis=np.where(nobody, RULED_OUT, basis),
+        )
 
     def estimate(self, queries: Questions) -> Floats:
         """See `Release.estimate`."""

@@ -16,6 +16,7 @@ from hedgerow.estimate.synthesize import labels_of
 from hedgerow.release.measured import MeasuredRelease
 from hedgerow.schema import Categorical
 from hedgerow.store.frames import Frame
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["PredictingRelease"]
 
@@ -28,6 +29,7 @@ class PredictingRelease(MeasuredRelease):
     def _weights(self, codes: NDArray[np.integer]) -> Floats:
         """How likely classes are for rows of codes, up to a factor: [rows, classes]."""
 
+    @answer_mistakes
     def predict(self, rows: Frame) -> Frame:
         """The likeliest class of each row.
 
@@ -50,6 +52,7 @@ class PredictingRelease(MeasuredRelease):
         labels = labels_of(target, self.majority(codes), ~known)
         return self._beside(rows, {target.name: labels})
 
+    @answer_mistakes
     def predict_proba(self, rows: Frame) -> Frame:
         """The probability of each class for each row; `predict` names the likeliest.
 
@@ -96,7 +99,7 @@ class PredictingRelease(MeasuredRelease):
         return self.schema.target
 
     def _encoded(self, rows: Frame) -> tuple[NDArray[np.integer], Bools]:
-        from hedgerow.table import encode_rows
+        from hedgerow.data import encode_rows
 
         codes, known = encode_rows(rows, self.schema, lenient=True)
         # what stands in for a row that was not encoded is never shown, but must be a code
@@ -104,7 +107,7 @@ class PredictingRelease(MeasuredRelease):
 
     def _beside(self, rows: Frame, columns: dict[str, pa.Array]) -> Frame:
         """A frame of the kind of the rows, aligned with them."""
-        from hedgerow.table import frame_kind
+        from hedgerow.data import frame_kind
 
         kind = frame_kind(rows)
         table = pa.table(columns)

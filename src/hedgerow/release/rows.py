@@ -37,6 +37,7 @@ from hedgerow.schema import Attribute
 from hedgerow.schema.query import Query
 from hedgerow.store.frames import Frame
 from hedgerow.store.validation import broken
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["RowsRelease"]
 
@@ -157,6 +158,7 @@ class RowsRelease(Release):
         """The generalised rows, as `generalized` gives them."""
         return self._table()
 
+    @answer_mistakes
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
     ) -> Frame:
@@ -169,6 +171,7 @@ class RowsRelease(Release):
         parts = [self._parts(place) for place in range(len(self.attributes))]
         return self._frame(draw_rows(flat, parts, self.counts[:, None], n, seed), kind)
 
+    @answer_mistakes
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """Answers count queries as far as generalised rows can.
 

@@ -34,6 +34,7 @@ from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.predicting import PredictingRelease
 from hedgerow.store.frames import Frame
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["TableRelease"]
 
@@ -151,6 +152,7 @@ class TableRelease(PredictingRelease):
         """The generalised table, as `generalized` gives it."""
         return self.generalized("arrow")
 
+    @answer_mistakes
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
     ) -> Frame:
@@ -162,6 +164,7 @@ class TableRelease(PredictingRelease):
         parts = [self.partition.parts(place, self.regions) for place in places]
         return self._frame(draw_rows(self.schema, parts, self.counts, n, seed), kind)
 
+    @answer_mistakes
     def assign(self, rows: Frame) -> Frame:
         """The region that each row falls into.
 
@@ -186,6 +189,7 @@ class TableRelease(PredictingRelease):
         """How likely classes are, before noise that is below 0 is cut off; see `predict`."""
         return class_weights(self.partition, self.estimates, self.partition.locate(codes))
 
+    @answer_mistakes
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """Answers count queries: how many records are there that meet some conditions?
 

@@ -19,13 +19,12 @@ from hedgerow.arrays import Bools, Floats
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.asked import check_level
-from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED
-from hedgerow.guesses import as_text
+from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
+from hedgerow.schema.attributes import read_number
 from hedgerow.schema.conditions import Intervals, overlap, suggest
-from hedgerow.schema.grid import read_number
-from hedgerow.settings import whole
 from hedgerow.store.frames import FramedRows
+from hedgerow.suggestions import answer_mistakes, as_text, whole
 
 if TYPE_CHECKING:
     from hedgerow.release.plots import Figure
@@ -65,7 +64,7 @@ MOST_GROUPS = 30  # of a taxonomy, unless a level was asked for
 GOOD, FAIR = 0.165, 1 / 3  # coefficients of variation, as statistical offices have them
 NOISE = "mostly noise"
 _NORMAL = 1.959964
-_SAID = (ASSUMED_EVEN, NOT_MEASURED)
+_SAID = (ASSUMED_EVEN, NOT_MEASURED, RULED_OUT)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -153,12 +152,14 @@ class CountTable(FramedRows):
             answers=self.answers.take(places),
         )
 
+    @answer_mistakes
     def plot(self) -> Figure:
         """Draws the table with error bars, as `Release.plot` does."""
         from hedgerow.release.plots import draw_table
 
         return draw_table(self, self.caption())
 
+    @answer_mistakes
     def largest(self, number: int) -> CountTable:
         """The cells with the largest estimates, the largest first; then those without any.
 
@@ -196,7 +197,8 @@ def reliability(answers: Answers) -> tuple[str, ...]:
 
     "good" up to 16.5%, "fair" up to a third, else "mostly noise". A guess that is neither measured
     nor mostly noise is "modelled". By regions alone, what cuts regions is "assumed even", whatever
-    its error, which nobody knows. What was "not measured" is called so.
+    its error, which nobody knows. What was "not measured" is called so, and what a
+    rule of the schema says that nobody is, "ruled out".
 
     Example:
         >>> unknown = np.full(3, np.nan)

@@ -12,7 +12,7 @@ from hedgerow.disk import Hold, Room
 from hedgerow.errors import ReleaseError
 from hedgerow.release.kinds import all_files
 from hedgerow.release.manifest import MANIFEST
-from hedgerow.settings import check_arguments
+from hedgerow.suggestions import check_arguments
 
 __all__ = ["Target", "cannot", "check_target"]
 

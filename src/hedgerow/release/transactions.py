@@ -23,8 +23,6 @@ from hedgerow.estimate.itemsets.listing import list_itemsets, text_blocks
 from hedgerow.estimate.itemsets.model import ItemsetModel, model_of
 from hedgerow.estimate.itemsets.rows import rows_table
 from hedgerow.estimate.synthesize import check_whole
-from hedgerow.guesses import as_text
-from hedgerow.hints import ITEMS
 from hedgerow.measured.itemsets import CoreCells, Itemsets
 from hedgerow.release.base import Questions
 from hedgerow.release.description import Description, noisy_counts
@@ -34,6 +32,7 @@ from hedgerow.release.measured import MeasuredRelease
 from hedgerow.release.tabulate import Bins, CountTable, check_table, tabulated
 from hedgerow.schema import Items
 from hedgerow.store.frames import Frame
+from hedgerow.suggestions import ITEMS, answer_mistakes, as_text
 
 __all__ = ["TransactionsRelease"]
 
@@ -71,7 +70,7 @@ class TransactionsRelease(MeasuredRelease):
         ([6.0], [73.0])
     """
 
-    _guesses = ITEMS
+    _suggestions = ITEMS
 
     kind = of = "transactions"
     shapes = ("core", "cuts")
@@ -129,10 +128,10 @@ class TransactionsRelease(MeasuredRelease):
             f"and which of the {number} most frequent items go together ({', '.join(core)})"
         )
 
-    def _meant(self, name: str) -> str | None:
+    def _suggest(self, name: str) -> str | None:
         schema = vars(self).get("schema")  # which a copy does not have yet
         known = schema is not None and name in schema
-        return f"release.count({name!r})" if known else super()._meant(name)
+        return f"release.count({name!r})" if known else super()._suggest(name)
 
     def _examples(self) -> Mapping[str, str]:
         given = self.items.given
@@ -170,6 +169,7 @@ class TransactionsRelease(MeasuredRelease):
         """The itemsets that stand out, as `itemsets` gives them."""
         return self.itemsets("arrow")
 
+    @answer_mistakes
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """How many records hold all items of a set, whatever else they hold?
 
@@ -199,6 +199,7 @@ class TransactionsRelease(MeasuredRelease):
             answer_sets(self.model, sets, share), asked=(sets, partial(_writer, self.items))
         )
 
+    @answer_mistakes
     def frequent(self, k: int = 20, level: float = 0.95, kind: str | None = None) -> Frame:
         """The k itemsets that most records hold, as far as the release tells.
 
@@ -233,6 +234,7 @@ class TransactionsRelease(MeasuredRelease):
         }
         return self._frame(pa.table(columns), kind)
 
+    @answer_mistakes
     def rules(
         self,
         k: int = 100,
@@ -282,6 +284,7 @@ class TransactionsRelease(MeasuredRelease):
                 columns[name + end] = getattr(found, name)[:, column]
         return self._frame(pa.table(columns), kind)
 
+    @answer_mistakes
     def synthesize(
         self,
         n: int | None = None,
@@ -313,10 +316,12 @@ class TransactionsRelease(MeasuredRelease):
         start, codes = self.model.draw(n, np.random.default_rng(seed))
         return self._frame(rows_table(self.items, start, codes, form), kind)
 
+    @answer_mistakes
     def count_all(self, level: float = 0.95) -> Answers:
         """See `Release.count_all`: the empty set is in every record."""
         return self.count([[]], level)
 
+    @answer_mistakes
     def table(
         self,
         *attributes: str,

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import UsageError
-from hedgerow.guesses import guessable
 from hedgerow.sample.shop import transactions
-from hedgerow.settings import whole
+from hedgerow.suggestions import answer_mistakes, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +42,7 @@ def schema() -> Schema:
         return Schema.load(folder / "schema.yaml")
 
 
-@guessable
+@answer_mistakes
 def people(rows: int = 8000, seed: int = 1) -> pa.Table:
     """Makes up people who left a clinic.
 

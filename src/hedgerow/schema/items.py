@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.taxonomies.taxonomy import Taxonomy
-from hedgerow.settings import check_fields
+from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.suggestions import check_fields
 
 if TYPE_CHECKING:
     from hedgerow.arrays import Small

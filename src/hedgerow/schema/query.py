@@ -15,20 +15,25 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import UsageError
-from hedgerow.guesses import guessable
 from hedgerow.schema.attributes import Numeric
-from hedgerow.schema.conditions import Intervals, Labels, Numbers, merged, overlap, suggest
-from hedgerow.schema.grammar import (
+from hedgerow.schema.conditions import (
+    Intervals,
     Item,
+    Labels,
     Misread,
+    Numbers,
     Span,
     Word,
+    merged,
     no_logic,
+    overlap,
     quoted,
     read_condition,
     split,
+    suggest,
 )
 from hedgerow.schema.schema import Schema
+from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["Intervals", "Query", "Vocabulary", "query_lines", "read_queries"]
 
@@ -79,7 +84,7 @@ class Query:
             )
 
     @staticmethod
-    @guessable
+    @answer_mistakes
     def parse(text: str, schema: Schema) -> Query:
         """Reads a query from text.
 
@@ -99,7 +104,7 @@ class Query:
         return Vocabulary(schema).parse(text)
 
     @staticmethod
-    @guessable
+    @answer_mistakes
     def of(conditions: Mapping[str, Any], schema: Schema) -> Query:
         """Makes a query from a mapping of attributes to what their values may be.
 

@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import UsageError
-from hedgerow.guesses import Guessed, as_text
-from hedgerow.hints import FRAME_METHODS, FRAME_PROPERTIES, ROWS
 from hedgerow.store.markup import cell_text, small_table, visible
+from hedgerow.suggestions import FRAME_METHODS, FRAME_PROPERTIES, ROWS, Suggestions, as_text
 
 __all__ = ["Frame", "Framed", "FramedRows", "as_kind"]
 
@@ -44,7 +43,7 @@ def as_kind(table: pa.Table, kind: str) -> Frame:
     """
     if kind == "arrow":
         return table
-    from hedgerow.table import to_frame
+    from hedgerow.data import to_frame
 
     if kind not in ("arrow", "pandas", "polars"):
         raise UsageError(
@@ -59,7 +58,7 @@ def as_kind(table: pa.Table, kind: str) -> Frame:
         ) from None
 
 
-class Framed(Guessed):
+class Framed(Suggestions):
     """What can be had as a frame of any kind, and shown in a notebook."""
 
     _called: ClassVar[str] = "answers"  # in examples of what to write
@@ -80,10 +79,10 @@ class Framed(Guessed):
         """The rows for any library that reads Arrow, such as `polars.DataFrame(release)`."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    def _meant(self, name: str) -> str | None:
+    def _suggest(self, name: str) -> str | None:
         """What to write for a name that is not there."""
         frame = f"{self._called}.to_pandas()"
-        if (meant := super()._meant(name)) is not None:
+        if (meant := super()._suggest(name)) is not None:
             return meant
         if name in FRAME_METHODS.split():
             return f"{frame}.{name}()"
@@ -130,11 +129,11 @@ class FramedRows(Framed):
         more = [f"... and {len(self) - _SHOWN:,} more"] if len(self) > _SHOWN else []
         return "\n".join([f"{visible(self.caption())}:", *lines, *more])
 
-    _guesses = ROWS
+    _suggestions = ROWS
 
-    def _meant(self, name: str) -> str | None:
+    def _suggest(self, name: str) -> str | None:
         known = name in self.to_arrow().column_names
-        return f"{self._called}[{name!r}]" if known else super()._meant(name)
+        return f"{self._called}[{name!r}]" if known else super()._suggest(name)
 
     @abstractmethod
     def take(self, places: Any) -> Self:

@@ -63,7 +63,12 @@ def nowhere(release: Release, tree: TreePartition, booked: dict[str, Book]) -> l
 
 
 def table_rules(
-    shape: Any, growth: Growth, grown: Grown = nowhere, *, settings: str | None = None
+    shape: Any,
+    growth: Growth,
+    grown: Grown = nowhere,
+    *,
+    settings: str | None = None,
+    rest: bool = False,
 ) -> Rules:
     """The rules of a method that publishes a table by regions.
 
@@ -72,11 +77,13 @@ def table_rules(
         growth: Sees that what the regions show to have been chosen was booked.
         grown: What was charged for choosing at nodes of a tree.
         settings: The names that its settings may have, with spaces between; None for any.
+        rest: Whether a path may leave a part of what was granted.
     """
     rules = region_rules(
         shape=shape,
         measured=partial(measured, grown=grown),
         accounted=partial(accounted, growth=growth, grown=grown),
+        rest=rest,
     )
     names = None if settings is None else frozenset(settings.split())
     chosen = frozenset(("depth", "score", "specialisations"))

@@ -8,9 +8,9 @@ from hedgerow.verification.steps import paper_steps, tuned_steps
 
 __all__ = ["RULES"]
 
-_SETTINGS = "schedule chosen score specialisations max_cells"
+_SETTINGS = "schedule chosen score specialisations consistency max_cells"
 
 RULES = {
     "tuned-1": table_rules(GridPartition, tuned_steps, settings=_SETTINGS),
-    "paper-1": table_rules(GridPartition, paper_steps, settings=_SETTINGS),
+    "paper-1": table_rules(GridPartition, paper_steps, settings=_SETTINGS, rest=True),
 }

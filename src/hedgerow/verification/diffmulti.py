@@ -67,5 +67,7 @@ RULES = {
     "tuned-1": table_rules(
         TreePartition, lambda release, booked: rows_booked(booked), _tuned, settings=_SETTINGS
     ),
-    "paper-1": table_rules(TreePartition, lambda release, booked: None, _paper, settings=_SETTINGS),
+    "paper-1": table_rules(
+        TreePartition, lambda release, booked: None, _paper, settings=_SETTINGS, rest=True
+    ),
 }

@@ -24,7 +24,7 @@ from hedgerow.measured.conversion import exact
 from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.release.transactions import TransactionsRelease
-from hedgerow.schema.taxonomies.item_tree import ItemTree
+from hedgerow.schema.item_tree import ItemTree
 from hedgerow.verification.charges import ELSEWHERE, Profile, profile, stated
 from hedgerow.verification.ledger import region_rules
 from hedgerow.verification.prices import Book, Failed, afford, books, budgets, gaussian_costs, whole

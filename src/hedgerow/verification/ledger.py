@@ -38,6 +38,7 @@ def region_rules(
     accounted: Callable[[Any], str],
     published: Callable[[Any], int] | None = None,
     some: bool = False,
+    rest: bool = False,
     what: str = "regions",
 ) -> Rules:
     """The rules of a method that publishes measurements on regions.
@@ -48,10 +49,14 @@ def region_rules(
         accounted: Whether the paths are those that the entries and the regions show.
         published: How many regions the ledger accounts for, if not for all.
         some: Whether what did not reach a threshold has no path, though it was paid for.
+        rest: Whether a path may leave a part of what was granted, as papers' schedules do.
         what: What regions are called.
     """
     return Rules(
-        books={"ledger": partial(entries, some=some), "paths": partial(paths, some=some)},
+        books={
+            "ledger": partial(entries, some=some),
+            "paths": partial(paths, some=some, rest=rest),
+        },
         spending=spending,
         checks={
             what: partial(shaped, shape=shape, published=published, what=what),
@@ -104,8 +109,8 @@ def entries(stated: Stated, some: bool = False) -> str:
     return "every entry is paid from a budget, and every spending on a path is booked"
 
 
-def paths(stated: Stated, some: bool = False) -> str:
-    """Every path spends exactly what was granted."""
+def paths(stated: Stated, some: bool = False, rest: bool = False) -> str:
+    """Every path spends exactly what was granted, or with a rest no more."""
     ledger = stated.ledger
     known = budgets(ledger)
     if not ledger["paths"] and not some:
@@ -115,8 +120,12 @@ def paths(stated: Stated, some: bool = False) -> str:
         if not path["spent"].keys() <= known.keys():
             raise Failed("a path spends from a budget that does not exist")
         for budget, (_, granted) in known.items():
-            if sum(whole(units) for units in path["spent"].get(budget, {}).values()) != granted:
-                raise Failed(f"a path does not spend exactly what was granted in {budget}")
+            spent = sum(whole(units) for units in path["spent"].get(budget, {}).values())
+            if spent > granted or (spent < granted and not rest):
+                exactly = "at most" if rest else "exactly"
+                raise Failed(f"a path does not spend {exactly} what was granted in {budget}")
+    if rest:
+        return "no path to what is published spends more than was granted"
     return "every path to what is published spends exactly what was granted"
 
 

@@ -19,13 +19,13 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.guesses import guessable
 from hedgerow.measured.conversion import exact, in_words
 from hedgerow.release import Release
 from hedgerow.release.files import check_file, other_files, read_manifest, read_table
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.manifest import package_version, schema_of
 from hedgerow.schema import Schema
+from hedgerow.suggestions import answer_mistakes
 from hedgerow.verification.entries import check_entries, check_settings, named
 from hedgerow.verification.prices import Failed
 from hedgerow.verification.rules import Rules, Stated, UnknownHere, rules_for
@@ -79,7 +79,7 @@ class Verdict:
         return not self.known and not any(faults)
 
 
-@guessable
+@answer_mistakes
 def verify(source: str | Path | Release) -> Verdict:
     """Recomputes the spent budget and checks that a release is whole and in order.
 

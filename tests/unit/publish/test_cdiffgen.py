@@ -35,22 +35,15 @@ def along(tree: TreePartition, share: np.ndarray, leaf: int) -> list[int]:
     return found[::-1]
 
 
-@pytest.mark.parametrize("schedule", ["tuned", "paper"])
 @pytest.mark.parametrize("units", [200, 1_000, 59_999])
 @pytest.mark.parametrize("depth", [0, 1, 2, 7, 120])
-def test_every_path_gets_everything(depth: int, units: int, schedule: str) -> None:
+def test_every_path_gets_everything(depth: int, units: int) -> None:
     tree = chain(depth)
-    share = _shares(tree, units, schedule)
+    share = _shares(tree, units)
     for leaf in np.flatnonzero(tree.split < 0).tolist():
         path = along(tree, share, leaf)
         assert sum(path) == units
         assert min(path) > 0
-
-
-def test_the_papers_levels_are_alike() -> None:
-    tree = chain(3)
-    assert along(tree, _shares(tree, 1002, "paper"), 6) == [250, 250, 250, 252]
-    assert along(tree, _shares(tree, 1002, "paper"), 1) == [250, 752]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +60,7 @@ def test_the_middle_level_gets_the_most_and_others_a_token(
     depth: int, units: int, token: int, middle: int
 ) -> None:
     tree = chain(depth)
-    path = along(tree, _shares(tree, units, "tuned"), len(tree.parent) - 1)
+    path = along(tree, _shares(tree, units), len(tree.parent) - 1)
     expected = [token] * depth
     expected[depth // 2] = middle
     assert path == [*expected, units - sum(expected)]
@@ -75,7 +68,7 @@ def test_the_middle_level_gets_the_most_and_others_a_token(
 
 def test_few_units() -> None:
     tree = chain(3)
-    assert along(tree, _shares(tree, 6, "tuned"), 6) == [1, 1, 1, 3]
+    assert along(tree, _shares(tree, 6), 6) == [1, 1, 1, 3]
 
 
 def test_what_makes_counts_agree() -> None:

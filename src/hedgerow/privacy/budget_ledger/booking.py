@@ -26,7 +26,7 @@ from hedgerow.disk import Hold
 from hedgerow.errors import HedgerowError, ReleaseError
 from hedgerow.privacy.budget_ledger import file as book_file
 from hedgerow.privacy.budget_ledger.rules import check_text, digest_of
-from hedgerow.settings import check_fields
+from hedgerow.suggestions import check_fields
 
 __all__ = ["Booking", "Notes", "as_text", "mark_replaced"]
 

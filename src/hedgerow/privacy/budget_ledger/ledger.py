@@ -21,8 +21,6 @@ from typing import Any
 
 from hedgerow.disk import Hold
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.guesses import Guessed, guessable
-from hedgerow.hints import LEDGER
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.budget_ledger import file as book_file
 from hedgerow.privacy.budget_ledger import rules as book_rules
@@ -30,12 +28,12 @@ from hedgerow.privacy.budget_ledger.booking import Booking, Notes, as_text, mark
 from hedgerow.privacy.budget_ledger.records import Account, Change, Entry, plain, read_accounts
 from hedgerow.privacy.budget_ledger.rules import unit_of
 from hedgerow.privacy.keystream import unique_id
-from hedgerow.settings import check_arguments
+from hedgerow.suggestions import LEDGER, Suggestions, answer_mistakes, check_arguments
 
 __all__ = ["Account", "BudgetLedger", "Booking", "Change", "Entry", "Notes", "plain", "unit_of"]
 
 
-class BudgetLedger(Guessed):
+class BudgetLedger(Suggestions):
     """What the releases of data sets have spent, and their totals, in a file.
 
     Args:
@@ -55,15 +53,16 @@ class BudgetLedger(Guessed):
         hedgerow.errors.BudgetError: the data set 'clinic' has epsilon 1.5 left of 2, and this ...
     """
 
-    _guesses = LEDGER
+    _suggestions = LEDGER
 
-    @guessable
+    @answer_mistakes
     def __init__(self, path: str | Path) -> None:
         check_arguments(BudgetLedger.__init__, locals())
         if not os.fspath(path):
             raise UsageError("the ledger has no name.", hint="Name a file, such as clinic.ledger.")
         self.path = Path(os.path.realpath(path))
 
+    @answer_mistakes
     def open(self, name: str, epsilon: Number, delta: Number = 0) -> Account:
         """Opens an account for a data set; the file is made if there is none.
 

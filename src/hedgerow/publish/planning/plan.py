@@ -7,8 +7,6 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.guesses import Guessed
-from hedgerow.hints import PLAN
 from hedgerow.privacy.budget import (
     LARGEST_TERM,
     Budget,
@@ -19,8 +17,11 @@ from hedgerow.privacy.budget import (
 )
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.store.markup import small_table
+from hedgerow.suggestions import PLAN, Suggestions
 
-__all__ = ["Budgets", "Plan", "RowsPlan", "divide_budget", "leaf_allowances", "levels"]
+__all__ = [
+    "Budgets", "Plan", "RowsPlan", "divide_budget", "half_of", "leaf_allowances", "levels",
+]  # fmt: skip
 
 _LEAST_RHO = Fraction(1, 1 << 49)  # the rate of noise is still above 0 when it is rounded
 _UNITS = 100  # of epsilon, in a plan of generalised rows
@@ -85,6 +86,12 @@ def leaf_allowances(budgets: Budgets) -> tuple[Allowance, ...]:
     )
 
 
+def half_of(budgets: Budgets) -> int:
+    """The units of epsilon that the papers keep for counts: half of it, whatever growing leaves."""
+    (epsilon,) = (budget for budget in budgets.parts if budget.name == "epsilon")
+    return epsilon.units // 2 if budgets.growth == "epsilon" else epsilon.units
+
+
 def levels(units: int, depth: int) -> tuple[int, ...]:
     """Shares units equally among the levels of a tree; what does not divide is left to leaves.
 
@@ -96,7 +103,7 @@ def levels(units: int, depth: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan(Guessed):
+class Plan(Suggestions):
     """What would be spent on what.
 
     Args:
@@ -109,6 +116,7 @@ class Plan(Guessed):
             number of rows.
         depth: The most specialisations on one path, or None likewise.
         grows: Whether the method specialises a table at all.
+        spends_all: Whether every path to what is published spends all that was granted.
         remark: What a reader should know of amounts that may still change.
         usefulness: How far off answers are, where a theorem says it.
 
@@ -119,7 +127,7 @@ class Plan(Guessed):
         ['rows', 'select', 'allocate', 'leaf']
     """
 
-    _guesses = PLAN
+    _suggestions = PLAN
 
     method: str
     schedule: str
@@ -129,6 +137,7 @@ class Plan(Guessed):
     specialisations: int | None = None
     depth: int | None = None
     grows: bool = True
+    spends_all: bool = True
     remark: str | None = None
     usefulness: str | None = None
 
@@ -185,14 +194,17 @@ class Plan(Guessed):
             left = self._left(budgets[line.budget]) if line.units is None else None
             if left is not None:
                 cost = f"{line.budget} {_decimal(unit * left)}"
-            elif line.units is None:
+            elif line.units is None and self.grows:
                 cost = f"whatever its path has left of {line.budget}"
+            elif line.units is None:
+                cost = f"at least {line.budget} {_decimal(unit * line.least)}"
             elif len(set(line.units)) == 1:
                 cost = f"{line.budget} {_decimal(unit * line.units[0])}"
             else:
                 costs = [unit * units for units in line.units]
                 cost = f"{line.budget} {_decimal(min(costs))} to {_decimal(max(costs))}"
-            times = "once" if line.uses == 1 else f"at most {line.uses} times on a path"
+            times = "once" if line.uses == 1 else f"at most {line.uses} times"
+            times += " on a path" if self.grows and line.uses > 1 else ""
             words.append((line.purpose, times, cost))
         if self.grows and (self.depth is None or self.specialisations is None):
             words.append(("grow", "over all levels of a path together", self._growth()))

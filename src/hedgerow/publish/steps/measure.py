@@ -63,20 +63,33 @@ def buy_rows(curator: Curator, engine: Engine) -> tuple[Measurement, int]:
     return measured(curator, "rows", "node", [(root, noisy, units)]), max(0, int(noisy[0, 0]))
 
 
-def count_leaves(curator: Curator, engine: Engine, depth: Ints, leaves: Ints) -> list[Measurement]:
-    """Class counts of the leaves of a tree, with all that each path has left."""
+def count_leaves(
+    curator: Curator, engine: Engine, depth: Ints, leaves: Ints, *, alike: bool = False
+) -> list[Measurement]:
+    """Class counts of the leaves of a tree, with all that each path has left.
+
+    Args:
+        curator: Who charges and draws.
+        engine: The private data.
+        depth: The depth of every node.
+        leaves: The leaves.
+        alike: Whether all leaves get the same: what the path that spent the most has left.
+    """
     found = []
     regions = np.arange(len(leaves))
     for purpose in ("leaf", "spare"):
         if not curator.ledger.allows(purpose):
             continue
-        left = curator.ledger.left(curator.ledger.budget_of(purpose), leaves) > 0
+        rest = curator.ledger.left(curator.ledger.budget_of(purpose), leaves)
+        left = rest > 0
+        price = np.full(len(leaves), rest.min()) if alike else rest
         drawn = []
         # level by level, so that the ledger tells depths apart
         for level in sorted(set(depth[leaves[left]].tolist())):
             here = regions[left & (depth[leaves] == level)]
             exact = engine.class_counts(leaves[here])
-            drawn.append((here, *curator.noisy(purpose, level, leaves[here], exact)))
+            counts = curator.noisy(purpose, level, leaves[here], exact, price[here])
+            drawn.append((here, *counts))
         if drawn:
             found.append(measured(curator, purpose, "region", drawn, by_class=True))
     return found

@@ -122,7 +122,9 @@ def tree_of_cuts(domain: Domain, steps: list[tuple[int, int, int, int]]) -> Tree
     return tree.partition()
 
 
-def share_fairly(quota: Ints, place: Ints, noisy: Ints, open_: Bools) -> Ints:
+def share_fairly(
+    quota: Ints, place: Ints, noisy: Ints, open_: Bools, first_to_gain: Ints | None = None
+) -> Ints:
     """Shares each parent's quota among its children in proportion to noisy counts.
 
     Whole numbers by largest remainder, ties to the first child; the sum is kept exactly. Children
@@ -133,6 +135,8 @@ def share_fairly(quota: Ints, place: Ints, noisy: Ints, open_: Bools) -> Ints:
         place: The parent of each child, in increasing order.
         noisy: The children's noisy counts; negative ones count as 0.
         open_: Which children can be specialised at all.
+        first_to_gain: The child of each parent, by its rank, who is the first to get one of those
+            that are left over, and then the next; without it, the largest remainders.
 
     Example:
         >>> place = np.array([0, 0])
@@ -148,8 +152,11 @@ def share_fairly(quota: Ints, place: Ints, noisy: Ints, open_: Bools) -> Ints:
     share = quota_c * weight // total_c
     rest = quota_c * weight % total_c
     over = np.where(total > 0, quota - _sums(share, place, parents), 0)
+    number = np.bincount(place, minlength=parents)
+    first = np.concatenate([[0], np.cumsum(number)[:-1]])
+    if first_to_gain is not None:
+        rest = -((np.arange(len(place)) - (first + first_to_gain)[place]) % number[place])
     order = np.lexsort((np.arange(len(place)), -rest, place))
-    first = np.concatenate([[0], np.cumsum(np.bincount(place, minlength=parents))[:-1]])
     rank = np.empty(len(place), dtype=np.int64)
     rank[order] = np.arange(len(place)) - first[place[order]]
     return share + ((rank < over[place]) & open_)

@@ -18,7 +18,7 @@ from hedgerow.report.sections.measured import HEADS, shown_tables, what_was_coun
 from hedgerow.report.sections.regions import largest
 from hedgerow.report.sections.tree import grid_picture, tree_picture
 from hedgerow.report.tables import picked
-from hedgerow.schema.taxonomies.item_tree import ItemTree
+from hedgerow.schema.item_tree import ItemTree
 
 __all__ = ["itemsets", "regions", "rows", "tables"]
 

@@ -12,7 +12,7 @@ from hedgerow.estimate.itemsets.supports import Supports, prior_groups, shrink
 from hedgerow.publish.planning.rules import size_edges
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
-from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.taxonomy import Taxonomy
 
 ITEMS, RECORDS = 300, 4000
 

@@ -176,13 +176,12 @@ def test_counts_of_a_long_path_never_run_out_of_budget():
             lo=zeros,
             hi=zeros + 1,
         )
-        for schedule in ("tuned", "paper"):
-            shares = _shares(tree, 59_000, schedule)
-            assert (shares > 0).all()
-            total = np.zeros(len(parent), dtype=np.int64)
-            for node in range(len(parent)):
-                total[node] = shares[node] + (total[parent[node]] if node else 0)
-            assert (total[split < 0] == 59_000).all()
+        shares = _shares(tree, 59_000)
+        assert (shares > 0).all()
+        total = np.zeros(len(parent), dtype=np.int64)
+        for node in range(len(parent)):
+            total[node] = shares[node] + (total[parent[node]] if node else 0)
+        assert (total[split < 0] == 59_000).all()
 
 
 def test_a_tree_that_was_not_split_is_one_leaf() -> None:

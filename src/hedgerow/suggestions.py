@@ -1,0 +1,612 @@
+"""Wrong names, wrong arguments and settings of the wrong type are answered by what to write.
+
+People write what they know from frames and estimators. A class that inherits `Suggestions` answers
+names that it lacks, and `@answer_mistakes` lets a function answer arguments that it lacks or
+misses, both from the tables below and by what is spelt most alike. `check_fields` and
+`check_arguments` have pydantic compare values with annotations, strictly: `thorough="no"` is true
+where Python asks whether it is, and `depth=True` is 1 where it counts.
+
+In the tables `{one}` and its like are filled in by the object, with names of its own schema.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+import types
+import typing
+from abc import ABCMeta
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, ClassVar, Never, ParamSpec, SupportsIndex, TypeVar, overload
+
+from hedgerow.errors import ArgumentError, UsageError
+
+__all__ = [
+    "ESTIMATOR",
+    "FRAME_METHODS",
+    "FRAME_PROPERTIES",
+    "ITEMS",
+    "LEDGER",
+    "METHOD",
+    "MODULE",
+    "PLAN",
+    "RELEASE",
+    "ROWS",
+    "SCHEMA",
+    "Suggestions",
+    "as_text",
+    "check_arguments",
+    "check_fields",
+    "members",
+    "nearest",
+    "answer_mistakes",
+    "whole",
+]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_Class = TypeVar("_Class", bound=type)
+
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class _AnswersNames(ABCMeta):
+    """Answers names that a class lacks, such as `Schema.from_pandas`."""
+
+    if not TYPE_CHECKING:  # a type checker knows what is there
+
+        def __getattr__(cls, name: str) -> Never:
+            meant = None if name.startswith("_") else _fill(cls._suggestions, name)
+            raise _wrong_name(cls, cls.__name__, name, meant)
+
+
+class Suggestions(metaclass=_AnswersNames):
+    """What answers names that it lacks by what to write."""
+
+    _suggestions: ClassVar[Mapping[str, str]] = {}
+    """By name: what to write instead, or where the name is there, how it is called."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Never:
+            meant = None if name.startswith("_") else self._suggest(name)
+            raise _wrong_name(self, type(self).__name__, name, meant)
+
+    def _suggest(self, name: str) -> str | None:
+        """What to write for a name that is not there, or was called wrongly."""
+        return _fill(self._suggestions, name, self._examples)
+
+    def _examples(self) -> Mapping[str, str]:
+        """What stands in the places of the suggestions, such as names of the schema at hand."""
+        return {}
+
+
+@overload
+def answer_mistakes(thing: _Class) -> _Class: ...
+@overload
+def answer_mistakes(thing: Callable[_P, _R]) -> Callable[_P, _R]: ...
+def answer_mistakes(thing: Any) -> Any:
+    """Lets a function, or the making of a class, answer arguments that it does not have, or lacks.
+
+    Args:
+        thing: The function, method or class.
+
+    Example:
+        >>> @answer_mistakes
+        ... def bake(epsilon: int = 1) -> None: ...
+        >>> bake(eps=3)
+        Traceback (most recent call last):
+        hedgerow.errors.ArgumentError: bake has no argument 'eps'.
+          Write epsilon=3.
+    """
+    if inspect.isclass(thing):
+        thing.__init__ = answer_mistakes(thing.__init__)  # type: ignore[method-assign]
+        return thing
+
+    @wraps(thing)
+    def call(*args: Any, **given: Any) -> Any:
+        try:
+            return thing(*args, **given)
+        except TypeError:  # only now, so that calls that are right cost nothing
+            wrong = _wrong_call(thing, args, given)
+            if wrong is None:
+                raise
+        raise wrong
+
+    return call
+
+
+def nearest(wrong: str, known: Iterable[str]) -> str | None:
+    """The public name that is spelt most like a wrong one, if any is; case does not matter.
+
+    Example:
+        >>> nearest("diffmult", ["DiffGen", "DiffMulti"])
+        'DiffMulti'
+    """
+    folded = {name.casefold(): name for name in known if not name.startswith("_")}
+    close = get_close_matches(wrong.casefold(), folded, 1, cutoff=0.75)  # depth is not delta
+    return folded[close[0]] if close else None
+
+
+def as_text(name: str) -> str:
+    """A text as it is written in Python, in double quotes if it has none.
+
+    Example:
+        >>> print(as_text("age"), as_text('"age"'))
+        "age" '"age"'
+    """
+    return f'"{repr(name)[1:-1]}"' if not {'"', "'"} & set(name) else repr(name)
+
+
+def _fill(
+    table: Mapping[str, str], name: str, examples: Callable[[], Mapping[str, str]] = dict
+) -> str | None:
+    if name not in table:
+        return None
+    return table[name].format_map(defaultdict(lambda: "...", examples()))
+
+
+def _wrong_name(owner: object, what: str, name: str, meant: str | None) -> AttributeError:
+    close = None if name.startswith("_") else nearest(name, dir(owner))
+    answer = f"; write {meant}" if meant else f"; did you mean {close}?" if close else ""
+    return AttributeError(f"{what} has no attribute {name!r}{answer}", name=name)
+
+
+def _wrong_call(
+    function: Any, args: tuple[Any, ...], given: Mapping[str, Any]
+) -> ArgumentError | None:
+    """What a call that Python refuses should have been; None if its arguments are not the cause."""
+    called = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+    known = list(inspect.signature(function).parameters.values())
+    own = bool(known) and known[0].name in ("self", "cls")
+    names = [one.name for one in known[own:]]
+    if any(one.kind is one.VAR_KEYWORD for one in known):
+        return None
+    for name, value in given.items():
+        if name not in names:
+            return _wrong_argument(called, name, value, names)
+    by_place = [one for one in known if one.kind in _BY_PLACE]
+    number = len(by_place) - own
+    if len(args) > len(by_place) and not any(one.kind is one.VAR_POSITIONAL for one in known):
+        others = ", ".join(f"{name}=..." for name in names[number:] or names)
+        hint = f"Name the others: {others}." if names else "Write it with empty brackets."
+        how_many = f"at most {number} of its arguments" if number else "no argument"
+        message = f"{called} takes {how_many}{' without a name' if names else ''}."
+    else:
+        missing = [
+            one.name
+            for place, one in enumerate(known)
+            if one.default is one.empty
+            and one.kind is not one.VAR_POSITIONAL
+            and one.name not in given
+            and (one not in by_place or place >= len(args))
+        ]
+        if not missing:
+            return None
+        message = f"{called} needs {' and '.join(missing)}."
+        hint = f"Write {', '.join(f'{name}=...' for name in missing)}."
+    owner = args[0] if own and args else None
+    if isinstance(owner, Suggestions):
+        meant = owner._suggest(called)
+    else:  # a class method, or a function
+        meant = _fill(getattr(owner, "_suggestions", {}), called)
+    return ArgumentError(message, hint=f"Write {meant}." if meant else hint)
+
+
+def _wrong_argument(called: str, name: str, value: object, known: list[str]) -> ArgumentError:
+    other = _ARGUMENTS.get(name)
+    meant = other if other in known else nearest(name, known)
+    text = repr(value) if isinstance(value, bool | int | float | str) else "..."
+    if meant is not None:
+        hint = f"Write {meant}={text}."
+    elif name in ("epsilon", "delta"):
+        hint = f"Give it to hedgerow.publish(data, schema, method, {name}={text})."
+    elif "method" in known:
+        hint = f"A method has its own settings: method=hedgerow.DiffMulti({name}={text})."
+        hint += f" Arguments are {', '.join(known)}."
+    else:
+        hint = f"Its arguments are {', '.join(known)}." if known else "It takes none."
+    return ArgumentError(f"{called} has no argument {name!r}.", hint=hint)
+
+
+# Values of the wrong type. True and false are not numbers, a whole number will do where a number is
+# asked for, infinities and "not a number" are no numbers.
+
+
+def check_fields(settings: Any) -> None:
+    """Compares every field of a dataclass with its annotation; call it in `__post_init__`.
+
+    Numbers and truth values of NumPy become Python's, since a release states its settings in JSON.
+
+    Args:
+        settings: An instance.
+
+    Raises:
+        UsageError: Names the field, the type of what it was given and what it takes.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True)
+        ... class Oven:
+        ...     degrees: int = 180
+        ...     fan: bool = False
+        ...     def __post_init__(self):
+        ...         check_fields(self)
+        >>> Oven(fan="no")
+        Traceback (most recent call last):
+        hedgerow.errors.UsageError: fan cannot be of type str.
+          It takes True or False.
+    """
+    kind: Any = type(settings)
+    hints = _hints(kind)
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if value is field.default:
+            continue  # without loading pydantic
+        if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
+            value = value.item()
+            object.__setattr__(settings, field.name, value)
+        _check(field.name, value, hints[field.name])
+
+
+def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Compares the arguments of a call with the function's annotations.
+
+    Args:
+        function: The function.
+        given: Arguments by name, such as `locals()` in its first line; others are passed over.
+
+    Raises:
+        UsageError: Names the argument, the type of what it was given and what it takes.
+
+    Example:
+        >>> def bake(minutes: int, gently: bool = False) -> None:
+        ...     check_arguments(bake, locals())
+        >>> bake(True)
+        Traceback (most recent call last):
+        hedgerow.errors.UsageError: minutes cannot be of type bool.
+          It takes a whole number.
+    """
+    for name, hint in _hints(function).items():
+        if name != "return" and name in given:
+            _check(name, given[name], hint)
+
+
+def whole(name: str, value: object) -> int:
+    """A whole number of Python or NumPy as Python's.
+
+    Args:
+        name: The argument.
+        value: What it was given.
+
+    Raises:
+        UsageError: Names the argument, and what to write.
+
+    Example:
+        >>> whole("seed", 3.0)
+        Traceback (most recent call last):
+        hedgerow.errors.UsageError: seed must be a whole number.
+          Write seed=3.
+    """
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        return operator.index(value)
+    given = isinstance(value, float) and math.isfinite(value)
+    given = given or (isinstance(value, str) and value.isdecimal() and len(value) < 20)
+    meant = int(typing.cast(float, value)) if given else 1
+    raise UsageError(f"{name} must be a whole number.", hint=f"Write {name}={meant}.")
+
+
+def members(hint: Any) -> tuple[Any, ...]:
+    """The members of a union, or the one type."""
+    union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+    return typing.get_args(hint) if union else (hint,)
+
+
+@cache
+def _hints(of: Any) -> dict[str, Any]:
+    return typing.get_type_hints(of)
+
+
+@cache
+def _adapter(hint: Any) -> Any:
+    from pydantic import ConfigDict, TypeAdapter  # which takes a moment to load
+
+    config = ConfigDict(strict=True, arbitrary_types_allowed=True, allow_inf_nan=False)
+    return TypeAdapter(_by_instance(hint), config=None if is_dataclass(hint) else config)
+
+
+def _by_instance(hint: Any) -> Any:
+    """The annotation, where records of ours are right if they could be made."""
+    from pydantic import InstanceOf
+
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if is_dataclass(hint):
+        instance: Any = InstanceOf
+        return instance[hint]
+    if origin in (typing.Union, types.UnionType):
+        return typing.Union[tuple(map(_by_instance, inner))]  # noqa: UP007
+    if origin in (tuple, dict, Mapping):
+        return origin[tuple(map(_by_instance, inner))]
+    return hint
+
+
+_WORDS = {
+    "bool_type": "True or False",
+    "callable_type": "a function",
+    "finite_number": "a number",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "string_type": "text",
+}
+
+
+def _check(name: str, value: Any, hint: Any) -> None:
+    from pydantic import ValidationError
+
+    try:
+        _adapter(hint).validate_python(value)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)
+    else:
+        return
+    words = [word for one in members(hint) for word in _literals(one)]
+    if words and isinstance(value, str):
+        choices = ", ".join(word if word.isidentifier() else repr(word) for word in words)
+        raise UsageError(f"{name} cannot be {value!r}.", hint=f"Use one of: {choices}.")
+    told = [repr(word) for word in words]
+    for one in wrong:
+        context = one.get("ctx", {})
+        word = context.get("class") or context.get("class_name") or _WORDS.get(one["type"])
+        told += [] if one["type"] == "literal_error" else [word or one["type"].split("_")[0]]
+    told += ["None"] if type(None) in members(hint) else []
+    told = list(dict.fromkeys(told))
+    takes = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} or {told[-1]}"
+    what = f"cannot be of type {type(value).__name__}"
+    if any(one["type"] == "finite_number" for one in wrong):
+        what = "must be a finite number"
+    elif any(one["input"] is not value for one in wrong):
+        what = "holds something of the wrong type"
+    raise UsageError(f"{name} {what}.", hint=f"It takes {takes}.")
+
+
+def _literals(hint: Any) -> tuple[str, ...]:
+    return typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
+
+
+# What people write, and what to write here.
+
+
+def _table(rows: Mapping[str, str]) -> dict[str, str]:
+    """One entry for each of the names that a row begins with."""
+    return {name: meant for names, meant in rows.items() for name in names.split()}
+
+
+_ARGUMENTS = _table(
+    {
+        "confidence confidence_level": "level",
+        "data df": "source",
+        "eps": "epsilon",
+        "n_samples num_rows size": "n",
+        "output path": "out",
+        "random_seed random_state rng": "seed",
+        "seed": "random_state",
+    }
+)
+"""What other libraries call an argument, and what it is called here."""
+
+_DRAFT = "`hedgerow init people.csv` in a terminal, which drafts a schema"
+_CHECK = "`hedgerow check schema.yaml` in a terminal"
+_COMPARE = "`hedgerow evaluate people.csv release/` in a terminal; it is not private"
+_FRAME = "hedgerow.publish(data, schema): it takes frames of pandas, Polars and Arrow"
+_LOAD = "hedgerow.Release.load(path)"
+_FILE = 'hedgerow.Schema.load("schema.yaml")'
+_PLAN = "hedgerow.Marginals().plan(schema, epsilon=1)"
+_PUBLISH = "hedgerow.publish(data, schema)"
+_PUBLISHED = "hedgerow.publish(data, schema, method, epsilon)"
+_READ = "hedgerow.publish(path, schema): it reads CSV, Parquet and workbooks itself"
+_REPORT = "`hedgerow report release/ --out report.html` in a terminal"
+_ROWS = "release.synthesize(1000)"
+_SAVED = 'pathlib.Path("schema.yaml").write_text(schema.to_yaml())'
+_SIMULATE = "`hedgerow plan --schema schema.yaml --rows 1000 --simulate` in a terminal"
+_TABLES = "release.table({one}, {two})"
+
+MODULE = _table(
+    {
+        "METHODS list_methods": "hedgerow.methods.METHODS after `import hedgerow.methods`",
+        "Answers count query": "release.count(query), which gives answers",
+        "Attribute Categorical": "`from hedgerow.schema import Categorical, Numeric`",
+        "Budget epsilon": "hedgerow.publish(data, schema, epsilon=1)",
+        "CountTable Table": "release.table(attribute), which gives a table",
+        "DataFrame from_pandas": _FRAME,
+        "HedgerowError": "hedgerow.errors.HedgerowError",
+        "Ledger": "hedgerow.BudgetLedger(path)",
+        "Numeric": "`from hedgerow.schema import Numeric`",
+        "Plan plan": _PLAN,
+        "RegionClassifier": "`from hedgerow.sklearn import RegionClassifier`",
+        "Synthesizer": "`from hedgerow.sklearn import Synthesizer`",
+        "UsageError": "hedgerow.errors.UsageError",
+        "anonymise anonymize fit fit_transform generalize": _PUBLISH,
+        "audit": "`hedgerow audit --method diffmulti` in a terminal",
+        "check": _CHECK,
+        "compare": _COMPARE,
+        "datasets load_dataset": "hedgerow.sample.people(1000), a simulated table",
+        "demo": "`python -m hedgerow.sample .` in a terminal, which writes a sample",
+        "draft infer_schema init": _DRAFT,
+        "load load_release open read read_release": _LOAD,
+        "load_schema": _FILE,
+        "read_csv read_excel read_parquet": _READ,
+        "report": _REPORT,
+        "sample_rows synthesise synthesize": _ROWS,
+        "save": "release.save(folder)",
+        "version": "hedgerow.__version__",
+    }
+)
+
+SCHEMA = _table(
+    {
+        "attribute get": "schema[{one}]",
+        "categories": "schema.classes",
+        "check lint validate": f"{_CHECK}; publish checks the data",
+        "class_ label": "schema.target",
+        "copy": "copy.copy(schema)",
+        "describe info print show": "print(schema.to_yaml())",
+        "diff": "`hedgerow schema diff old.yaml new.yaml` in a terminal",
+        "draft_from fit from_csv from_data from_dataframe from_df from_frame from_pandas": _DRAFT,
+        "drop replace update": "dataclasses.replace(schema, ...)",
+        "dtypes": "[type(one) for one in schema.columns]",
+        "dump save to_file to_yaml write": _SAVED,
+        "fields values": "schema.columns",
+        "from_dict": "hedgerow.Schema.from_dict(dictionary)",
+        "from_file from_yaml load open read read_yaml": _FILE,
+        "from_json": "hedgerow.Schema.from_dict(json.loads(text))",
+        "infer infer_from": _DRAFT,
+        "keys names": "list(schema)",
+        "of": "hedgerow.Schema.of(dictionary)",
+        "plan": _PLAN,
+        "publish": _PUBLISH,
+        "shape": "len(schema)",
+        "to_json": "json.dumps(schema.to_dict())",
+    }
+)
+
+_OF_METHOD = "hedgerow.publish(data, schema, method=hedgerow.{method}(), epsilon=1)"
+
+METHOD = _table(
+    {
+        "anonymise anonymize delta epsilon execute fit fit_predict fit_transform": _OF_METHOD,
+        "generate predict publish release run sample synthesize transform": _OF_METHOD,
+        "get_params params": "method.settings()",
+        "plan": "hedgerow.{method}().plan(schema, epsilon=1)",
+        "set_params": "hedgerow.{method}(...), with all settings",
+    }
+)
+
+PLAN = _table(
+    {
+        "cost describe explain show steps summary": "plan.lines()",
+        "delta": "plan.budget.delta",
+        "epsilon": "plan.budget.epsilon",
+        "error noise": _SIMULATE,
+        "execute publish run": _PUBLISHED,
+        "to_json": "json.dumps(plan.to_dict())",
+        "to_pandas": "pandas.DataFrame(plan.lines())",
+    }
+)
+
+LEDGER = _table(
+    {
+        "BudgetLedger": 'hedgerow.BudgetLedger("clinic.ledger")',
+        "create": 'hedgerow.BudgetLedger(path).open("clinic", epsilon=2)',
+        "spend": "hedgerow.publish(data, schema, ledger=path), which books its budget",
+    }
+)
+
+RELEASE = _table(
+    {
+        "accuracy compare evaluate": _COMPARE,
+        "attributes items": "release.schema.columns",
+        "audit": "`hedgerow audit --method {method}` in a terminal",
+        "budget epsilon": 'release.guarantee["epsilon"]',
+        "classes classes_": "release.schema.classes",
+        "copy": "copy.copy(release)",
+        "corr cov crosstab groupby pivot_table table": _TABLES,
+        "count": "release.count({query}), or release.count_all()",
+        "delta": 'release.guarantee["delta"]',
+        "dump save to_yaml write": "release.save(folder)",
+        "filter query": "release.count({query})",
+        "fit publish": _PUBLISH,
+        "generalized itemsets regions to_df to_frame": "release.to_pandas()",
+        "generate rows sample synthesise synthetic": _ROWS,
+        "get": "release[{one}]",
+        "hist plot": "release.plot({one})",
+        "html report": _REPORT,
+        "is_private private": 'release.guarantee["private"]',
+        "keys names": "list(release.schema)",
+        "load open read": _LOAD,
+        "max min mode std var": 'release.synthesize(kind="pandas")[{number}], an estimate',
+        "mean": "release.mean({number})",
+        "median quantile": "release.quantile({number}, 0.5)",
+        "n size total": "release.count_all()",
+        "name": "release.schema.name",
+        "predict": "release.predict(rows), with a frame of the schema's attributes",
+        "predict_log_proba": "numpy.log(release.predict_proba(rows))",
+        "predict_proba": "release.predict_proba(rows), with a frame of the schema's attributes",
+        "score": "(release.predict(rows)[{target}] == truth).mean()",
+        "sum": "release.sum({number})",
+        "to_csv": "release.to_pandas().to_csv(path), or release.save(folder)",
+        "to_parquet": "release.to_pandas().to_parquet(path), or release.save(folder)",
+        "transform": "release.assign(rows), which names the region of each",
+        "tree": "release.partition",
+        "unique": "list(release.table({one})[{one}])",
+        "value_counts": "release.table({one})",
+        "verify": "hedgerow.verify(release)",
+    }
+)
+
+_NO_NUMBERS = "release.count({one}), since items have counts alone"
+
+ITEMS = RELEASE | _table(
+    {
+        "association_rules": "release.rules()",
+        "attributes": "release.items",
+        "corr cov crosstab groupby pivot_table": 'release.table("item", "item")',
+        "count filter query support": "release.count([{one}, {two}])",
+        "frequent frequent_itemsets": "release.frequent(20)",
+        "get": "release.count({one})",
+        "hist plot": "release.plot()",
+        "max mean median min mode quantile std": _NO_NUMBERS,
+        "regions": "release.itemsets()",
+        "table": 'release.table("item"), or release.table("item", "item") for pairs',
+        "unique": "release.items.labels",
+        "value_counts": 'release.table("item")',
+    }
+)
+"""The same for transactions."""
+
+ROWS = _table(
+    {
+        "ci confidence_interval error interval std": '{called}["low"] and {called}["high"]',
+        "count counts estimates": '{called}["estimate"]',
+        "item value": 'float({called}), or {called}["estimate"]',
+        "items": "{called}.to_pandas().items()",
+        "keys": "{called}.to_arrow().column_names",
+        "largest": "{called}.largest(10)",
+        "lower": '{called}["low"]',
+        "mean": '{called}["estimate"].mean()',
+        "normalize": 'release.table(..., by="share")',
+        "round": '{called}["estimate"].round()',
+        "save": "{called}.to_pandas().to_csv(path)",
+        "sum": '{called}["estimate"].sum()',
+        "to_list tolist": '{called}["estimate"].tolist()',
+        "upper": '{called}["high"]',
+        "where": "release.table(..., where=...)",
+    }
+)
+"""For answers and tables."""
+
+ESTIMATOR = _table(
+    {
+        "feature_importances_": "sklearn.inspection.permutation_importance(model, X, y)",
+        "fit": "model.fit(X, y)",
+        "fit_sample fit_transform": "model.fit(X).sample(1000)",
+        "generate sample synthesize": "model.release_.synthesize(1000)",
+        "predict_log_proba": "numpy.log(model.predict_proba(X))",
+        "release": "model.release_",
+        "save": "model.release_.save(folder)",
+        "transform": "model.release_.assign(X), which names the region of each",
+    }
+)
+
+FRAME_PROPERTIES = "T columns dtypes iloc index loc plot shape values"
+FRAME_METHODS = (
+    "agg apply astype copy corr describe drop dropna fillna filter groupby head info isna isnull "
+    "iterrows itertuples melt merge nlargest nunique pivot pivot_table query rename reset_index "
+    "sample set_index sort_values tail to_csv to_dict to_excel to_feather to_html to_json to_latex "
+    "to_markdown to_numpy to_parquet to_records to_sql to_string unstack value_counts"
+)
+"""What users of pandas ask of anything that has rows."""
