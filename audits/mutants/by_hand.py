@@ -602,10 +602,10 @@ BY_HAND = (
     ByHand(
         name="core-by-exact-supports",
         path="publish/diffpart.py",
-        old="supports = found[1].values[:, 0]",
+        old="core = _most_frequent(found[1].values[:, 0], size)",
         new="seen: list[Any] = []\n"
         "            engine.supports(items.size, core, items.size).map(seen.append)\n"
-        "            supports = seen[0]",
+        "            core = _most_frequent(seen[0], size)",
         flaw="Which items are counted set by set follows from their exact supports.",
         notice="replay, and rules read noisy numbers alone",
         method=ITEMS,
@@ -680,32 +680,12 @@ BY_HAND = (
         method=ITEMS,
     ),
     ByHand(
-        name="head-counts-one-more",
-        path="publish/diffpart.py",
-        old="engine.supports(cap, group, len(where))",
-        new='engine.supports(cap + (purpose == "head"), group, len(where))',
-        flaw="A record counts for one item more in the head than it pays for.",
-        notice="replay",
-        method=ITEMS,
-    ),
-    ByHand(
-        name="head-by-exact-supports",
-        path="publish/diffpart.py",
-        old="head = head_of(supports.values[:, 0], number)",
-        new="seen: list[Any] = []\n"
-        "        engine.supports(chosen[2], every, items.size).map(seen.append)\n"
-        "        head = head_of(seen[0], number)",
-        flaw="Which items are counted once more follows from their exact supports.",
-        notice="rules read noisy numbers alone",
-        method=ITEMS,
-    ),
-    ByHand(
         name="cap-by-exact-sizes",
         path="publish/diffpart.py",
-        old="            curve = _curve(sizes, items.most)\n",
-        new="            seen: list[Any] = []\n"
-        "            engine.sizes(edges).map(seen.append)\n"
-        "            curve = _curve(replace(sizes, values=seen[0][:, None]), items.most)\n",
+        old="        curve = _curve(sizes, items.most)\n",
+        new="        seen: list[Any] = []\n"
+        "        engine.sizes(sizes.where).map(seen.append)\n"
+        "        curve = _curve(replace(sizes, values=seen[0][:, None]), items.most)\n",
         flaw="How much a record counts follows from the exact sizes of all records.",
         notice="replay, and rules read noisy numbers alone",
         method=ITEMS,
