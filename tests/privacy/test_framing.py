@@ -23,16 +23,15 @@ import pytest
 AUDITS = Path(__file__).parents[2] / "audits"
 sys.path.insert(0, str(AUDITS))  # a folder of scripts, not a package
 
-from hedgerow.data.readers import choose, frames, workbook  # noqa: E402
-from hedgerow.data.readers.text import faults, fimi, unpacked  # noqa: E402
-
 import fuzz  # noqa: E402
 import fuzz_framing  # noqa: E402
 import fuzz_guard  # noqa: E402
 import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
 from fuzz_mutate import OBJECTS  # noqa: E402
-from hedgerow.data import read_transactions  # noqa: E402
+from hedgerow.data import choose, frames, read_transactions, workbook  # noqa: E402
+from hedgerow.data import text as text_files  # noqa: E402
+from hedgerow.data import transactions as fimi  # noqa: E402
 from hedgerow.data.source import Source  # noqa: E402
 from hedgerow.draft.check import check_rows  # noqa: E402
 from hedgerow.errors import DataError, HedgerowError, UsageError  # noqa: E402
@@ -276,13 +275,13 @@ def arrow_alone(
 ) -> Source:
     """A reader of CSV files that leaves the telling apart of records to Arrow."""
     sound = SOUND(path, packed=packed, known=known, delimiter=delimiter, line_breaks=True)
-    with faults.open_binary(path, packed == "gzip") as file:
+    with text_files.open_binary(path, packed == "gzip") as file:
         start = file.read(200).decode("utf-8-sig", "replace")
     told = next((sign for sign in ",;\t|" if sign in start.splitlines()[0]), ",")
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
         keys = [str(place) for place in range(len(sound.names))]
-        with faults.open_binary(path, packed == "gzip") as file:
+        with text_files.open_binary(path, packed == "gzip") as file:
             found = pacsv.open_csv(
                 file,
                 pacsv.ReadOptions(column_names=keys, skip_rows=1),
@@ -322,7 +321,7 @@ def marked_at_the_start(data: Any) -> Any:
 LINES_OF = fimi.find_lines
 
 
-class Forgiving(unpacked._Recoded):
+class Forgiving(text_files._Recoded):
     """Passes over bytes that are no text, so that all that follows shifts."""
 
     def __init__(self, told: Any, file: Any) -> None:
@@ -350,7 +349,7 @@ needs_calamine = pytest.mark.skipif(not find_spec("python_calamine"), reason="an
         ("person and item", choose, "open_csv", arrow_alone),
         ("object record", frames, "_pandas_column", typed_by_content),
         ("line of a text", fimi, "find_lines", marked_at_the_start),
-        ("items in utf-16-le", unpacked, "_Recoded", Forgiving),
+        ("items in utf-16-le", text_files, "_Recoded", Forgiving),
         pytest.param("cell record", workbook, "cells_array", typed_by_column, marks=needs_calamine),
     ],
 )
