@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,10 @@ ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 
 from mutants.by_hand import BY_HAND  # noqa: E402
-from mutants.page import summary, write_page, write_verdicts  # noqa: E402
+from mutants.page import commit_of, summary, write_page, write_verdicts  # noqa: E402
 from mutants.targets import GOLDEN, target_of  # noqa: E402
 
-COPIED = ("src", "tests", "audits", "docs", "benchmarks")
+COPIED = ("src", "tests", "audits", "docs", "benchmarks", "papers")
 FILES = ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "Makefile")
 IMPORTED = (
     "numpy", "pyarrow", "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "scipy.stats",
@@ -38,7 +39,7 @@ IMPORTED = (
     "narwhals", "rich.console", "typer", "pandas", "polars", "opendp.prelude", "pytest",
     "_pytest.doctest", "_pytest.assertion.rewrite",
 )  # fmt: skip
-SECONDS = 300  # of CPU for one mutant, at most
+SECONDS, FEW_SECONDS = 300, 30  # of CPU for one mutant, at most
 
 
 class Worker:
@@ -73,6 +74,11 @@ class Worker:
         self.server.wait()
 
 
+def quick_tests(path: str) -> tuple[str, ...]:
+    """The tests that are run first; of them the one that catches most, soon."""
+    return tuple(sorted(target_of(path).tests, key=lambda test: test != GOLDEN))
+
+
 def request(
     mutant: dict[str, Any], tree: Path, number: int, asked: argparse.Namespace, slow: bool
 ) -> dict[str, Any]:
@@ -83,21 +89,29 @@ def request(
         at, old, new = mutant["at"], mutant["old"], mutant["new"]
         assert text[at : at + len(old)] == old, "the code has changed: generate mutants again"
         mutant["text"] = text[:at] + new + text[at + len(old) :]
-    module = "hedgerow." + mutant["path"].removesuffix(".py").replace("/", ".")
     listed, plain, seconds = target.slow, False, SECONDS
     if mutant.get("by_hand"):  # noticed by what it breaks, and not because anything is different
         listed = target.unlike_golden()
+        seconds = FEW_SECONDS if mutant["hangs"] else SECONDS
     elif not slow:
-        listed = tuple(sorted(target.tests, key=lambda test: test != GOLDEN))  # catches most, soon
-        plain = target.plain
-        if not mutant["id"].startswith("sound"):
+        listed, plain = quick_tests(mutant["path"]), target.plain
+        if mutant["path"] in asked.usual:
             # what takes twice as long as without a mutant will not end
-            seconds = round(asked.usual[mutant["path"]] * 2 + 5)
-    tests = [test for test in listed if (tree / test.partition("::")[0]).exists()]
+            seconds = round(asked.usual[mutant["path"]] * 2 + 10)
     return {
-        "path": f"src/hedgerow/{mutant['path']}", "text": mutant["text"], "tests": tests,
-        "plain": module if plain else "", "seconds": seconds, "number": number,
+        "path": f"src/hedgerow/{mutant['path']}", "text": mutant["text"],
+        "tests": there(listed, tree), "plain": module_of(mutant["path"]) if plain else "",
+        "seconds": seconds, "number": number,
     }  # fmt: skip
+
+
+def there(tests: Iterable[str], tree: Path) -> list[str]:
+    """Those of the tests that exist: a module need not have tests of its name."""
+    return [test for test in tests if (tree / test.partition("::")[0]).exists()]
+
+
+def module_of(path: str) -> str:
+    return "hedgerow." + path.removesuffix(".py").replace("/", ".")
 
 
 def verdict_on(
@@ -105,8 +119,6 @@ def verdict_on(
 ) -> dict[str, Any]:
     """By the quick tests, and where they notice nothing by the slow ones."""
     answer = worker.ask(request(mutant, worker.tree, number, asked, slow=False))
-    if mutant["id"].startswith("sound"):
-        asked.usual[mutant["path"]] = answer["seconds"]
     if answer["verdict"] == "survived" and not (asked.quick or mutant.get("by_hand")):
         more = request(mutant, worker.tree, number, asked, slow=True)
         if more["tests"]:
@@ -116,16 +128,47 @@ def verdict_on(
     return answer
 
 
+def unbroken(worker: Worker, paths: set[str], known: dict[str, float]) -> dict[str, float]:
+    """What the quick tests of modules take on the code as it is, where they must pass.
+
+    Each file is run once for all modules, but those that run as plain Python apart.
+    """
+    seconds = {}
+    for path in sorted(paths - known.keys()):
+        if target_of(path).plain:
+            tests = there(quick_tests(path), worker.tree)
+            asked = {"tests": tests, "plain": module_of(path), "seconds": 9 * SECONDS}
+            seconds[path] = passing(worker.ask(asked))["seconds"]
+    rest = sorted(path for path in paths - known.keys() if path not in seconds)
+    tests = there(dict.fromkeys(test for path in rest for test in quick_tests(path)), worker.tree)
+    if tests:
+        answer = passing(worker.ask({"tests": tests, "seconds": 9 * SECONDS, "whole": True}))
+        _, files = json.loads(answer["by"])
+        for path in rest:
+            own = {test.partition("::")[0] for test in quick_tests(path)}
+            seconds[path] = sum(files.get(file, 0.0) for file in own)
+    return seconds
+
+
+def passing(answer: dict[str, Any]) -> dict[str, Any]:
+    """Refuses an answer by which tests fail on the code as it is."""
+    if answer["verdict"] != "survived":
+        raise RuntimeError(f"without a mutant, too, tests fail: {answer}")
+    return answer
+
+
 def all_mutants(asked: argparse.Namespace) -> list[dict[str, Any]]:
-    """The generated ones, then those written by hand, which take longer."""
+    """Those written by hand, then the generated ones."""
     found: list[dict[str, Any]] = []
-    if asked.generated.exists():
-        drawn = json.loads(asked.generated.read_text(encoding="utf-8"))["mutants"]
-        found += [{**mutant, "text": None} for mutant in drawn]
     for made in BY_HAND:
         code = (ROOT / "src" / "hedgerow" / made.path).read_text(encoding="utf-8")
         text = made.applied(code)
-        found.append({"id": made.name, "path": made.path, "text": text, "by_hand": True})
+        found.append(
+            {"id": made.name, "path": made.path, "text": text, "by_hand": True, "hangs": made.hangs}
+        )
+    if asked.generated.exists():
+        drawn = json.loads(asked.generated.read_text(encoding="utf-8"))["mutants"]
+        found += [{**mutant, "text": None} for mutant in drawn]
     if asked.only:
         found = [m for m in found if m["id"] in asked.only or m["path"] in asked.only]
     return found
@@ -140,6 +183,11 @@ def try_all(todo: list[dict[str, Any]], asked: argparse.Namespace) -> None:
     """Tries mutants on all workers; every verdict is written down at once."""
     waiting, lock, began = list(enumerate(todo)), threading.Lock(), time.monotonic()
     errors: list[BaseException] = []
+    commit = commit_of(clean=True)
+
+    def keep(entry: dict[str, Any]) -> None:
+        with lock, asked.session.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry | {"commit": commit}) + "\n")
 
     def work(worker: Worker) -> None:
         while not errors:
@@ -149,18 +197,13 @@ def try_all(todo: list[dict[str, Any]], asked: argparse.Namespace) -> None:
                 number, mutant = waiting.pop(0)
             try:
                 answer = verdict_on(mutant, worker, number, asked)
-                if mutant["id"].startswith("sound") and answer["verdict"] != "survived":
-                    print(f"without a mutant, too, tests fail: {mutant['path']} {answer}")
-                    with lock:
-                        waiting[:] = [e for e in waiting if e[1]["path"] != mutant["path"]]
-                    continue
             except BaseException as error:
                 errors.append(error)
                 raise
-            words = {k: v for k, v in mutant.items() if k not in ("text", "at", "old", "new")}
-            with lock, asked.session.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(words | answer) + "\n")
-            if answer["verdict"] == "survived" and not mutant["id"].startswith("sound"):
+            keep(
+                {k: v for k, v in mutant.items() if k not in ("text", "at", "old", "new")} | answer
+            )
+            if answer["verdict"] == "survived":
                 change = f"{mutant.get('before', '')} => {mutant.get('after', '')}"
                 place = f"{mutant['path']}:{mutant.get('line', '')}"
                 minutes = (time.monotonic() - began) / 60
@@ -168,26 +211,26 @@ def try_all(todo: list[dict[str, Any]], asked: argparse.Namespace) -> None:
 
     with tempfile.TemporaryDirectory(prefix="hedgerow-mutants-") as folder:
         workers = [Worker(Path(folder) / str(number)) for number in range(asked.jobs)]
+        drawn = {mutant["path"] for mutant in todo if not mutant.get("by_hand")}
+        usual = unbroken(workers[0], drawn, asked.usual)
+        if usual:
+            keep({"id": "usual", "usual": asked.usual | usual})
+        asked.usual |= usual
         threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
+        if not errors:
+            done = read_session(asked.session)
+            by = {done[m["id"]]["by"] for m in todo if done[m["id"]]["verdict"] == "caught"}
+            tests = sorted({test.partition("[")[0] for test in by} - {"import"})
+            if tests:
+                passing(workers[0].ask({"tests": tests, "seconds": 9 * SECONDS, "whole": True}))
         for worker in workers:
             worker.close()
     if errors:
         raise errors[0]
-
-
-def sound(todo: list[dict[str, Any]], done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """A mutant that is none for each module: if its tests fail, nothing can be said of others."""
-    found = []
-    for path in sorted({mutant["path"] for mutant in todo}):
-        name = f"sound: {path}"
-        if name not in done:
-            text = (ROOT / "src" / "hedgerow" / path).read_text(encoding="utf-8")
-            found.append({"id": name, "path": path, "text": text + "\n# sound\n"})
-    return found
 
 
 def main() -> int:
@@ -204,13 +247,13 @@ def main() -> int:
     everything = all_mutants(asked)
     asked.session.parent.mkdir(parents=True, exist_ok=True)
     done = read_session(asked.session)
-    asked.usual = {v["path"]: v["seconds"] for k, v in done.items() if k.startswith("sound")}
+    asked.usual = done.get("usual", {}).get("usual", {})
     if not asked.page:
         if asked.again:
-            done = {k: v for k, v in done.items() if v["verdict"] != "survived"}
+            done = {k: v for k, v in done.items() if v.get("verdict") != "survived"}
         todo = [m for m in everything if m["id"] not in done]
         print(f"{len(todo)} of {len(everything)} mutants are to be tried", flush=True)
-        try_all([*sound(todo, done), *todo], asked)
+        try_all(todo, asked)
         done = read_session(asked.session)
     found = [done[m["id"]] for m in everything if m["id"] in done]
     words, good = summary(found)

@@ -143,7 +143,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", help="modules, below the folder")
     asked = parser.parse_args()
-    texts = {t.path: (asked.source / t.path).read_text(encoding="utf-8") for t in TARGETS}
+    drawn = [target.path for target in TARGETS if target.drawn]
+    texts = {path: (asked.source / path).read_text(encoding="utf-8") for path in drawn}
     sites = [
         (path, *site)
         for path, code in texts.items()

@@ -22,12 +22,14 @@ class Target:
         slow: Those that are run when all of these have passed.
         plain: Whether it is compiled by numba. Then it is run as plain Python by the quick tests:
             compiling a mutant takes longer than they do.
+        drawn: Whether mutants are generated, or only those tried that were written by hand.
     """
 
     path: str
     tests: tuple[str, ...]
     slow: tuple[str, ...] = ()
     plain: bool = False
+    drawn: bool = True
 
     def unlike_golden(self) -> tuple[str, ...]:
         """All tests but those that notice any difference from an earlier version."""
@@ -54,6 +56,14 @@ TRANSACTIONS = (FORCED, FILES, f"{PRIVACY}/test_replay_transactions.py")
 ROWS = (f"{PRIVACY}/test_rows.py",)
 BOOKS = (f"{UNIT}/publish/test_api.py", "tests/cli/test_cli_ledger.py")
 CLUSTERS = (f"{PRIVACY}/test_replay_clusters.py", FORCED, FILES)
+SURVIVORS = f"{PRIVACY}/test_survivors.py"
+_LATE = f"{PRIVACY}/test_marginals.py"
+MARGINALS = (
+    f"{_LATE}::test_draws_decide_everything",
+    f"{_LATE}::test_late_steps",
+    f"{_LATE}::test_random_schemas",
+    f"{_LATE}::test_replay_finds_nothing_in_sound_code",
+)
 
 
 # those of its tests that plain Python is not too slow for: no large samples, no enumerations
@@ -112,6 +122,7 @@ def _unit(room: str, *names: str) -> tuple[str, ...]:
 
 
 _LEDGER = _unit("privacy/budget_ledger", "ledger", "booking", "rules")
+_FORGED = _unit("verification", "charges", "marginals")
 _PLANS = (*_unit("publish", "settings"), *_unit("publish/planning", "plan"))
 
 TARGETS: tuple[Target, ...] = (
@@ -175,6 +186,12 @@ TARGETS: tuple[Target, ...] = (
         for name in ("scores", "score_kernels")
     ),
     _target("publish/steps/large_scores.py"),
+    _target("publish/marginals.py", GOLDEN, slow=MARGINALS),
+    _target("counting/sums.py", *_unit("counting", "tables"), GOLDEN, slow=MARGINALS),
+    _target("verification/prices.py", SURVIVORS, *_FORGED),
+    _target("verification/marginals.py"),
+    Target(path="sklearn.py", tests=(SURVIVORS,), drawn=False),
+    Target(path="data/csv_file.py", tests=(SURVIVORS,), drawn=False),
     _target("publish/diffmulti.py", *_PLANS, GOLDEN, slow=TABLES),
     _target(
         "publish/diffgen.py", *_PLANS, GOLDEN, slow=(f"{UNIT}/publish/test_weights.py", *TABLES)
@@ -191,10 +208,10 @@ TARGETS: tuple[Target, ...] = (
         "counting/item_memory.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS
     ),
     _target("counting/people.py", slow=_unit("counting/streaming", "streamed")),
-    _target("table/person.py", *_unit("table", "locality")),
+    _target("data/people.py", *_unit("data", "locality"), SURVIVORS),
     Target(
-        path="table/transactions/kernels.py",
-        tests=_unit("table/transactions", "transactions", "locality"),
+        path="data/item_kernels.py",
+        tests=_unit("data", "transactions", "records_locality"),
         slow=(FILES,),
     ),
 )

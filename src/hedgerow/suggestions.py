@@ -246,6 +246,8 @@ def check_fields(settings: Any) -> None:
     hints = _hints(kind)
     for field in fields(settings):
         value = getattr(settings, field.name)
+        if value is field.default:
+            continue  # without loading pydantic
         if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
             value = value.item()
             object.__setattr__(settings, field.name, value)

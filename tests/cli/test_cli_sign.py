@@ -74,7 +74,7 @@ def test_json_tells_who_signed_what(hedge: Any, schema: Path) -> None:
     signed = Schema.load(schema)
     assert facts["reviewer"] == signed.metadata.reviewer == "Ada Brown"
     assert facts["fingerprint"] == signed.metadata.signed
-    assert [one["name"] for one in facts["published"]] == ["age", "job"]
+    assert [one["name"] for one in facts["published"]] == ["age", "job", "about the table"]
 
 
 def test_nobody_signs_without_looking(hedge: Any, schema: Path) -> None:

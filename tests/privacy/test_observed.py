@@ -82,9 +82,9 @@ def a_look(patch: pytest.MonkeyPatch) -> None:
 def a_branch(patch: pytest.MonkeyPatch) -> None:
     honest = marginals.choose_pairs
 
-    def choose(curator: Any, engine: Any, *rest: Any) -> Any:
-        exact = engine.class_counts(marginals._ROOT)._Sealed__content.sum()
-        return [] if exact % 2 else honest(curator, engine, *rest)
+    def choose(curator: Any, pairs: Any, *rest: Any) -> Any:
+        exact = pairs.exact._Sealed__content.sum() // max(1, len(pairs.pairs))
+        return [] if exact % 2 else honest(curator, pairs, *rest)
 
     patch.setattr(marginals, "choose_pairs", choose)
 

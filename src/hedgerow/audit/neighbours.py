@@ -31,7 +31,6 @@ __all__ = [
     "random_pair",
     "random_schema",
     "random_universe",
-    "short_or_long_schema",
     "tiny_pairs",
 ]
 
@@ -163,11 +162,6 @@ def long_schema(pick: Pick) -> Schema:
         values = [f"k{i}" for i in range(pick(1, 3))]
         attributes["class"] = {"type": "categorical", "role": "class", "values": values}
     return Schema.from_dict({"name": "simulated", "unit": "row", "attributes": attributes})
-
-
-def short_or_long_schema(pick: Pick) -> Schema:
-    """Either of both."""
-    return long_schema(pick) if pick(0, 1) else random_schema(pick)
 
 
 def random_universe(pick: Pick) -> Schema:

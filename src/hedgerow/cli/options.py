@@ -117,7 +117,7 @@ NamedTables = Annotated[
     typer.Option(
         "--table",
         metavar="COLUMNS",
-        help='A table that the release should hold, such as "region illness": two or three '
+        help='A table that the release should hold, such as "home illness": two or three '
         "columns, the class among them if you like; may be repeated. Names with blanks need commas "
         "between them.",
     ),
@@ -127,7 +127,7 @@ TableOrTables = Annotated[
     typer.Option(
         "--table",
         metavar="COLUMNS",
-        help='A table that the release should hold, such as "region illness": two or three '
+        help='A table that the release should hold, such as "home illness": two or three '
         "columns, the class among them if you like; may be repeated. Names with blanks need commas "
         "between them. A single name is a table of a database, or schema.table.",
     ),
@@ -155,7 +155,7 @@ def layout_of(encoding: str | None, header_row: int | None, sheet: str | None) -
     """What was said about a file before there is a schema that declares it."""
     from typing import get_args
 
-    from hedgerow.schema.written import Encoding, Layout
+    from hedgerow.schema.attributes import Encoding, Layout
 
     names = get_args(Encoding)
     if encoding is not None and encoding not in names:
@@ -170,7 +170,7 @@ def layout_of(encoding: str | None, header_row: int | None, sheet: str | None) -
 
 def source_of(data: str, table: str | None, query: str | None, row_wise: bool = False) -> Any:
     """What to read: a database's table or query, or a path or address as it was given."""
-    from hedgerow.table.readers.database import Database, is_database
+    from hedgerow.data.database import Database, is_database
 
     if is_database(data):
         if row_wise and query is None:
@@ -190,12 +190,12 @@ def split_tables(given: list[str] | None) -> tuple[str | None, list[str]]:
     """The table of a database, which is a single name, and the tables that a release should hold.
 
     Example:
-        >>> split_tables(["region illness", "clinic.people"])
-        ('clinic.people', ['region illness'])
+        >>> split_tables(["home illness", "clinic.people"])
+        ('clinic.people', ['home illness'])
         >>> split_tables(['"my people"'])
         ('my people', [])
     """
-    from hedgerow.schema.grammar import Misread, read_names
+    from hedgerow.schema.conditions import Misread, read_names
 
     sources, tables = [], []
     for text in given or []:
@@ -210,14 +210,14 @@ def split_tables(given: list[str] | None) -> tuple[str | None, list[str]]:
     if len(sources) > 1:
         raise UsageError(
             "--table names more than one table of a database.",
-            hint='A table that the release should hold has two or three columns: "region illness".',
+            hint='A table that the release should hold has two or three columns: "home illness".',
         )
     return (sources[0] if sources else None), tables
 
 
 def words_for(data: str) -> str:
     """How messages call the data: an address of a database without its password."""
-    from hedgerow.table.readers.database import Database, is_database
+    from hedgerow.data.database import Database, is_database
 
     return Database(data).shown if is_database(data) else data
 

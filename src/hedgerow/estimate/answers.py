@@ -66,8 +66,8 @@ class Answers(FramedRows):
         level: The probability that an interval holds the truth, at least.
         typical_error: With marginals, and for itemsets, how far the estimate is off in most
             queries: a guess by the model, which promises nothing. Else not known.
-        basis: What each answer rests on: "measured", "modelled", "assumed even" or "not measured"
-            (`hedgerow.estimate.basis`).
+        basis: What each answer rests on: "measured", "modelled", "assumed even", "not measured" or
+            "ruled out" (`hedgerow.estimate.basis`).
         asked: The queries, and what makes the function that writes one in words; both are used
             when words are wanted, since there may be very many.
 

@@ -12,6 +12,7 @@
   which records are assumed to lie evenly.
 - *not measured*: the release says nothing about some attribute of the query. It has no table, and
   no region tells its values apart. The estimate takes them to be equally frequent.
+- *ruled out*: a rule of the schema says that nobody meets the query, and nothing was looked up.
 """
 
 from __future__ import annotations
@@ -33,12 +34,14 @@ __all__ = [
     "MEASURED",
     "MODELLED",
     "NOT_MEASURED",
+    "RULED_OUT",
     "basis_of",
 ]
 
 
 MEASURED, MODELLED = "measured", "modelled"
 ASSUMED_EVEN, NOT_MEASURED = "assumed even", "not measured"
+RULED_OUT = "ruled out"
 
 
 def basis_of(

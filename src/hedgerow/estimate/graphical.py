@@ -49,7 +49,7 @@ __all__ = ["GraphicalModel", "fit_model"]
 
 TRUST, MOST_TRUST = 0.5, 0.01  # lambda, for noise of deviation s: TRUST / s, at most MOST_TRUST
 CONVERGED = 0.02  # of the noise: the root mean square of the gradient
-MOST_STEPS, MEMORY = 400, 12
+MOST_STEPS, MEMORY = 1000, 50
 STAND_INS, PER_RECORD, FEWEST = 150_000, 10, 20_000
 MOST_MODEL = 1 << 21  # cells of all cliques; a release from anybody may claim any tables
 _IMPOSSIBLE = -1e6  # a logit
@@ -165,6 +165,11 @@ class GraphicalModel:
                 logits -= np.log(
                     np.maximum(_by_class(message, places, shared.index(last)), _NOBODY)
                 )
+        rules = self.tables.schema.rules
+        if any(query.classes is not None for rule in rules for query in rule.impossible):
+            for k in range(cells.classes):  # masses that are next to nothing may hide a rule
+                broken = self.tables.schema.breaks_rules(codes, np.full(len(codes), k))
+                logits[broken, k] += _IMPOSSIBLE
         return logits
 
     def probabilities(self, codes: Ints) -> Floats:

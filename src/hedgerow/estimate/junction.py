@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 
-__all__ = ["Calibrated", "Detail", "Factor", "JunctionTree", "clique_cells"]
+__all__ = ["Calibrated", "Detail", "Factor", "JunctionTree"]
 
 Indices = NDArray[np.int32]
 
@@ -172,23 +172,11 @@ class JunctionTree:
             index = index * np.int32(size) + value.reshape(along).astype(np.int32)
         return index.ravel()
 
-    def factor(self, columns: Sequence[int], coarser: Mapping[int, Ints] | None = None) -> Factor:
-        """Where a table of groups meets the tree.
-
-        Args:
-            columns: Its variables, which lie together in a clique.
-            coarser: The part of each group of some variables, if the table counts parts.
-        """
+    def factor(self, columns: Sequence[int]) -> Factor:
+        """Where a table of groups, of variables that lie together in a clique, meets the tree."""
         clique = _smallest(self.cliques, self.shapes, set(columns))
-        index, shape = self._index(clique, columns), [self.sizes[v] for v in columns]
-        if coarser:
-            places = list(np.unravel_index(np.arange(math.prod(shape)), shape))
-            for axis, v in enumerate(columns):
-                if v in coarser:
-                    places[axis] = coarser[v][places[axis]]
-                    shape[axis] = int(coarser[v].max()) + 1
-            index = np.ravel_multi_index(places, shape)[index].astype(np.int32)
-        return Factor(clique, index, math.prod(shape))
+        cells = math.prod(self.sizes[v] for v in columns)
+        return Factor(clique, self._index(clique, columns), cells)
 
     def detail_factor(self, variable: int, beside: Sequence[int] = ()) -> Factor:
         """Where a table of a variable's cells, alone or by others, meets the tree."""
@@ -323,23 +311,13 @@ def _deal(
     mark = (rank + random.random(size)[which]) / np.maximum(many, 1)[which]
     mark = bottom[which] + mark * (top - bottom)[which]
     first = last - np.bincount(message, minlength=size) + 1
-    # rounding may carry a mark over the edge of its message cell
-    place = np.clip(np.searchsorted(ends, mark, side="right"), first[which], last[which])
+    # rounding may carry a mark over the edge of its message cell, and nobody is in an empty one
+    filled = np.maximum.accumulate(np.where(mass[order] > 0, np.arange(len(order)), 0))[last]
+    filled = np.maximum(first, filled)
+    place = np.clip(np.searchsorted(ends, mark, side="right"), first[which], filled[which])
     cell = np.empty(len(here), np.int64)
     cell[records] = order[place]
     return cell
-
-
-def clique_cells(sizes: Sequence[int], together: Sequence[tuple[int, ...]]) -> int:
-    """How many cells the cliques have that hold some sets of variables together.
-
-    Example:
-        >>> clique_cells([2, 3, 4, 5], [(0, 1), (1, 2), (2, 3)])
-        38
-        >>> clique_cells([2, 3, 4, 5], [(0, 1), (1, 2), (2, 3), (0, 3)])
-        64
-    """
-    return sum(math.prod(sizes[v] for v in clique) for clique in _cliques(sizes, together))
 
 
 def _cliques(sizes: Sequence[int], together: Sequence[tuple[int, ...]]) -> list[set[int]]:

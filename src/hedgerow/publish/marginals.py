@@ -314,9 +314,7 @@ def share_budget(
             return math.sqrt(2) * tables / (amount * share)
         return math.sqrt(tables / (2 * amount * share))
 
-    weights = [table.weight for table in schema.tables]
-    all_named = min(MOST_NAMED, NAMED * len(weights))
-    named = tuple(max(1, int(units * all_named * weight / sum(weights))) for weight in weights)
+    all_named, named = _share_named(schema, units)
     open_ = 1 - all_named
     strength = rows / deviation(open_, counted)
     base = open_ * _base_share(strength, pure, len(schema.classes))
@@ -363,7 +361,8 @@ def _share_named(schema: Schema, units: int) -> tuple[float, tuple[int, ...]]:
     """What the tables that the schema names get: a share of all units, and the units of each."""
     weights = [table.weight for table in schema.tables]
     share = min(MOST_NAMED, NAMED * len(weights))
-    return share, tuple(int(units * share * weight / sum(weights)) for weight in weights)
+    total = sum(weights)
+    return share, tuple(max(1, int(units * share * weight / total)) for weight in weights)
 
 
 def _errors_of_named(schema: Schema, budgets: Budgets) -> str | None:

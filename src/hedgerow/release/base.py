@@ -40,7 +40,7 @@ from hedgerow.release.tabulate import (
     tabulated,
 )
 from hedgerow.schema import Numeric, Query, Schema
-from hedgerow.schema.shown import displayed
+from hedgerow.schema.schema import displayed
 from hedgerow.store.frames import Frame, Framed, as_kind
 from hedgerow.suggestions import RELEASE, answer_mistakes, as_text
 

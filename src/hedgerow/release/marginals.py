@@ -14,7 +14,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import USUAL, Answers, by_model, with_queries
 from hedgerow.estimate.asked import check_level, read_many
-from hedgerow.estimate.basis import MODELLED, basis_of
+from hedgerow.estimate.basis import MODELLED, RULED_OUT, basis_of
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.estimate.intervals.ends import Bounds
@@ -135,10 +135,16 @@ class MarginalsRelease(PredictingRelease):
         if (unknown := np.isinf(typical)).any():  # the interval is all that can be said
             low, high = ends if share >= USUAL else self.bounds.ends(conditions, USUAL)
             typical[unknown] = np.maximum(estimate - low, high - estimate)[unknown]
-        answers = by_model(estimate, typical, ends, share)
+        answers = with_queries(by_model(estimate, typical, ends, share), asked, self.schema)
         together = self.bounds.together(conditions)
         basis = basis_of(asked, together, self._unmeasured, MODELLED)
-        return replace(with_queries(answers, asked, self.schema), basis=basis)
+        nobody = self.bounds.forbidden(conditions)
+        assert answers.typical_error is not None
+        return replace(
+            answers,
+            typical_error=np.where(nobody, 0.0, answers.typical_error),
+            basis=np.where(nobody, RULED_OUT, basis),
+        )
 
     def estimate(self, queries: Questions) -> Floats:
         """See `Release.estimate`."""

@@ -19,10 +19,10 @@ from hedgerow.arrays import Bools, Floats
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.asked import check_level
-from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED
+from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
+from hedgerow.schema.attributes import read_number
 from hedgerow.schema.conditions import Intervals, overlap, suggest
-from hedgerow.schema.grid import read_number
 from hedgerow.store.frames import FramedRows
 from hedgerow.suggestions import answer_mistakes, as_text, whole
 
@@ -64,7 +64,7 @@ MOST_GROUPS = 30  # of a taxonomy, unless a level was asked for
 GOOD, FAIR = 0.165, 1 / 3  # coefficients of variation, as statistical offices have them
 NOISE = "mostly noise"
 _NORMAL = 1.959964
-_SAID = (ASSUMED_EVEN, NOT_MEASURED)
+_SAID = (ASSUMED_EVEN, NOT_MEASURED, RULED_OUT)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -197,7 +197,8 @@ def reliability(answers: Answers) -> tuple[str, ...]:
 
     "good" up to 16.5%, "fair" up to a third, else "mostly noise". A guess that is neither measured
     nor mostly noise is "modelled". By regions alone, what cuts regions is "assumed even", whatever
-    its error, which nobody knows. What was "not measured" is called so.
+    its error, which nobody knows. What was "not measured" is called so, and what a
+    rule of the schema says that nobody is, "ruled out".
 
     Example:
         >>> unknown = np.full(3, np.nan)

@@ -8,7 +8,7 @@ import math
 from hedgerow.report.words import number
 from hedgerow.schema import Attribute, Categorical
 from hedgerow.schema.attributes import OTHER
-from hedgerow.schema.shown import other_of
+from hedgerow.schema.schema import other_of
 
 __all__ = ["part_of", "percent", "rounded", "rounded_share", "unsure"]
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED
+from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT
 from hedgerow.release import Release
 from hedgerow.release.tabulate import NOISE, CountTable, reliability
 from hedgerow.report.html import document, tag
 from hedgerow.report.html import table as html_table
 from hedgerow.report.words import capped, guarantee, number, percent
 from hedgerow.schema import Schema
-from hedgerow.schema.shown import displayed
+from hedgerow.schema.schema import displayed
 
 __all__ = [
     "NOTHING",
@@ -40,6 +40,7 @@ REMARKS = {
     ASSUMED_EVEN: "assumed even: it cuts regions, inside which an even spread is assumed; only the "
     "interval is known.",
     NOT_MEASURED: "not measured: the release says nothing about it.",
+    RULED_OUT: "ruled out: by a rule of the schema, which is public, nobody is there.",
 }
 
 
@@ -146,7 +147,9 @@ def how_to_read(table: CountTable, schema: Schema) -> list[str]:
             "nothing is promised about either."
         )
     found += [words for remark, words in REMARKS.items() if remark in table.reliability]
-    if ((table.answers.low == 0) & (table.answers.high == 0) & table.known).any():
+    ends = table.answers
+    ruled = np.array(table.reliability) == RULED_OUT
+    if ((ends.low == 0) & (ends.high == 0) & table.known & ~ruled).any():
         found.append(NOTHING)
     if table.picked:
         found.append(picked("Cells"))

@@ -14,7 +14,7 @@ from hedgerow.release.tabulate import CountTable, reliability
 from hedgerow.report.sections.measured import shown_tables
 from hedgerow.report.tables import REMARKS, TOTAL, columns, headings, how_to_read, title_of
 from hedgerow.report.words import guarantee, unmeasured
-from hedgerow.schema.shown import displayed
+from hedgerow.schema.schema import displayed
 
 __all__ = ["write_sheet", "write_workbook"]
 

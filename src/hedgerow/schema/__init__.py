@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.schema.attributes import Attribute, Categorical, Numeric
+from hedgerow.schema.attributes import Attribute, Categorical, Layout, Numeric
 from hedgerow.schema.items import Items
-from hedgerow.schema.metadata import Metadata
 from hedgerow.schema.relations import CLASS, NamedTable, Rule
-from hedgerow.schema.schema import Person, Schema, refuse_no_unit
-from hedgerow.schema.taxonomies.taxonomy import Taxonomy
-from hedgerow.schema.written import Layout
+from hedgerow.schema.schema import Metadata, Person, Schema, refuse_no_unit
+from hedgerow.schema.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from hedgerow.schema.files.model import json_schema
+    from hedgerow.schema.model import json_schema
     from hedgerow.schema.query import Query, Vocabulary, read_queries
-    from hedgerow.schema.taxonomies.arx import read_arx, write_arx
+    from hedgerow.schema.trees import read_arx, write_arx
 
 __all__ = [
     "CLASS",
@@ -46,7 +44,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in ("read_arx", "write_arx"):
-        from hedgerow.schema.taxonomies import arx
+        from hedgerow.schema import trees as arx
 
         return getattr(arx, name)
     if name in ("Query", "Vocabulary", "read_queries"):
@@ -54,7 +52,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(query, name)
     if name == "json_schema":
-        from hedgerow.schema.files.model import json_schema
+        from hedgerow.schema.model import json_schema
 
         return json_schema
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,28 +1,193 @@
-"""Attributes: public facts about a column. Every value becomes an integer code.
-
-A numeric attribute lives on a public grid: code k stands for the values from `low + k * step`
-up to, not including, the next grid point. A categorical attribute's codes are the leaves of its
-taxonomy. What happens to a missing value, and to one outside the domain, is a public rule that
-looks at that one record alone.
-"""
+"""Attributes: public facts about a column, and how its values are written."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
-from typing import Literal
+from functools import cache, cached_property
+from typing import Any, Literal
 
-from hedgerow.schema.taxonomies.rules import Reading
-from hedgerow.schema.taxonomies.taxonomy import Taxonomy
-from hedgerow.schema.written import Decimal as Point
-from hedgerow.schema.written import Thousands
+from hedgerow.schema.taxonomy import Reading, Taxonomy
 from hedgerow.suggestions import check_fields
 
-__all__ = ["Attribute", "Categorical", "Missing", "Numeric", "Outside", "in_bands"]
+__all__ = [
+    "Attribute",
+    "Categorical",
+    "DecimalMark",
+    "Encoding",
+    "Grid",
+    "Kind",
+    "Layout",
+    "Missing",
+    "Numeric",
+    "Outside",
+    "PLAIN",
+    "SERIALS",
+    "Thousands",
+    "date_pattern",
+    "describe_weight",
+    "described",
+    "format_fault",
+    "grouped_fault",
+    "in_bands",
+    "notation_fault",
+    "read_grid",
+    "read_number",
+]
+
+
+# How private data is written: declared in the schema, public, never guessed from records.
+
+
+Encoding = Literal["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"]
+DecimalMark = Literal["", ".", ","]  # nothing: not declared
+Thousands = Literal["", ",", ".", "'", " "]
+
+SERIALS = ("excel", "excel-1904")
+_TOKEN = re.compile(r"(%.)", re.S)
+_TOKENS = {"%Y": r"(?P<Y>\d{4})", "%b": r"(?P<b>[A-Za-z]{3,9})"}
+_DIGITS = ("%Y", "%m", "%d")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Where the table stands in its file, and how numbers are written in it.
+
+    Args:
+        encoding: How text is encoded. None: UTF-8, or UTF-16 if its byte order mark says so.
+        header_row: The line or row with the names of the columns, from 1. None: the first that is
+            not blank.
+        sheet: The sheet of a workbook. None: the only one.
+        decimal: The decimal sign of numbers in columns that do not declare one themselves.
+        thousands: What separates groups of three digits in them, if anything.
+
+    Example:
+        >>> Layout(header_row=3).describe()
+        {'header_row': 3}
+    """
+
+    encoding: Encoding | None = None
+    header_row: int | None = None
+    sheet: str | None = None
+    decimal: DecimalMark = ""
+    thousands: Thousands = ""
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type."""
+        check_fields(self)
+
+    def describe(self) -> dict[str, Any]:
+        """What is declared, as a schema file has it."""
+        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {key: value for key, value in told.items() if value not in (None, "")}
+
+
+PLAIN = Layout()  # nothing is declared
+
+
+def notation_fault(decimal: str, thousands: str) -> tuple[str, str] | None:
+    """What is wrong with the notation of numbers, and the hint; None if it is fine.
+
+    Example:
+        >>> notation_fault(",", ",")[0]
+        'decimal and thousands are the same sign'
+    """
+    if thousands and decimal == thousands:
+        hint = 'Write, for example, decimal: "." and thousands: ",".'
+        return "decimal and thousands are the same sign", hint
+    return None
+
+
+def grouped_fault(key: str, text: str, thousands: str, step: Fraction) -> tuple[str, str] | None:
+    """What is wrong with a bound that is written as the data's numbers are; None if it is fine.
+
+    In a schema a point is the decimal sign, whatever it is in the data: 100.000 is a hundred. With
+    whole steps nobody needs three decimals.
+
+    Example:
+        >>> grouped_fault("high", "100.000", ".", Fraction(1))[1]
+        'In a schema a point is the decimal sign. Write high: 100000, or 100 if that is meant.'
+        >>> grouped_fault("high", "100.000", "", Fraction(1))
+        >>> grouped_fault("high", "1.125", ".", Fraction(1, 8))
+    """
+    if thousands != "." or not re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+", text.strip(), re.ASCII):
+        return None
+    whole, _, rest = text.strip().partition(".")
+    if rest.strip("0.") and step.denominator > 1:
+        return None
+    meant = f", or {whole} if that is meant" if not rest.strip("0") else ""
+    hint = f"Write {key}: {text.strip().replace('.', '')}{meant}."
+    what = f"{key} {text.strip()!r} has its point where the data has thousands"
+    return what, f"In a schema a point is the decimal sign. {hint}"
+
+
+def format_fault(format: str, kind: str) -> tuple[str, str] | None:
+    """What is wrong with the format of a column, and the hint; None if it is fine.
+
+    Example:
+        >>> format_fault("%m/%d/%y", "date")[0]
+        'format has two-digit years, which do not tell the century'
+        >>> format_fault("%m/%d/%Y", "date") is None
+        True
+    """
+    if not format or format in SERIALS:
+        known = True
+    elif "%y" in format:
+        hint = "Write years with four digits in the data, and %Y in the format."
+        return "format has two-digit years, which do not tell the century", hint
+    else:
+        known = date_pattern(format) is not None
+    if format and kind != "date":
+        hint = "Write low and high as dates, such as 2020-01-31, or remove format."
+        return "format is for dates, and low and high are numbers", hint
+    if not known:
+        hint = (
+            'Write %Y, %m (or %b) and %d once each, such as "%m/%d/%Y", or excel for serial days.'
+        )
+        return "format does not tell year, month and day", hint
+    return None
+
+
+@cache
+def date_pattern(format: str) -> re.Pattern[str] | None:
+    """What dates in a format look like; None if they could not be understood.
+
+    Example:
+        >>> date_pattern("%d.%m.%Y").fullmatch("1.12.2024").groupdict()
+        {'d': '1', 'm': '12', 'Y': '2024'}
+        >>> date_pattern("%Y%m%d").fullmatch("2024111") is None
+        True
+        >>> date_pattern("%Y/%m") is None
+        True
+    """
+    parts = _TOKEN.split(format)
+    tokens, between = parts[1::2], parts[::2]
+    month = "%b" if "%b" in tokens else "%m"
+    if sorted(tokens) != sorted(("%Y", month, "%d")) or re.search(r"[\w%]", "".join(between)):
+        return None
+    if tokens == ["%Y", "%d", "%m"] and between[1:3] == ["-", "-"]:
+        return None  # it could not be told from the usual order
+    pairs = zip(tokens, tokens[1:], between[1:3], strict=False)
+    # without anything between them, 2024111 could be two dates
+    packed = any(not sign and a in _DIGITS and b in _DIGITS for a, b, sign in pairs)
+    digits = r"\d{2}" if packed else r"\d{1,2}"
+    words = [_TOKENS.get(token, f"(?P<{token[1]}>{digits})") for token in tokens]
+    signs = [re.escape(sign) for sign in between]
+    pieces = [piece for pair in zip(signs, [*words, ""], strict=True) for piece in pair]
+    return re.compile("".join(pieces), re.ASCII)
+
+
+# Attributes: public facts about a column. Every value becomes an integer code.
+#
+# A numeric attribute lives on a public grid: code k stands for the values from `low + k * step`
+# up to, not including, the next grid point. A categorical attribute's codes are the leaves of its
+# taxonomy. What happens to a missing value, and to one outside the domain, is a public rule that
+# looks at that one record alone.
+
 
 Missing = Literal["error", "other", "drop"]
 Outside = Literal["error", "other", "clip", "drop"]
@@ -123,7 +288,7 @@ class Numeric:
     outside: Outside = "error"
     scale: Literal["linear", "log"] = "linear"
     common: tuple[Fraction, ...] = ()
-    decimal: Point = ""
+    decimal: DecimalMark = ""
     thousands: Thousands = ""
     format: str = ""
     split: Splitting = "allowed"
@@ -198,3 +363,165 @@ def in_bands(numeric: Numeric, edges: Sequence[int]) -> Categorical:
         bands=replace(plain, outside="clip" if outside == "clip" else "error"),
         edges=tuple(edges), column=numeric.column,
     )  # fmt: skip
+
+
+# Reads the bounds and the step of a numeric attribute from the texts of a schema file.
+
+
+_INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
+# At most 40 digits, and a small exponent: a bound of 1e999999999 would fill the memory.
+_DECIMAL = re.compile(r"[+-]?(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d{1,2})?", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_EPOCH = datetime.date(1970, 1, 1)
+
+Kind = Literal["integer", "decimal", "date"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """The bounds and step of a numeric attribute; dates as days since 1970-01-01."""
+
+    low: Fraction
+    high: Fraction
+    step: Fraction
+    kind: Kind
+
+
+def read_grid(texts: Mapping[str, str | None]) -> Grid | list[tuple[str, str, str]]:
+    """The grid, or what is wrong with it: key, what and hint.
+
+    Args:
+        texts: `low`, `high` and `step` as written; without a step it is 1, save for decimals.
+
+    Example:
+        >>> read_grid({"low": "0", "high": "2.5", "step": "0.5"}).kind
+        'decimal'
+        >>> read_grid({"low": "2020-01-01", "high": "2020-12-31", "step": None}).step
+        Fraction(1, 1)
+        >>> read_grid({"low": "ten", "high": "20", "step": None})[0][:2]
+        ('low', 'low is neither a number nor a date')
+    """
+    found: dict[str, tuple[Fraction, Kind]] = {}
+    faults: list[tuple[str, str, str]] = []
+    for key, text in texts.items():
+        if text is None:
+            continue
+        number = read_number(text.strip())
+        if number is None:
+            hint = "Write a number such as 17 or 0.5, or a date such as 2020-01-31."
+            faults.append((key, f"{key} is neither a number nor a date", hint))
+        else:
+            found[key] = number
+    if faults:
+        return faults
+    (low, low_kind), (high, high_kind) = found["low"], found["high"]
+    if "date" in (low_kind, high_kind):
+        if low_kind != high_kind:
+            return [("high", "low and high are not both dates", "Write both as 2020-01-31.")]
+        step, step_kind = found.get("step", (Fraction(1), "integer"))
+        if step_kind != "integer":
+            return [("step", "step is not a whole number of days", "Write, for example, step: 7.")]
+        return Grid(low=low, high=high, step=step, kind="date")
+    if "step" not in found:
+        if "decimal" in (low_kind, high_kind):
+            hint = "Give the precision that matters, such as step: 0.5."
+            return [("low", "step is missing, which decimal numbers need", hint)]
+        return Grid(low=low, high=high, step=Fraction(1), kind="integer")
+    step, step_kind = found["step"]
+    if step_kind == "date":
+        return [("step", "step is a date", "Give a number, such as step: 1.")]
+    kinds = {low_kind, high_kind, step_kind}
+    return Grid(low=low, high=high, step=step, kind="decimal" if "decimal" in kinds else "integer")
+
+
+def read_number(text: str) -> tuple[Fraction, Kind] | None:
+    """The number or date in a text, and how it is written; None if it is neither.
+
+    Example:
+        >>> read_number("0.50"), read_number("1970-01-03"), read_number("ten")
+        ((Fraction(1, 2), 'decimal'), (Fraction(2, 1), 'date'), None)
+    """
+    if _INTEGER.fullmatch(text):
+        return Fraction(int(text)), "integer"
+    if _DECIMAL.fullmatch(text):
+        return Fraction(Decimal(text)), "decimal"
+    if _DATE.fullmatch(text):
+        try:
+            day = datetime.date.fromisoformat(text)
+        except ValueError:
+            return None
+        return Fraction((day - _EPOCH).days), "date"
+    return None
+
+
+# Attributes as a schema file describes them: the way back from `build`.
+
+
+def described(attribute: Attribute) -> dict[str, Any]:
+    """The keys of a schema file that say what the attribute is, every default spelt out."""
+    rules: dict[str, Any] = {"missing": attribute.missing, "outside": attribute.outside}
+    if attribute.split == "never":
+        rules["split"] = attribute.split
+    if attribute.weight != 1:
+        rules["weight"] = describe_weight(attribute.weight)
+    for key in ("group", "column"):
+        if getattr(attribute, key):
+            rules[key] = getattr(attribute, key)
+    if isinstance(attribute, Categorical) and attribute.bands is not None:
+        bands = attribute.bands
+        rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside
+        starts = tuple(bands.low + bands.step * code for code in attribute.edges[1:])
+        told = described(replace(bands, common=starts))
+        return told | {"bands": told.pop("common")} | rules
+    if isinstance(attribute, Numeric):
+
+        def written(value: Fraction, days: bool) -> str | int:
+            if attribute.kind == "decimal":
+                return _decimal_text(value)
+            if not days:
+                return int(value)
+            return (datetime.date(1970, 1, 1) + datetime.timedelta(days=int(value))).isoformat()
+
+        dates = attribute.kind == "date"
+        numbers: dict[str, Any] = {
+            "low": written(attribute.low, dates),
+            "high": written(attribute.high, dates),
+            "step": written(attribute.step, False),
+        }
+        if attribute.scale != "linear":
+            numbers["scale"] = attribute.scale
+        if attribute.common:
+            numbers["common"] = [written(value, dates) for value in attribute.common]
+        for key in ("decimal", "thousands", "format"):
+            if getattr(attribute, key):
+                numbers[key] = getattr(attribute, key)
+        return {"type": "numeric", **numbers, **rules}
+    if attribute.boolean:
+        return {"type": "boolean", **rules}
+    taxonomy = attribute.taxonomy
+    if taxonomy.height == 0:  # a single node is a single value, whatever the root was called
+        told = {"type": "categorical", "values": list(taxonomy.leaves), **rules}
+        return told | attribute.reading.describe()
+    key = "values" if taxonomy.height == 1 else "taxonomy"
+    return {
+        "type": "categorical",
+        "root": taxonomy.labels[0],
+        key: taxonomy.nested(),
+        **rules,
+        **attribute.reading.describe(),
+    }
+
+
+def describe_weight(weight: Fraction) -> int | str:
+    """A weight as a schema file has it."""
+    return int(weight) if weight.denominator == 1 else _decimal_text(weight)
+
+
+def _decimal_text(value: Fraction) -> str:
+    """All digits of a decimal number, always with a point, which tells it from an integer."""
+    places = 1
+    while (value * 10**places).denominator != 1:  # ends: the schema holds decimals only
+        places += 1
+    digits = str(abs(int(value * 10**places))).rjust(places + 1, "0")
+    sign = "-" if value < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}"

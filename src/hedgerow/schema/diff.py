@@ -1,15 +1,30 @@
-"""What is different between two schemas, such as last year's and this year's. All public."""
+"""Differences between two schemas, what a schema publishes, and what to look at first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
-from hedgerow.schema.attributes import Categorical
+from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.schema import Schema
-from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.taxonomy import Taxonomy
 
-__all__ = ["schema_diff"]
+__all__ = [
+    "PublishedColumn",
+    "PublishedText",
+    "odd_bound",
+    "odd_label",
+    "published_columns",
+    "schema_diff",
+]
+
+
+# What is different between two schemas, such as last year's and this year's. All public.
+
 
 _SHOWN = 5
 _TREE = ("values", "taxonomy", "root", "universe")
@@ -153,3 +168,149 @@ def _some(names: Sequence[str], what: str, done: str) -> list[str]:
     told = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if names[_SHOWN:] else "")
     number, verb = (f"1 {what}", "was") if len(names) == 1 else (f"{len(names)} {what}s", "were")
     return [f"{number} {verb} {done}: {told}"]
+
+
+# Values and bounds of a schema at which a person should look before they are published.
+#
+# A schema is published with every release. What looks like somebody's own words, like a way to
+# reach them, or like a number that nobody would choose as a bound, was more likely read off data
+# than written from a form, a law or a code book.
+
+
+_LONGEST, _MOST_WORDS = 60, 8  # characters and words of a value that is no free text
+_SENTENCE = re.compile(r"\S+\s+\S+\s.*[.!?]|.*[^\W\d_]{3}[.!?]\s+\S.*", re.DOTALL)
+_ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.\w")
+_LINK = re.compile(r"https?://|www\.\w", re.IGNORECASE)
+_BAND = re.compile(r"\W*\d[\d.,' ]*(?:\W+|\s*to\s*)?[\d.,' ]*\W*")
+_PHONE = re.compile(r"(?<!\d)[+(0]\d*[\d ()/-]{6,}\d")
+_NUMBER = re.compile(r"\d{7}")
+_DIGITS = 3  # significant digits of a bound that somebody would choose
+_YEARS = range(1850, 2151)
+
+
+def odd_label(label: str) -> str:
+    """Why a value may be somebody's own words, as the end of "it ..."; nothing if it may not.
+
+    Example:
+        >>> odd_label("was lonely after the divorce."), odd_label("ann@example.org")
+        ('reads like a sentence', 'holds an e-mail address')
+        >>> [odd_label(one) for one in ("never married", "[1000000, 2000000)", "St. Anne")]
+        ['', '', '']
+    """
+    if _ADDRESS.search(label):
+        return "holds an e-mail address"
+    if _LINK.search(label):
+        return "holds a link"
+    if len(label) > _LONGEST:
+        return "is long"
+    if len(label.split()) > _MOST_WORDS or _SENTENCE.fullmatch(label):
+        return "reads like a sentence"
+    if _BAND.fullmatch(label) and not _PHONE.fullmatch(label):
+        return ""
+    if _PHONE.search(label):
+        return "holds what may be a phone number"
+    return "holds a long number" if _NUMBER.search(label) else ""
+
+
+def odd_bound(bound: int | Decimal | datetime.date) -> bool:
+    """Whether a bound looks as if it was read off data: nobody would choose such a number.
+
+    Example:
+        >>> [odd_bound(one) for one in (0, 120, 99_999, 2024, 48_731, Decimal("12.75"))]
+        [False, False, False, False, True, True]
+        >>> odd_bound(datetime.date(1937, 3, 14)), odd_bound(datetime.date(1930, 12, 31))
+        (True, False)
+    """
+    if isinstance(bound, datetime.date):
+        return bound.day != 1 and (bound + datetime.timedelta(days=1)).day != 1
+    digits = f"{abs(bound):f}".replace(".", "").strip("0") if bound else ""
+    nines = set(digits) <= {"9"}
+    return len(digits) > _DIGITS and not nines and bound not in _YEARS
+
+
+# What a schema publishes by itself: every bound, value, group and rule, for whoever signs it.
+
+
+_LIST = 500  # labels, from which a taxonomy is a code book that nobody typed off the data
+_RARE = "rare: fewer than 10 have it"
+_BOUND = "odd: nobody would choose such a bound"
+
+
+@dataclass(frozen=True)
+class PublishedText:
+    """A text that every release repeats, and why a person should look at it twice; mostly not."""
+
+    text: str
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class PublishedColumn:
+    """All that a schema publishes about a column."""
+
+    name: str
+    texts: tuple[PublishedText, ...]
+
+    @property
+    def marked(self) -> tuple[PublishedText, ...]:
+        """What should be looked at twice."""
+        return tuple(one for one in self.texts if one.mark)
+
+
+def published_columns(
+    schema: Schema, rare: Mapping[str, Sequence[str]] | None = None
+) -> list[PublishedColumn]:
+    """Everything that a release of this schema publishes before anything is counted.
+
+    Args:
+        schema: The schema.
+        rare: Values by column that few people have, if the holder of the data knows them. Marks
+            then tell of the data, and are NOT PRIVATE.
+
+    Example:
+        >>> values = ["a", "ask Ann in ward 7, please."]
+        >>> columns = {"ward": {"type": "categorical", "values": values}}
+        >>> schema = Schema.from_dict({"name": "x", "unit": "row", "attributes": columns})
+        >>> [(one.text, one.mark) for one in published_columns(schema)[0].marked]
+        [('ask Ann in ward 7, please.', 'odd: it reads like a sentence')]
+    """
+    seldom = rare or {}
+    found = [_column(one, set(seldom.get(one.name, ()))) for one in schema.columns]
+    if schema.kind == "transactions":
+        items, few = schema.transaction_items, set(seldom.get("items", ()))
+        labels = dict.fromkeys((*items.labels, *(items.taxonomy.labels if items.semantic else ())))
+        found.append(PublishedColumn("items", _texts(list(labels), few)))
+    hidden = (*schema.identifiers, *(() if schema.person is None else (schema.person.column,)))
+    if hidden:
+        told = tuple(PublishedText(name, _mark(name)) for name in hidden)
+        found.append(PublishedColumn("names of columns that are left out", told))
+    if schema.rules:
+        rules = tuple(PublishedText(rule.text) for rule in schema.rules)
+        found.append(PublishedColumn("rules between columns", rules))
+    about = [PublishedText(f"{key}: {value}") for key, value in schema.metadata.describe().items()]
+    return [*found, PublishedColumn("about the table", (PublishedText(schema.name), *about))]
+
+
+def _column(attribute: Attribute, rare: set[str]) -> PublishedColumn:
+    group = [PublishedText(f"group {attribute.group}")] if attribute.group else []
+    if isinstance(attribute, Numeric):
+        low, high = attribute.edge(0), attribute.edge(attribute.grid - 1)
+        bounds = [(f"from {low}", low), (f"to {high}", high)]
+        ends = [PublishedText(text, _BOUND if odd_bound(one) else "") for text, one in bounds]
+        every = PublishedText(f"in steps of {float(attribute.step):g}")
+        common = [PublishedText(f"common: {float(one):g}") for one in attribute.common]
+        return PublishedColumn(attribute.name, (*ends, every, *common, *group))
+    rules = [PublishedText(f"{rule} is read as {leaf}", _mark(rule))
+             for rule, leaf in attribute.reading.rules]  # fmt: skip
+    labels = _texts(attribute.taxonomy.labels[1:], rare)
+    return PublishedColumn(attribute.name, (*labels, *rules, *group))
+
+
+def _texts(labels: Sequence[str], rare: set[str]) -> tuple[PublishedText, ...]:
+    marks = (_RARE if one in rare else _mark(one) if len(labels) < _LIST else "" for one in labels)
+    return tuple(PublishedText(one, mark) for one, mark in zip(labels, marks, strict=True))
+
+
+def _mark(label: str) -> str:
+    why = odd_label(label)
+    return "long" if why == "is long" else f"odd: it {why}" if why else ""

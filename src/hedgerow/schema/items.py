@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.taxonomy import Taxonomy
 from hedgerow.suggestions import check_fields
 
 if TYPE_CHECKING:

@@ -16,16 +16,21 @@ from typing import Any
 
 from hedgerow.errors import UsageError
 from hedgerow.schema.attributes import Numeric
-from hedgerow.schema.conditions import Intervals, Labels, Numbers, merged, overlap, suggest
-from hedgerow.schema.grammar import (
+from hedgerow.schema.conditions import (
+    Intervals,
     Item,
+    Labels,
     Misread,
+    Numbers,
     Span,
     Word,
+    merged,
     no_logic,
+    overlap,
     quoted,
     read_condition,
     split,
+    suggest,
 )
 from hedgerow.schema.schema import Schema
 from hedgerow.suggestions import answer_mistakes

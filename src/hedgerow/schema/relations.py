@@ -14,11 +14,25 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.attributes import LEAST_WEIGHT, MOST_WEIGHT, OTHER, Attribute, Numeric
-from hedgerow.schema.conditions import Intervals, merged, overlap
-from hedgerow.schema.files.described import describe_weight
-from hedgerow.schema.grammar import Misread, Word, quoted, read_names, split_rule
-from hedgerow.schema.grid import read_number
+from hedgerow.schema.attributes import (
+    LEAST_WEIGHT,
+    MOST_WEIGHT,
+    OTHER,
+    Attribute,
+    Numeric,
+    describe_weight,
+    read_number,
+)
+from hedgerow.schema.conditions import (
+    Intervals,
+    Misread,
+    Word,
+    merged,
+    overlap,
+    quoted,
+    read_names,
+    split_rule,
+)
 from hedgerow.schema.lint import Fault, label_fault
 from hedgerow.suggestions import check_fields
 
@@ -46,8 +60,8 @@ _MOST_RULED = 4  # columns of a rule
 _MOST_TRIED = 2000  # partial records that are looked at for one that breaks no rule
 
 _TABLE = (
-    "Write, for example, region illness; or [home town, illness] for names with blanks; or "
-    "{attributes: [region, illness], weight: 2}."
+    "Write, for example, home illness; or [home town, illness] for names with blanks; or "
+    "{attributes: [home, illness], weight: 2}."
 )
 _RULE = (
     "Write, for example, age < 15 implies education = none, or not (sex = male and pregnant = "

@@ -1,24 +1,19 @@
-"""A schema: what the public already knows about a private table, or about transactions.
-
-The dictionary form of a schema has the shape of its YAML file, with every taxonomy in place and
-every default spelt out. Its order has a meaning (codes follow it), so JSON that holds a schema
-must not be written with sorted keys.
-"""
+"""A schema: what the public already knows about a private table, or about transactions."""
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.errors import SchemaError, UsageError
-from hedgerow.schema.attributes import Attribute, Categorical, Numeric
-from hedgerow.schema.files.described import described
+from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Layout, Numeric, described
 from hedgerow.schema.items import Items
 from hedgerow.schema.lint import (
     Fault,
@@ -26,9 +21,8 @@ from hedgerow.schema.lint import (
     label_fault,
     layout_faults,
     raise_faults,
+    schema_faults,
 )
-from hedgerow.schema.lint_attributes import schema_faults
-from hedgerow.schema.metadata import Metadata
 from hedgerow.schema.relations import (
     NamedTable,
     Rule,
@@ -37,14 +31,109 @@ from hedgerow.schema.relations import (
     read_tables,
     relation_faults,
 )
-from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT
-from hedgerow.schema.written import Layout
+from hedgerow.schema.trees import DEFAULT_ROOT
 from hedgerow.suggestions import SCHEMA, Suggestions, answer_mistakes, as_text, check_fields
 
 if TYPE_CHECKING:
     from hedgerow.arrays import Bools, Ints
 
-__all__ = ["BOTH", "NO_UNIT", "Person", "Schema", "Unit", "refuse_no_unit", "unit_fault"]
+__all__ = [
+    "BOTH",
+    "Metadata",
+    "NO_UNIT",
+    "Person",
+    "Schema",
+    "Unit",
+    "displayed",
+    "faults_of",
+    "other_of",
+    "refuse_no_unit",
+    "unit_fault",
+]
+
+
+# Metadata of a schema: whose data it is, what for, and who signed the schema off. All public.
+
+
+LONGEST = 500  # characters of one entry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metadata:
+    """Facts about data and schema that a release repeats; each may be missing.
+
+    Args:
+        institution: Who holds the data and publishes the release.
+        contact: Whom to ask.
+        period: When the data was collected.
+        licence: Under which terms the release may be used.
+        purpose: What it is published for.
+        recipients: Who receives it.
+        unit_name: What one record is called, singular and plural.
+        reviewer: Who has seen that everything in the schema is public knowledge.
+        reviewed: When that was, as YYYY-MM-DD.
+        signed: What was seen: the fingerprint of the schema (`Schema.fingerprint`).
+
+    Example:
+        >>> about = Metadata(institution="St Anne", unit_name=("encounter", "encounters"))
+        >>> about.describe()
+        {'institution': 'St Anne', 'unit_name': ['encounter', 'encounters']}
+    """
+
+    institution: str | None = None
+    contact: str | None = None
+    period: str | None = None
+    licence: str | None = None
+    purpose: str | None = None
+    recipients: str | None = None
+    unit_name: tuple[str, str] | None = None
+    reviewer: str | None = None
+    reviewed: str | None = None
+    signed: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses what could not be shown or read back."""
+        check_fields(self)
+        wrong = faults_of(self.describe())
+        raise_faults([Fault(f"metadata: {what}", hint) for _, what, hint in wrong])
+
+    @property
+    def unsigned(self) -> Metadata:
+        """The same without a sign-off."""
+        return replace(self, reviewer=None, reviewed=None, signed=None)
+
+    def describe(self) -> dict[str, Any]:
+        """What is known, as JSON would hold it."""
+        known = {one.name: getattr(self, one.name) for one in fields(self)}
+        told = {key: value for key, value in known.items() if value is not None}
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in told.items()}
+
+
+def faults_of(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """What is wrong with metadata: the key, what, and a hint."""
+    found = []
+    for key, value in told.items():
+        for text in [value] if isinstance(value, str) else value:
+            wrong = label_fault(text)
+            if wrong is not None:
+                found.append((key, f"{key} is blank or holds a control character", wrong[1]))
+            elif len(text) > LONGEST:
+                hint = "Say it shortly, and link to the rest."
+                found.append((key, f"{key} has more than {LONGEST} characters", hint))
+    if ("reviewer" in told) != ("reviewed" in told) or ("signed" in told) > ("reviewer" in told):
+        hint = "Write both: reviewer: a name, and reviewed: a date such as 2026-01-31."
+        found.append(("reviewer", "a sign-off needs a reviewer and a date", hint))
+    elif not _is_date(told.get("reviewed", "2026-01-31")):
+        found.append(("reviewed", "reviewed is not a date", "Write it as 2026-01-31."))
+    return found
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
 
 Unit = Literal["row", "person"]
 
@@ -246,7 +335,7 @@ class Schema(Suggestions):
                 f"a schema is loaded from a file, not from type {type(path).__name__}.",
                 hint='Write Schema.load("schema.yaml"), or Schema.of(dictionary).',
             )
-        from hedgerow.schema.files.build import load_schema  # slow to import, so only when needed
+        from hedgerow.schema.build import load_schema  # slow to import, so only when needed
 
         return load_schema(Path(path))
 
@@ -299,7 +388,7 @@ class Schema(Suggestions):
             >>> Schema.from_dict(document)
             Schema('s', unit='row', attributes=['ill'])
         """
-        from hedgerow.schema.files.build import schema_from_dict
+        from hedgerow.schema.build import schema_from_dict
 
         return schema_from_dict(document, None if folder is None else Path(folder))
 
@@ -466,7 +555,7 @@ class Schema(Suggestions):
                 - 'Yes'
             <BLANKLINE>
         """
-        from hedgerow.schema.files.yaml_writer import dump
+        from hedgerow.schema.yaml_writer import dump
 
         document = self.to_dict()
         for key in ("draft", "began_as_draft"):
@@ -567,3 +656,24 @@ def refuse_no_unit(schema: Schema) -> None:
         f"`unit: person` if a person may have several {row}s: {column}. If `unit: row` is stated "
         f"wrongly, someone with k {row}s is protected k times less than epsilon says.",
     )
+
+
+# What people see instead of a label that could be taken for another.
+
+
+def other_of(attribute: Attribute) -> str:
+    """What the value `other` is called, if rules of the schema put values there.
+
+    A schema may have a value of this name itself, or one that differs in a capital letter alone.
+    """
+    outside = "not listed" if isinstance(attribute, Categorical) else "out of bounds"
+    rules = (attribute.missing, "missing"), (attribute.outside, outside)
+    why = [word for rule, word in rules if rule == OTHER]
+    return f"{OTHER} (incl. {' and '.join(why)})" if why else OTHER
+
+
+def displayed(schema: Schema, name: str, label: str) -> str:
+    """A label of a table as people see it: `other` says what is in it."""
+    if label != OTHER:
+        return label
+    return next((other_of(one) for one in schema.columns if one.name == name), label)

@@ -28,7 +28,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.schema.files.yaml_reader import only_inside
+from hedgerow.schema.yaml_reader import only_inside
 from hedgerow.studio.folder import Conflict, Outside
 from hedgerow.studio.guard import Guard, Keys
 from hedgerow.studio.jobs import Jobs

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.files.yaml_reader import ONLY_INSIDE
+from hedgerow.schema.yaml_reader import ONLY_INSIDE
 from hedgerow.studio.folder import ELSEWHERE, FileArgument, Outside
 
 __all__ = ["Job", "Jobs", "State", "command_text"]

@@ -18,10 +18,9 @@ from pathlib import Path
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Schema
-from hedgerow.schema.files.build import schema_from_text
-from hedgerow.schema.files.nodes import Entries, Items, Node, Text
-from hedgerow.schema.files.yaml_reader import parse_yaml, read_text
+from hedgerow.schema.build import schema_from_text
 from hedgerow.schema.lint import Report, raise_faults
+from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text, parse_yaml, read_text
 from hedgerow.studio.folder import Conflict
 
 __all__ = ["SchemaText", "plain"]
@@ -229,8 +228,8 @@ class SchemaText:
 
         That people may have several rows stays, since pages warn of it until it is published.
         """
-        from hedgerow.table.drafting.entries import SIGNED
-        from hedgerow.table.drafting.guess_people import REPEATED
+        from hedgerow.draft.draft import SIGNED
+        from hedgerow.draft.people import REPEATED
 
         lines: list[str] = []
         comments: list[str] = []
@@ -350,7 +349,7 @@ def _domain(settings: Mapping[str, Node]) -> tuple[str, ...]:
 def _leaves(node: Node) -> list[str]:
     if isinstance(node, Text):
         return [] if node.is_nothing else [node.value]
-    if isinstance(node, Items):
+    if isinstance(node, ListNode):
         return [label for one in node.items for label in _leaves(one)]
     return [label for key, one in node.pairs for label in _leaves(one) or [key.value]]
 
@@ -384,7 +383,7 @@ def _below(node: Node, indent: str) -> list[str]:
     """What follows a colon, the rest of its line first."""
     if isinstance(node, Text):
         return [f" {_scalar(node)}" if node.value or not node.plain else ""]
-    if isinstance(node, Items):
+    if isinstance(node, ListNode):
         if all(isinstance(one, Text) and _fits_a_line(one) for one in node.items):
             short = ", ".join(_scalar(one) for one in node.items if isinstance(one, Text))
             if len(short) <= _SHORT:

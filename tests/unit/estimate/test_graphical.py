@@ -175,8 +175,7 @@ def test_no_estimate_and_no_row_breaks_a_rule(joint: Floats) -> None:
     assert not schema.breaks_rules(codes, classes).any()
     broken = Query(((0, ((0.0, 1.0),)), (1, ((1.0, 3.0),))))
     assert model.count([broken])[0] == 0
-    shares = model.probabilities(np.array([[1, 0, 1]]))
-    assert shares[0, 0] < 1e-6
+    assert model.probabilities(np.array([[1, 0, 1]]))[0, 0] == 0
 
 
 def test_nobody_at_all_is_no_obstacle() -> None:
@@ -218,5 +217,6 @@ def test_tables_that_are_trusted_are_fitted_as_private_pgm_does(
     )
     for table, held in zip(tables, case["tables"], strict=True):
         found = model.marginal(table.columns, grouped=len(table.columns) > 1).ravel()
-        # mbi stops near the border of what is possible, where its steps are small
-        assert found == pytest.approx(held["expected"], abs=1e-3 * case["total"])
+        # where noise is as large as counts, mbi's steps are small in the end
+        near = 2e-6 if held["deviation"] > 10 else 1e-6
+        assert found == pytest.approx(held["expected"], abs=near * case["total"])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from hedgerow.estimate.junction import Detail, JunctionTree, clique_cells
+from hedgerow.estimate.junction import Detail, JunctionTree
 
 CASES = [
     ([2, 3, 4], [(0, 1), (1, 2)]),
@@ -70,8 +70,10 @@ def test_cliques_hold_what_is_asked_for_and_hang_together(sizes, together):
     for v in range(len(sizes)):  # the cliques with a variable are a tree: one has no parent in it
         holding = {c for c, clique in enumerate(tree.cliques) if v in clique}
         assert sum(tree.parent[c] not in holding for c in holding) == 1
-    assert int(tree.start[-1]) == clique_cells(
-        sizes, [*together, *((v,) for v in range(len(sizes)))]
+    assert (
+        tree.cells
+        == tree.start[-1]
+        == sum(math.prod(sizes[v] for v in clique) for clique in tree.cliques)
     )
 
 
@@ -108,4 +110,4 @@ def test_growth_is_never_less_than_what_a_pair_adds(sizes, together):
     pairs = [(a, b) for a in range(len(sizes)) for b in range(a)]
     for pair, growth in zip(pairs, tree.growth(pairs), strict=True):
         # the tree itself with one variable put into the cliques on the way
-        assert clique_cells(sizes, [*every, pair]) <= int(tree.start[-1]) + growth
+        assert JunctionTree.of(sizes, [*every, pair]).cells <= tree.cells + growth

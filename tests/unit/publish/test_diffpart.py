@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from hedgerow import DiffPart, publish
-from hedgerow.errors import UsageError
-from hedgerow.privacy.budget import Budget
 from hedgerow.schema import Schema
 
 
@@ -20,14 +15,12 @@ def shop(size: int) -> Schema:
     )
 
 
-def test_noise_that_cannot_be_drawn_is_refused_before_sizes_are_counted() -> None:
-    schema, method = shop(100_000), DiffPart(cap=100_000)
-    plan = method.plan_for(schema, Budget(Fraction(1, 100), Fraction(1, 10**6)))
-    with pytest.raises(UsageError, match="too small for what one use of 'support'"):
-        method.check(schema, plan)
-    with pytest.raises(UsageError, match="too small for what one use of 'support'"):
-        method.plan(schema, "0.01", "1e-6")
-    method.plan(schema, "0.01")  # without a delta it is Laplace noise
+def test_gaussian_noise_that_cannot_be_drawn_is_laplace_noise() -> None:
+    """The cap is so high that a share of rho buys no precision at all; epsilon buys some."""
+    rows = pa.table({"x": [["1", "2"], ["7"]]})
+    release = publish(rows, shop(100_000), DiffPart(cap=100_000), "0.01", delta="1e-6", seed=1)
+    support = next(m for m in release.measurements if m.name == "support")
+    assert (support.law, set(release.ledger["budgets"])) == ("laplace", {"epsilon"})
 
 
 def test_a_cap_by_rule_can_be_drawn_whatever_the_sizes_are() -> None:

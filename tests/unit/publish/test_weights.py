@@ -21,7 +21,7 @@ from hedgerow.privacy.sampler import Rates
 from hedgerow.publish.steps import scores
 from hedgerow.publish.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
 from hedgerow.schema import Schema
-from hedgerow.schema.lint_attributes import choice_faults
+from hedgerow.schema.lint import choice_faults
 
 ROWS = 600
 WEIGHTS = [("1", "3"), ("0.01", "1"), ("1", "0.67"), ("100", "99.99"), ("0.5", "0.4")]

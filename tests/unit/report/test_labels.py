@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import hedgerow as hr
 from hedgerow.report.labels import part_of, rounded, rounded_share
 from hedgerow.schema import Numeric
-from hedgerow.schema.shown import displayed, other_of
+from hedgerow.schema.schema import displayed, other_of
 
 SCHEMA = hr.Schema.from_dict(
     {

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Numeric, Query, Schema, Taxonomy, Vocabulary, read_queries
-from hedgerow.schema.grammar import split
+from hedgerow.schema.conditions import split
 
 SCHEMA = Schema.from_dict(
     {

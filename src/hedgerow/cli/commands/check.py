@@ -74,7 +74,7 @@ def check(
     from hedgerow.cli.display.published import print_published
     from hedgerow.report.sections.about import facts
     from hedgerow.schema import Schema, refuse_no_unit
-    from hedgerow.schema.published import published_columns
+    from hedgerow.schema.diff import published_columns
 
     known = Schema.load(schema)
     refuse_no_unit(known)
@@ -90,8 +90,8 @@ def check(
         warn(warning, as_json)
     found: Any = None
     if data is not None:
-        from hedgerow.table import check_transactions, refuse_mixing
-        from hedgerow.table.checking import check_rows
+        from hedgerow.data import check_transactions, refuse_mixing
+        from hedgerow.draft.check import check_rows
 
         source = source_of(data, table, query, row_wise)
         refuse_mixing(source)
@@ -204,7 +204,7 @@ def _step(attribute: Any) -> str:
 
 
 def _facts(schema: Schema, data: str | None) -> dict[str, Any]:
-    from hedgerow.schema.published import published_columns
+    from hedgerow.schema.diff import published_columns
 
     names = ["name", "kind", "domain", "missing", "outside"]
     return {

@@ -22,7 +22,7 @@ _MISSING = (
     "There is no upper end: {} in suppressed rows are missing, and nobody can say how many those "
     "are."
 )
-NOT_MEASURED, MODELLED = "not measured", "modelled"  # of `basis`
+NOT_MEASURED, MODELLED, RULED_OUT = "not measured", "modelled", "ruled out"  # of `basis`
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
 _IN_TABLE = 200  # more rows than this nobody reads in a terminal
 _SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
@@ -258,6 +258,9 @@ def _tell_tables(release: Release, texts: list[str], columns: Columns, level: fl
             say()
         if _tell_unmeasured(release, text, columns, place, level):
             continue
+        if columns["basis"][place] == RULED_OUT:
+            say(f"{text}\n  0 {release.schema.unit_names[1]}, by a rule of the schema")
+            continue
         say(
             f"{text}\n  about {number(max(estimate, 0.0))} {release.schema.unit_names[1]}, usually "
             f"within {number(typical)}, by a model of all tables that were counted"
@@ -326,6 +329,8 @@ def _tell_unmeasured(
 def _explain_basis(release: Release, columns: Columns) -> None:
     otherwise = "assumed even" if "assumed even" in columns["basis"] else "modelled"
     say(f"basis: measured if exactly this was counted, otherwise {otherwise}.")
+    if RULED_OUT in columns["basis"]:
+        say("Ruled out: nobody, by a rule of the schema.")
     if NOT_MEASURED in columns["basis"]:
         say(f"Not measured: the release says nothing about {', '.join(release.unmeasured)}.")
 

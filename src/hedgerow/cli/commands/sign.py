@@ -36,7 +36,7 @@ def sign(
 
     from hedgerow.cli.display.published import print_published
     from hedgerow.schema import refuse_no_unit
-    from hedgerow.schema.published import published_columns
+    from hedgerow.schema.diff import published_columns
     from hedgerow.studio.schema_text import SchemaText
 
     text = SchemaText.load(schema)

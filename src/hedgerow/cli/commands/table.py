@@ -249,7 +249,7 @@ def _write_picture(
 ) -> None:
     from hedgerow.release.plots import draw_table
     from hedgerow.report.tables import title_of
-    from hedgerow.schema.shown import displayed
+    from hedgerow.schema.schema import displayed
 
     title, shown = title_of(release, found, where), partial(displayed, release.schema)
     draw_table(found, title, shown).savefig(path, dpi=130, format=kind)

@@ -74,7 +74,7 @@ def _draw(release: MarginalsRelease, path: Path, overwrite: bool) -> bool:
     from hedgerow.report.sections.associations import associations
     from hedgerow.report.sections.findings import notable
     from hedgerow.report.tables import title_of
-    from hedgerow.schema.shown import displayed
+    from hedgerow.schema.schema import displayed
 
     schema = release.schema
     names = [one.attribute.name for one in associations(release, 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hedgerow.schema.published import PublishedColumn
+from hedgerow.schema.diff import PublishedColumn
 
 __all__ = ["print_published"]
 

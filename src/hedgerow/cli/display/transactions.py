@@ -162,7 +162,7 @@ def _frequent(release: TransactionsRelease, top: int) -> tuple[list[str], list[l
 
 def _partitions(release: TransactionsRelease, top: int) -> tuple[list[str], list[list[Any]]]:
     from hedgerow.measured.itemsets import CutTree
-    from hedgerow.schema.taxonomies.item_tree import ItemTree
+    from hedgerow.schema.item_tree import ItemTree
 
     partition = release.partition
     if not isinstance(partition, CutTree):

@@ -436,7 +436,7 @@ class Bounds:
             if several
             else (np.empty(0), np.empty(0))
         )
-        nobody = self._forbidden(asked)
+        nobody = self.forbidden(asked)
         return np.where(nobody, 0.0, low), np.where(nobody, 0.0, high)
 
     def together(self, conditions: Conditions) -> Bools:
@@ -516,7 +516,7 @@ class Bounds:
         if_others = np.where(asked.attributes == 2, _FIRST_OF_TWO, _FIRST)
         return np.where(cut | ~first.whole, if_others, 1.0)
 
-    def _forbidden(self, asked: Conditions) -> Bools:
+    def forbidden(self, asked: Conditions) -> Bools:
         """Which queries lie inside what a rule says that nobody is."""
         forbidden = np.zeros(asked.queries, np.bool_)
         for query in (query for rule in self.tables.schema.rules for query in rule.impossible):

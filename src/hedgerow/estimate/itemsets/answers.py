@@ -36,7 +36,7 @@ def read_sets(itemsets: Any, items: Items) -> list[Ints]:
         [[0, 3]]
         >>> [one.tolist() for one in read_sets([[1, "4"], []], clicks)]
         [[0, 3], []]
-        >>> from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+        >>> from hedgerow.schema.taxonomy import Taxonomy
         >>> shop = Items(Taxonomy.from_nested("goods", {"dairy": ["milk", "butter"], "tea": None}))
         >>> [one.tolist() for one in read_sets(["dairy", "tea"], shop)]
         [[2, 4]]

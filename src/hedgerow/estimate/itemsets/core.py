@@ -124,11 +124,6 @@ class CoreModel:
         """The number of records."""
         return self._totals[0]
 
-    @property
-    def total_variance(self) -> float:
-        """The variance of its noise."""
-        return self._totals[1]
-
     @cached_property
     def fitted(self) -> Floats:
         """The counts as the fit sees them, none negative, shape [masks, bins]."""
@@ -154,11 +149,6 @@ class CoreModel:
     def singles(self) -> Floats:
         """The estimated support of each item."""
         return self._singles[0]
-
-    @property
-    def single_variance(self) -> Floats:
-        """How far each of these may be off."""
-        return self._singles[1]
 
     @cached_property
     def shrunk(self) -> Floats:
@@ -205,11 +195,6 @@ class CoreModel:
     def table(self) -> Floats:
         """For each mask the estimated number of records that hold all of it."""
         return self._table[0]
-
-    @property
-    def table_variance(self) -> Floats:
-        """The variance of the noise in each of these, as if the fit took nothing off it."""
-        return self._table[1]
 
     @cached_property
     def bin_tables(self) -> Floats:

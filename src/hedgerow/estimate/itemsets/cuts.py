@@ -25,7 +25,7 @@ from hedgerow.estimate.noise import LATTICE, factor, half_width
 from hedgerow.measured.itemsets import CutTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
-from hedgerow.schema.taxonomies.item_tree import ItemTree
+from hedgerow.schema.item_tree import ItemTree
 
 __all__ = ["CutModel", "not_negative"]
 

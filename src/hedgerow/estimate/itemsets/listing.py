@@ -22,7 +22,7 @@ from hedgerow.arrays import Ints
 from hedgerow.measured.itemsets import CoreCells, Itemsets
 from hedgerow.measured.measurements import Law, Measurement
 from hedgerow.schema import Items
-from hedgerow.schema.taxonomies.item_tree import ItemTree
+from hedgerow.schema.item_tree import ItemTree
 
 __all__ = ["ListedItemsets", "list_itemsets", "public_threshold", "text_blocks"]
 

@@ -196,14 +196,17 @@ class Plan(Suggestions):
             left = self._left(budgets[line.budget]) if line.units is None else None
             if left is not None:
                 cost = f"{line.budget} {_decimal(unit * left)}"
-            elif line.units is None:
+            elif line.units is None and self.grows:
                 cost = f"whatever its path has left of {line.budget}"
+            elif line.units is None:
+                cost = f"at least {line.budget} {_decimal(unit * line.least)}"
             elif len(set(line.units)) == 1:
                 cost = f"{line.budget} {_decimal(unit * line.units[0])}"
             else:
                 costs = [unit * units for units in line.units]
                 cost = f"{line.budget} {_decimal(min(costs))} to {_decimal(max(costs))}"
-            times = "once" if line.uses == 1 else f"at most {line.uses} times on a path"
+            times = "once" if line.uses == 1 else f"at most {line.uses} times"
+            times += " on a path" if self.grows and line.uses > 1 else ""
             words.append((line.purpose, times, cost))
         if self.grows and (self.depth is None or self.specialisations is None):
             words.append(("grow", "over all levels of a path together", self._growth()))

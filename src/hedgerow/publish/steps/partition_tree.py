@@ -20,7 +20,7 @@ from hedgerow.counting.sealed import Sealed
 from hedgerow.measured.itemsets import CutTree
 from hedgerow.privacy.budget import UnitBudget
 from hedgerow.privacy.curator import Curator
-from hedgerow.schema.taxonomies.item_tree import ItemTree
+from hedgerow.schema.item_tree import ItemTree
 
 __all__ = [
     "GrowingCuts",
@@ -116,7 +116,7 @@ def usefulness_bound(
         sets: At most how many different sets in the data hold the asked items.
 
     Example:
-        >>> from hedgerow.schema.items import Items
+        >>> from hedgerow.schema.items import (Items)
         >>> tree = ItemTree.of(Items(tuple("abcdefgh"), fan_out=4))
         >>> budget = UnitBudget("epsilon", Fraction(1, 1000), 1000)
         >>> usefulness_bound(tree, budget, 10_000, c1=2.75, c2=6.75)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema.files.nodes import Entries, Items, Node, Text
+from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text
 from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
 from hedgerow.studio.bulk import Bulk
@@ -107,7 +107,7 @@ def _text(node: Node | None) -> str:
 
 def _listed(node: Node | None) -> str | None:
     """A list with one value a line; None if it is not a list of texts."""
-    if not isinstance(node, Items) or not all(isinstance(one, Text) for one in node.items):
+    if not isinstance(node, ListNode) or not all(isinstance(one, Text) for one in node.items):
         return None
     return "\n".join(_text(one) for one in node.items)
 
@@ -148,7 +148,7 @@ def _items(settings: Mapping[str, Node]) -> dict[str, str | None]:
     found: dict[str, str | None] = {key: _text(settings.get(key)) for key in _OF_ITEMS}
     universe = settings.get("universe")
     found["universe"] = _listed(universe)
-    if isinstance(universe, Entries) and isinstance(universe.pairs[0][1], Items):
+    if isinstance(universe, Entries) and isinstance(universe.pairs[0][1], ListNode):
         ends = [_text(one) for one in universe.pairs[0][1].items]
         found["from"], found["to"] = ends if len(ends) == 2 else ("", "")
     return found
@@ -235,7 +235,7 @@ def _list(settings: dict[str, Node], key: str, listed: str, before: Node | None)
     if old is not None and [visible(line.strip()) for line in old.split("\n")] == new:
         return
     if new:
-        settings[key] = Items([Text(value) for value in dict.fromkeys(new)])
+        settings[key] = ListNode([Text(value) for value in dict.fromkeys(new)])
     else:
         settings.pop(key, None)
 
@@ -251,6 +251,6 @@ def _with_items(text: SchemaText, asked: Asked) -> SchemaText:
     elif "from" in asked.form:
         ends = [asked.get("from").strip(), asked.get("to").strip()]
         if ends != list(_items(before).get(key) for key in ("from", "to")):
-            pair = Items([plain(end) for end in ends])
+            pair = ListNode([plain(end) for end in ends])
             settings["universe"] = Entries([(Text("range", plain=True), pair)])
     return text.with_items(settings)

@@ -57,7 +57,7 @@ def _page(asked: Asked, records: list[list[str]]) -> Response:
     """The page; where the file cannot be read, it asks how the file is written."""
     from typing import get_args
 
-    from hedgerow.schema.written import Encoding
+    from hedgerow.schema.attributes import Encoding
 
     way = Way.of(asked, "data")
     path, found = way.path("data"), listing(way.root)
@@ -96,7 +96,7 @@ def _rows(way: Way) -> FirstRows:
     """
     from typing import get_args
 
-    from hedgerow.schema.written import Encoding
+    from hedgerow.schema.attributes import Encoding
 
     row, encoding = way.get("header_row", "1"), way.get("encoding", "utf-8")
     if not (row.isascii() and row.isdigit() and int(row[:9]) > 0):

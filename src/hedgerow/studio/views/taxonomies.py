@@ -9,15 +9,19 @@ from starlette.responses import RedirectResponse, Response
 from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.attributes import OTHER
-from hedgerow.schema.files.nodes import Entries, Node, Text, from_python
-from hedgerow.schema.files.nodes import Items as Listed
 from hedgerow.schema.items import Items, grouped
 from hedgerow.schema.lint import Report
-from hedgerow.schema.taxonomies.files import built_in
-from hedgerow.schema.taxonomies.rules import Reading
-from hedgerow.schema.taxonomies.taxonomy import Taxonomy
-from hedgerow.schema.taxonomies.text import lint_tree, nested
-from hedgerow.schema.taxonomies.trees import DEFAULT_ROOT, Branch, branch_from_node, branch_of
+from hedgerow.schema.taxonomy import Reading, Taxonomy
+from hedgerow.schema.trees import (
+    DEFAULT_ROOT,
+    Branch,
+    branch_from_node,
+    branch_of,
+    built_in,
+    lint_tree,
+    nested,
+)
+from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text, from_python
 from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import inside, is_data, look
 from hedgerow.studio.jobs import command_text
@@ -113,7 +117,7 @@ def _tree(text: SchemaText, column: Categorical | Items) -> Branch:
     nobody has grouped stand in groups of neighbours, as methods see them.
     """
     written = _settings(text, column).get("taxonomy")
-    if isinstance(written, Entries | Listed):
+    if isinstance(written, Entries | ListNode):
         return branch_from_node(written, column.taxonomy.labels[0], None, Report())
     if isinstance(column, Items):
         tree = column.universe

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.files.nodes import Node, Text
+from hedgerow.schema.yaml_reader import Node, Text
 from hedgerow.studio.app import Asked
 from hedgerow.studio.schema_text import SchemaText, plain
 from hedgerow.studio.steps import Way
@@ -72,7 +72,7 @@ def guided_of(asked: Asked, text: SchemaText) -> Guided | None:
 
 def repeated(text: SchemaText) -> list[str]:
     """The columns of which the draft says that they identify people who have several rows."""
-    from hedgerow.table.drafting.guess_people import REPEATED
+    from hedgerow.draft.people import REPEATED
 
     return [name for name in text.columns if any(one in text.reason(name) for one in REPEATED)]
 

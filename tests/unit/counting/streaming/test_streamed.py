@@ -15,8 +15,8 @@ from hedgerow.counting.streaming import chunks
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.counting.tallies import histogram_questions
+from hedgerow.data import RowStream, read
 from hedgerow.errors import DataError, DataWarning
-from hedgerow.table import RowStream, read
 
 TINY = Memory(chunk=2000, rows=0, bounds=0, batch=10_000)
 
@@ -26,7 +26,7 @@ def test_more_than_two_to_the_31_rows_are_counted_in_64_bits(
 ) -> None:
     """So many rows do not fit a test: what they switch on is switched on by hand."""
     rows, schema = sample.people(2000, seed=2), sample.schema()
-    expected = hr.publish(rows, schema, epsilon=1, seed=5)
+    expected = hr.publish(rows, schema, hr.DiffMulti(), epsilon=1, seed=5)
     monkeypatch.setattr(questions, "_SMALL", 1)
     widths = []
     usual = questions.HistogramQuestion.finish
@@ -37,7 +37,7 @@ def test_more_than_two_to_the_31_rows_are_counted_in_64_bits(
         return found
 
     monkeypatch.setattr(questions.HistogramQuestion, "finish", finish)
-    found = hr.publish(rows, schema, epsilon=1, seed=5, engine="streamed")
+    found = hr.publish(rows, schema, hr.DiffMulti(), epsilon=1, seed=5, engine="streamed")
     assert set(widths) == {np.dtype(np.int64)}
     assert found.measurements == expected.measurements and found.partition == expected.partition
 

@@ -20,8 +20,8 @@ from hedgerow.publish.steps.partition_tree import (
     usefulness_bound,
 )
 from hedgerow.schema import Items, Schema
-from hedgerow.schema.taxonomies.item_tree import MOST_CHILDREN, ItemTree
-from hedgerow.schema.taxonomies.taxonomy import Taxonomy
+from hedgerow.schema.item_tree import MOST_CHILDREN, ItemTree
+from hedgerow.schema.taxonomy import Taxonomy
 
 
 def curator() -> Curator:

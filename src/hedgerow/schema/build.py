@@ -1,0 +1,799 @@
+"""From a schema file to a Schema: checks the shape, then reads each column."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from hedgerow.schema.attributes import (
+    OTHER,
+    Attribute,
+    Categorical,
+    Layout,
+    Numeric,
+    format_fault,
+    grouped_fault,
+    in_bands,
+    notation_fault,
+    read_grid,
+    read_number,
+)
+from hedgerow.schema.items import DEFAULT_FAN_OUT, Items
+from hedgerow.schema.lint import (
+    BOOLEAN_LABELS,
+    Report,
+    choice_faults,
+    column_fault,
+    grid_faults,
+    items_faults,
+    label_fault,
+    layout_faults,
+    merged,
+    raise_faults,
+    range_fault,
+)
+from hedgerow.schema.model import (
+    BooleanModel,
+    CategoricalModel,
+    FileModel,
+    ItemsModel,
+    NumericModel,
+    PersonModel,
+    SchemaModel,
+    report_complaints,
+)
+from hedgerow.schema.relations import read_rules, read_tables
+from hedgerow.schema.schema import BOTH, NO_UNIT, Metadata, Person, Schema, faults_of, unit_fault
+from hedgerow.schema.taxonomy import Reading, Taxonomy, reading_faults
+from hedgerow.schema.trees import (
+    DEFAULT_ROOT,
+    Branch,
+    RuleLine,
+    Shared,
+    Tree,
+    branch_from_paths,
+    grow,
+    has_leaf,
+    leaves_of,
+    read_shared,
+    read_tree,
+)
+from hedgerow.schema.yaml_reader import (
+    Entries,
+    ListNode,
+    Node,
+    Text,
+    from_python,
+    parse_yaml,
+    read_text,
+    typed_text,
+)
+
+__all__ = [
+    "ColumnSource",
+    "ItemsSource",
+    "build_items",
+    "build_values",
+    "load_schema",
+    "schema_from_dict",
+    "schema_from_text",
+]
+
+
+# From the `items:` of a schema file to Items.
+
+
+_INTEGER = re.compile(r"[+-]?\d{1,30}", re.ASCII)
+_SHAPES = "Write {range: [1, 99]}, a list [a, b, c], or the path of a file with one item per line."
+
+Universe = range | tuple[str, ...] | Taxonomy
+
+
+@dataclass(kw_only=True)
+class ItemsSource:
+    """Where the items were written: the file, the folder of other files, lines and faults."""
+
+    file: str | None
+    folder: Path | None
+    lines: Mapping[tuple[str, ...], int | None]
+    report: Report
+    shared: Mapping[str, Shared]
+
+    def line(self, key: str | None = None) -> int | None:
+        """The line of a key, or of `items:` itself."""
+        whole = self.lines.get(("items",))
+        return whole if key is None else self.lines.get(("items", key), whole)
+
+    def fault(self, key: str, what: str, hint: str) -> None:
+        """Adds a fault at a key."""
+        self.report.fault(f"items: {what}", hint, self.file, self.line(key))
+
+    def warn(self, key: str, what: str, hint: str) -> None:
+        """Adds a warning at a key."""
+        self.report.warn(f"items: {what}", hint, self.file, self.line(key))
+
+
+def build_items(model: ItemsModel, source: ItemsSource) -> Items | None:
+    """Reads the universe and checks the rules; None, and faults in the report, if it has some."""
+    before = len(source.report.faults)
+    universe = _universe_or_taxonomy(model, source)
+    if model.taxonomy is not None and model.fan_out is not None:
+        what = "a taxonomy itself says how items are grouped"
+        source.fault("fan_out", what, "Remove fan_out, or the taxonomy.")
+    if universe is None or len(source.report.faults) > before:
+        return None
+    items = Items(
+        universe=universe,
+        fan_out=DEFAULT_FAN_OUT if model.fan_out is None else model.fan_out,
+        foreign=model.foreign,
+        empty=model.empty,
+        max_items=model.max_items,
+        column=model.column,
+        separator=model.separator,
+        person=model.person,
+        item=model.item,
+    )
+    for fault in items_faults(items):
+        source.fault(*fault)
+    if len(source.report.faults) > before:
+        return None
+    if items.size == 1:
+        what = "the universe has a single item, so a release can only count its records"
+        source.warn("universe", what, "Nothing to do if that is meant.")
+    if items.max_items is not None and items.max_items > items.size:
+        what = "max_items is larger than the universe, so it caps nothing"
+        source.warn("max_items", what, f"Write at most {items.size}.")
+    return items
+
+
+def _universe_or_taxonomy(model: ItemsModel, source: ItemsSource) -> Universe | None:
+    if model.universe is not None and model.taxonomy is not None:
+        what = "it has a universe and also a taxonomy"
+        source.fault("taxonomy", what, "Keep one: a taxonomy's leaves are the universe.")
+        return None
+    if model.taxonomy is not None:
+        return _taxonomy(model.taxonomy, model.root, source)
+    if model.root is not None:
+        source.fault("root", "root is for taxonomies only", "Remove it.")
+        return None
+    node: Node | None = model.universe
+    if isinstance(node, Text) and not node.is_nothing and node.value.strip():
+        return _from_file(node, source)
+    if isinstance(node, Entries):
+        return _range(node, source)
+    if isinstance(node, ListNode):
+        return _list(node, source)
+    source.fault("universe", "it has neither a universe nor a taxonomy", _SHAPES)
+    return None
+
+
+def _taxonomy(node: Node, root: str | None, source: ItemsSource) -> Taxonomy | None:
+    found = Report()
+    tree = read_tree(Shared(node, source.file, source.folder), root, source.shared, found)
+    file, branch = tree.file, tree.branch
+    if tree.rules and branch is not None:
+        hint = "Name a taxonomy whose leaves are the items as the data has them."
+        found.fault("the taxonomy has rules, which items cannot have", hint, file, node.line)
+    taxonomy = None if branch is None or found.faults else grow(branch, file, found)
+    if taxonomy is not None and taxonomy.height == 0:
+        found.warnings.clear()  # that there is a single item is told in our own words
+    source.report.take(found, "items")
+    return None if found.faults else taxonomy
+
+
+def _range(node: Entries, source: ItemsSource) -> range | None:
+    ends = node.pairs[0][1] if len(node.pairs) == 1 else None
+    if ends is None or node.pairs[0][0].value != "range":
+        source.fault("universe", "universe is neither a range nor a list", _SHAPES)
+        return None
+    texts = [
+        end.value.strip()
+        for end in (ends.items if isinstance(ends, ListNode) else [])
+        if isinstance(end, Text) and _INTEGER.fullmatch(end.value.strip())
+    ]
+    if not isinstance(ends, ListNode) or len(texts) != 2 or len(ends.items) != 2:
+        what = "range is not a pair of whole numbers"
+        source.fault("universe", what, "Write the first and the last, such as {range: [1, 99]}.")
+        return None
+    low, high = map(int, texts)
+    wrong = range_fault(low, high)
+    if wrong is not None:  # before a range that Python itself could not measure is made
+        source.fault("universe", *wrong)
+        return None
+    return range(low, high + 1)
+
+
+def _list(node: ListNode, source: ItemsSource) -> tuple[str, ...] | None:
+    texts = [item for item in node.items if isinstance(item, Text)]
+    if not texts or len(texts) != len(node.items):
+        source.fault("universe", "universe is not a list of items", _SHAPES)
+        return None
+    placed = [(text.value, text.line) for text in texts]
+    return _labels(placed, source.file, source)
+
+
+def _from_file(written: Text, source: ItemsSource) -> tuple[str, ...] | None:
+    if source.folder is None:
+        what = "universe names a file, but no folder to look in was given"
+        source.fault("universe", what, "Pass folder=, or put the list of items itself there.")
+        return None
+    path = source.folder / written.value
+    found = Report()
+    if not os.path.isfile(path):  # which knows no errors, whatever the path
+        hint = "Check the path; it is looked for beside the schema file."
+        source.fault("universe", f"there is no file {str(path)!r} with the universe", hint)
+        return None
+    text = read_text(path, found)
+    source.report.take(found, "items")
+    if text is None:
+        return None
+    # Not splitlines, which also breaks at characters that only look like line breaks.
+    lines = [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    placed = [(line, number) for number, line in enumerate(lines, start=1) if line]
+    return _labels(placed, str(path), source)
+
+
+def _labels(
+    placed: Sequence[tuple[str, int | None]], file: str | None, source: ItemsSource
+) -> tuple[str, ...]:
+    """The labels; complains about blank and repeated ones, by their lines."""
+    first: dict[str, int | None] = {}
+    spaced = False
+    for label, line in placed:
+        wrong = label_fault(label)
+        if wrong is not None:
+            source.report.fault(f"items: {wrong[0]}", wrong[1], file, line)
+        elif label in first:
+            where = "" if first[label] is None else f" (first on line {first[label]})"
+            what = f"items: the item {label!r} is repeated{where}"
+            source.report.fault(what, "Keep one of the two.", file, line)
+        else:
+            first[label] = line
+        if label != label.strip() and not spaced:
+            spaced = True
+            what = f"items: the item {label!r} starts or ends with a space"
+            source.report.warn(what, "Remove it: items are read without one.", file, line)
+    return tuple(first)
+
+
+# From the keys of a categorical column to its taxonomy and to how values are read.
+
+
+_SHOWN = 10  # of faults that are all alike
+_RECODE = "Write rules and what they lead to, such as  390-459: Circulatory."
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSource:
+    """Where a column was written: the file, the folder of other files, lines, shared taxonomies."""
+
+    file: str | None
+    folder: Path | None
+    line: Callable[[str | None], int | None]
+    shared: Mapping[str, Shared]
+
+
+def build_values(
+    column: CategoricalModel, source: ColumnSource, found: Report
+) -> tuple[Taxonomy, Reading]:
+    """The taxonomy of a column, and how its values are read.
+
+    Args:
+        column: The column.
+        source: Where it was written.
+        found: Takes the faults. After one, what is returned is a stand-in.
+    """
+    for key in ("values", "taxonomy", "recode"):
+        text = typed_text(getattr(column, key))
+        if text is not None:
+            what = f"{key} holds {text}, which is not a text"
+            hint = "YAML readers make it of texts like NO, on and 1e5: put quotes around them."
+            found.warn(what, hint, source.file, source.line(key))
+    own, paths = _rules(column.recode, source, found)
+    tree = _tree(column, paths, source, found)
+    branch = tree.branch
+    if branch is not None and not found.faults:
+        other = OTHER in (column.missing, column.outside)
+        if other and has_leaf(branch, OTHER) and OTHER not in {rule.leaf for rule in own}:
+            rule = "missing" if column.missing == OTHER else "outside"
+            found.warn(
+                f"{OTHER!r} is one of its values, so records that the rule `{rule}: {OTHER}` "
+                "catches are counted with those that really have this value",
+                "Nothing to do if that is meant; else choose another rule, or rename the value.",
+                source.file,
+                source.line(None),
+            )
+        taxonomy = grow(branch, tree.file, found, other=other)
+        _check_values(column, taxonomy, source, found)
+        # a column's own rules go before those of its taxonomy's file
+        mine = {rule.rule for rule in own}
+        rules = own + [rule for rule in tree.rules if rule.rule not in mine]
+        rules = list({(rule.rule, rule.leaf): rule for rule in reversed(rules)}.values())[::-1]
+        pairs = tuple((rule.rule, rule.leaf) for rule in rules)
+        reading = Reading(pairs, tuple(column.ignore), column.cut_at)
+        for place, what, hint in reading_faults(reading, taxonomy.leaves)[:_SHOWN]:
+            if place < 0:
+                found.fault(what, hint, source.file, source.line("ignore"))
+            else:
+                file = source.file if place < len(own) else tree.file
+                found.fault(what, hint, file, rules[place].line)
+        if not found.faults:
+            return taxonomy, reading
+    return Taxonomy.flat(("a", "b")), Reading()
+
+
+def _tree(
+    column: CategoricalModel,
+    paths: list[tuple[list[str], int | None]],
+    source: ColumnSource,
+    found: Report,
+) -> Tree:
+    root, file = column.root, source.file
+    if column.taxonomy is not None:
+        own = Shared(column.taxonomy, file, source.folder)
+        named = read_tree(own, root, source.shared, found)
+    elif column.values is not None:
+        leaves = [leaf for text in _listed(column, source, found) for leaf in text]
+        label = DEFAULT_ROOT if root is None else root
+        named = Tree(file, Branch(label, source.line("values"), leaves))
+    elif paths:
+        return Tree(file, branch_from_paths(paths, root))
+    elif column.recode is None:
+        hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
+        what = "it has neither values nor a taxonomy"
+        found.fault(what, hint, file, source.line(None))
+        return Tree(file)
+    else:
+        return Tree(file)
+    for labels, line in paths:
+        if len(labels) > 1:
+            hint = "Write the leaf alone; groups are where the taxonomy has them."
+            found.fault(f"a rule gives groups of {labels[0]!r}", hint, file, line)
+    return named
+
+
+def _rules(
+    node: Node | None, source: ColumnSource, found: Report
+) -> tuple[list[RuleLine], list[tuple[list[str], int | None]]]:
+    """The rules of `recode:`, and each leaf with its groups."""
+    rules: list[RuleLine] = []
+    paths: list[tuple[list[str], int | None]] = []
+    if node is None:
+        return rules, paths
+    if not isinstance(node, Entries) or not node.pairs:
+        found.fault("recode is not a mapping of rules", _RECODE, source.file, source.line("recode"))
+        return rules, paths
+    for rule, target in node.pairs:
+        parts = target.items if isinstance(target, ListNode) else [target]
+        labels = [part.value for part in parts if isinstance(part, Text) and part.value.strip()]
+        if not labels or len(labels) != len(parts):
+            what = f"the rule {rule.value!r} does not lead to a value"
+            found.fault(what, _RECODE, source.file, rule.line)
+            continue
+        rules.append(RuleLine(rule.value.strip(), labels[0], rule.line))
+        paths.append((labels, rule.line))
+    return rules, _without_repeats(paths)
+
+
+def _without_repeats(
+    paths: list[tuple[list[str], int | None]],
+) -> list[tuple[list[str], int | None]]:
+    """A leaf needs its groups only once: other rules may name it alone."""
+    known = {labels[0] for labels, _ in paths if len(labels) > 1}
+    return [path for path in paths if len(path[0]) > 1 or path[0][0] not in known]
+
+
+def _listed(column: CategoricalModel, source: ColumnSource, found: Report) -> list[list[Branch]]:
+    node = column.values
+    items = node.items if isinstance(node, ListNode) else []
+    texts = [item for item in items if isinstance(item, Text)]
+    if not texts or len(texts) != len(items):
+        hint = "Write values: [a, b, c]."
+        found.fault("values is not a list of texts", hint, source.file, source.line("values"))
+    return [leaves_of(text, source.file, found) for text in texts]
+
+
+def _check_values(
+    column: CategoricalModel, taxonomy: Taxonomy, source: ColumnSource, found: Report
+) -> None:
+    """Values beside a taxonomy are a check on it."""
+    if column.values is None or column.taxonomy is None:
+        return
+    known = set(taxonomy.leaves)
+    listed = [leaf for leaves in _listed(column, source, found) for leaf in leaves]
+    for leaf in [leaf for leaf in listed if leaf.label not in known][:_SHOWN]:
+        what = f"the value {leaf.label!r} is no leaf of the taxonomy"
+        hint = "Add it to the taxonomy, or remove it from values."
+        found.fault(what, hint, source.file, leaf.line)
+
+
+Published = NumericModel | CategoricalModel | BooleanModel
+
+_AS_USUAL = FileModel.model_validate({})
+_AS_WRITTEN = ("values", "taxonomy", "recode")  # read below, with their lines
+
+
+def load_schema(path: Path) -> Schema:
+    """Reads a schema file; see Schema.load."""
+    report = Report()
+    text = read_text(path, report)
+    raise_faults(report.faults)
+    assert text is not None  # or there was a fault
+    return schema_from_text(text, path)
+
+
+def schema_from_text(text: str, path: Path) -> Schema:
+    """Builds a schema from the text of a file, which need not be written yet.
+
+    Args:
+        text: The text.
+        path: The file, for messages; taxonomy files are looked for beside it.
+    """
+    report = Report()
+    node = parse_yaml(text, str(path), report)
+    raise_faults(report.faults)
+    assert node is not None  # or there was a fault
+    return _Builder(file=str(path), folder=path.parent, report=report).build(node)
+
+
+def schema_from_dict(document: Mapping[str, Any], folder: Path | None) -> Schema:
+    """Builds a schema from its dictionary form; see Schema.from_dict."""
+    return _Builder(file=None, folder=folder, report=Report()).build(from_python(document))
+
+
+@dataclass(kw_only=True)
+class _Builder:
+    file: str | None
+    folder: Path | None
+    report: Report
+    lines: dict[tuple[str, ...], int | None] = field(default_factory=dict)
+    shared: dict[str, Shared] = field(default_factory=dict)
+    partial: bool = False  # what pydantic complained about was left out
+
+    def build(self, node: Node) -> Schema:
+        document = self._plain(node, ())
+        try:
+            model = SchemaModel.model_validate(document)
+        except ValidationError as error:
+            report_complaints(error, self.lines, self.file, self.report)
+            self.partial = True
+            model = self._without(document, error)
+        self._attributes_or_items(model)
+        own = Shared(model.taxonomies, self.file, self.folder)
+        self.shared = read_shared(own, model.include, self.lines, self.report)
+        metadata, layout = self._metadata(model), self._layout(model)
+        if model.items is not None:
+            for key in {"tables", "rules"} & model.model_fields_set:
+                what, line = (
+                    f"{key} are about columns, and the schema has items",
+                    self.lines.get((key,)),
+                )
+                self.report.fault(what, f"Remove {key}.", self.file, line)
+            source = ItemsSource(
+                file=self.file,
+                folder=self.folder,
+                lines=self.lines,
+                report=self.report,
+                shared=self.shared,
+            )
+            items = build_items(model.items, source)
+            self._name(model)
+            self._unit(model, model.items.person)
+            raise_faults(self.report.faults)
+            return self._reviewed(Schema(
+                name=model.name,
+                unit=model.unit,
+                draft=model.draft,
+                began_as_draft=model.began_as_draft,
+                items=items,
+                metadata=metadata,
+                file=layout,
+            ))  # fmt: skip
+        attributes: list[Attribute] = []
+        targets: list[Categorical] = []
+        identifiers: list[str] = []
+        people: list[Person] = []
+        for name, column in model.attributes.items():
+            published = isinstance(column, Published)
+            wrong = column_fault(name, published)
+            if wrong is not None:
+                self._fault(name, *wrong)
+            if isinstance(column, NumericModel):
+                numeric = self._numeric(name, column)
+                self._choices(numeric, column.role)
+                if numeric is not None and (column.role == "class" or column.bands):
+                    targets += self._in_bands(numeric, column)
+                else:
+                    attributes += [] if numeric is None else [numeric]
+            elif isinstance(column, CategoricalModel | BooleanModel):
+                categorical = self._categorical(name, column)
+                self._choices(categorical, column.role)
+                if column.role == "class":
+                    targets.append(self._as_class(categorical))
+                else:
+                    attributes.append(categorical)
+            elif isinstance(column, PersonModel):
+                people.append(Person(name, column.max_rows))
+            else:
+                identifiers.append(name)
+        groups = [attribute.group for attribute in attributes]
+        for attribute in attributes:
+            if attribute.group and groups.count(attribute.group) == 1:
+                what = f"no other attribute is in the group {attribute.group!r}"
+                hint = "Write the same group for all of its members, or leave it out."
+                self._warn(attribute.name, what, hint)
+        self._one_of("class", [target.name for target in targets])
+        self._one_of("person", [person.column for person in people])
+        self._name(model)
+        self._unit(model, people[0].column if people else None)
+        raise_faults(self.report.faults)
+        if not attributes:
+            hint = "Describe at least one column that is not the class, a person or an identifier."
+            line = self.lines.get(("attributes",))
+            self.report.fault("there is no attribute to publish", hint, self.file, line)
+            raise_faults(self.report.faults)
+        schema = Schema(
+            name=model.name,
+            unit=model.unit,
+            attributes=tuple(attributes),
+            target=targets[0] if targets else None,
+            identifiers=tuple(identifiers),
+            person=people[0] if people else None,
+            draft=model.draft,
+            began_as_draft=model.began_as_draft,
+            metadata=metadata,
+            file=layout,
+        )
+        tables, wrong_tables = read_tables(model.tables, schema)
+        rules, wrong_rules = read_rules(model.rules, schema)
+        for key, complaints in (("tables", wrong_tables), ("rules", wrong_rules)):
+            for number, what, hint in complaints:
+                line = self.lines.get((key, str(number)), self.lines.get((key,)))
+                self.report.fault(f"{key}, number {number + 1}: {what}", hint, self.file, line)
+        raise_faults(self.report.faults)
+        if tables or rules:
+            schema = replace(schema, tables=tuple(tables), rules=tuple(rules))
+        return self._reviewed(schema)
+
+    def _reviewed(self, schema: Schema) -> Schema:
+        """The schema with its warnings; a draft if it is a file and not what was signed off."""
+        about = schema.metadata
+        if self.file is not None and schema.changed_since_signed:
+            what = f"the schema has changed since {about.reviewer} signed it off on "
+            what += f"{about.reviewed}, so it counts as a draft"
+            hint = "Files with taxonomies belong to it. If all of it is public knowledge as it is "
+            hint += "now, sign it again: `hedgerow sign schema.yaml --name ...`."
+            self.report.warn(what, hint, self.file, self.lines.get(("metadata", "signed")))
+            schema = replace(schema, draft=True, metadata=about.unsigned)
+        return replace(schema, warnings=tuple(map(str, merged(self.report.warnings))))
+
+    def _without(self, document: Any, error: ValidationError) -> SchemaModel:
+        """The rest of a document with faults, so that those of the rest are told with them."""
+        for complaint in error.errors(include_url=False):
+            first, *below = complaint["loc"] or ("",)
+            within = document.get("attributes") if first == "attributes" and below else document
+            if isinstance(within, dict):
+                within.pop(below[0] if first == "attributes" and below else first, None)
+        try:
+            rest = SchemaModel.model_validate(document)
+        except ValidationError:
+            raise_faults(self.report.faults)
+            raise AssertionError from error  # every complaint is a fault
+        if not rest.attributes and rest.items is None:
+            raise_faults(self.report.faults)
+        return rest
+
+    def _name(self, model: SchemaModel) -> None:
+        line = self.lines.get(("name",))
+        if not model.name.strip():
+            self.report.fault("the name is blank", "Give the table a name.", self.file, line)
+        elif (wrong := label_fault(model.name)) is not None:
+            self.report.fault(*wrong, self.file, line)
+
+    def _metadata(self, model: SchemaModel) -> Metadata:
+        told = {} if model.metadata is None else model.metadata.model_dump(exclude_none=True)
+        if "unit_name" in told:
+            told["unit_name"] = tuple(told["unit_name"])
+        wrong = faults_of(told)
+        for key, what, hint in wrong:
+            line = self.lines.get(("metadata", key), self.lines.get(("metadata",)))
+            self.report.fault(f"metadata: {what}", hint, self.file, line)
+        return Metadata() if wrong else Metadata(**told)
+
+    def _layout(self, model: SchemaModel) -> Layout:
+        written = model.file or _AS_USUAL
+        layout = Layout(
+            encoding=written.encoding, header_row=written.header_row, sheet=written.sheet,
+            decimal=written.decimal or "", thousands=written.thousands or "",
+        )  # fmt: skip
+        for key, what, hint in layout_faults(layout, items=model.items is not None):
+            line = self.lines.get(("file", key), self.lines.get(("file",)))
+            self.report.fault(f"file: {what}", hint, self.file, line)
+        return layout
+
+    def _unit(self, model: SchemaModel, person: str | None) -> None:
+        wrong = unit_fault(model.unit, person, items=model.items is not None)
+        if self.report.faults and ("unit",) not in self.lines:  # else it may come later
+            wrong = NO_UNIT
+        if wrong is not None and not (self.partial and person is None and model.unit):
+            self.report.fault(*wrong, self.file, self.lines.get(("unit",)))
+
+    def _attributes_or_items(self, model: SchemaModel) -> None:
+        given, before = model.model_fields_set, len(self.report.faults)
+        if {"attributes", "items"} <= given:
+            self.report.fault(*BOTH, self.file, self.lines.get(("items",)))
+        elif "items" in given and model.items is None:
+            hint = "Write, for example, items: {universe: {range: [1, 99]}}."
+            self.report.fault("items says nothing", hint, self.file, self.lines.get(("items",)))
+        elif not {"attributes", "items"} & given:
+            hint = "Add the columns below a line  attributes:, or for transactions a line  items:."
+            self.report.fault("the key 'attributes' is missing", hint, self.file)
+        if len(self.report.faults) > before:  # there is nothing to go on with
+            raise_faults(self.report.faults)
+
+    def _plain(self, node: Node, place: tuple[str, ...]) -> Any:
+        """What pydantic sees of the document; remembers the line of each key."""
+        if isinstance(node, Text):
+            return None if node.is_nothing else node.value
+        if isinstance(node, ListNode):
+            if len(place) == 1:
+                self.lines |= {(*place, str(n)): one.line for n, one in enumerate(node.items)}
+            return [self._plain(item, place) for item in node.items]
+        document = {}
+        for key, below in node.pairs:
+            inner = (*place, key.value)
+            self.lines[inner] = key.line
+            raw = len(place) == 2 and place[0] == "attributes" and key.value in _AS_WRITTEN
+            raw = raw or (place == ("items",) and key.value in ("universe", "taxonomy"))
+            raw = raw or (not place and key.value in ("include", "taxonomies"))
+            document[key.value] = below if raw else self._plain(below, inner)
+        return document
+
+    def _fault(self, name: str, what: str, hint: str, key: str | None = None) -> None:
+        place = ("attributes", name) if key is None else ("attributes", name, key)
+        line = self.lines.get(place, self.lines.get(place[:2]))
+        self.report.fault(f"attribute {name!r}: {what}", hint, self.file, line)
+
+    def _warn(self, name: str, what: str, hint: str) -> None:
+        line = self.lines.get(("attributes", name))
+        self.report.warn(f"attribute {name!r}: {what}", hint, self.file, line)
+
+    def _one_of(self, role: str, names: list[str]) -> None:
+        for name in names[1:]:
+            what = f"there is already a column with the role {role}, {names[0]!r}"
+            self._fault(name, what, "Keep the role on one of them.", "role")
+
+    def _numeric(self, name: str, column: NumericModel) -> Numeric | None:
+        texts = {"low": column.low, "high": column.high, "step": column.step}
+        grid = read_grid(texts)
+        if isinstance(grid, list):
+            for key, what, hint in grid:
+                self._fault(name, what, hint, key)
+            return None
+        wrong = grid_faults(grid.low, grid.high, grid.step, grid.kind)
+        for what, hint in wrong:
+            self._fault(name, what, hint, what.split()[0])  # a grid's faults begin with their key
+        if wrong:
+            return None
+        common = [(text, read_number(text.strip())) for text in column.common]
+        for text, number in common:
+            if number is None or (number[1] == "date") != (grid.kind == "date"):
+                what = f"common names {text!r}, which is not written as low and high are"
+                self._fault(name, what, "Write it like them, or leave it out.", "common")
+                return None
+        attribute = Numeric(
+            name, low=grid.low, high=grid.high, step=grid.step, kind=grid.kind,
+            missing=column.missing, outside=column.outside,
+            scale=column.scale, common=tuple(number[0] for _, number in common if number),
+            **self._notation(name, column, grid.kind), **self._in_choices(name, column),
+        )  # fmt: skip
+        for found in (
+            notation_fault(attribute.decimal, attribute.thousands),
+            format_fault(attribute.format, attribute.kind),
+            *(grouped_fault(key, text or "", attribute.thousands, grid.step)
+              for key, text in texts.items()),
+        ):  # fmt: skip
+            if found is not None:
+                self._fault(name, *found, found[0].split()[0])
+        if attribute.grid == 1:
+            self._warn(
+                name,
+                "step is larger than the distance from low to high, so it can never be split",
+                "Choose a smaller step.",
+            )
+        return attribute
+
+    def _notation(self, name: str, column: NumericModel, kind: str) -> dict[str, Any]:
+        """How values are written, as far as the column says it."""
+        if kind == "date":
+            for key in ("decimal", "thousands"):
+                if getattr(column, key):
+                    hint = "Remove it; `format:` says how dates are written."
+                    self._fault(name, f"{key} is for numbers, and these are dates", hint, key)
+            return {"format": column.format or ""}
+        told = {"decimal": column.decimal, "thousands": column.thousands, "format": column.format}
+        return {key: text or "" for key, text in told.items()}
+
+    def _in_bands(self, numeric: Numeric, column: NumericModel) -> list[Categorical]:
+        """A class of numbers: each band is a value."""
+        name, found = numeric.name, [read_number(text.strip()) for text in column.bands]
+        if column.role != "class" or not found:
+            what = "bands are for the class alone, and a class of numbers needs them"
+            self._fault(name, what, "Write role: class and, for example, bands: [20, 40].", "role")
+            return []
+        dates = numeric.kind == "date"
+        starts = [n[0] for n in found if n is not None and (n[1] == "date") == dates]
+        inside = all(numeric.low < start <= numeric.high for start in starts)
+        if len(starts) < len(found) or not inside or sorted(set(starts)) != starts:
+            what = "bands are not increasing numbers above low and up to high"
+            self._fault(name, what, "Name where each band but the first begins.", "bands")
+            return []
+        codes = [0, *(math.ceil((start - numeric.low) / numeric.step) for start in starts)]
+        between = any((start - numeric.low) % numeric.step for start in starts)
+        if between or codes[-1] >= numeric.grid:
+            what = "a band begins between two steps"
+            self._fault(name, what, "Let bands begin at low plus whole steps.", "bands")
+            return []
+        return [in_bands(numeric, codes)]
+
+    def _categorical(self, name: str, column: CategoricalModel | BooleanModel) -> Categorical:
+        if isinstance(column, BooleanModel):
+            other = OTHER in (column.missing, column.outside)
+            taxonomy = Taxonomy.flat((*BOOLEAN_LABELS, OTHER) if other else BOOLEAN_LABELS)
+            return Categorical(
+                name, taxonomy, missing=column.missing, outside=column.outside, boolean=True,
+                **self._in_choices(name, column),
+            )  # fmt: skip
+
+        def line(key: str | None) -> int | None:
+            whole = self.lines.get(("attributes", name))
+            return whole if key is None else self.lines.get(("attributes", name, key), whole)
+
+        found = Report()
+        source = ColumnSource(file=self.file, folder=self.folder, line=line, shared=self.shared)
+        taxonomy, reading = build_values(column, source, found)
+        self.report.take(found, f"attribute {name!r}")
+        return Categorical(
+            name, taxonomy, missing=column.missing, outside=column.outside, reading=reading,
+            **self._in_choices(name, column),
+        )  # fmt: skip
+
+    def _choices(self, attribute: Attribute | None, role: str) -> None:
+        if attribute is not None:
+            for key, what, hint in choice_faults(attribute, role == "class"):
+                self._fault(attribute.name, what, hint, key)
+
+    def _in_choices(self, name: str, column: Published) -> dict[str, Any]:
+        """How much a division by the attribute counts, with which others, and its column."""
+        number = (Fraction(1), "") if column.weight is None else read_number(column.weight.strip())
+        if number is None or number[1] == "date":
+            hint = "Write a number, for example weight: 0.5."
+            self._fault(name, "weight is not a number", hint, "weight")
+            number = (Fraction(1), "")
+        names = {"group": (column.group or "").strip(), "column": (column.column or "").strip()}
+        return {"split": column.split, "weight": number[0], **names}
+
+    def _as_class(self, target: Categorical) -> Categorical:
+        taxonomy = target.taxonomy
+        if taxonomy.height > 1:
+            self._warn(
+                target.name,
+                "the class is never generalised, so only the leaves of its taxonomy are used",
+                "Nothing to do; a flat list of values says the same.",
+            )
+            taxonomy = Taxonomy.flat(taxonomy.leaves, taxonomy.labels[0])
+        if len(taxonomy.leaves) == 1:
+            self._warn(
+                target.name,
+                "the class has a single value, so there is nothing to predict",
+                "Add the other values, or remove the role.",
+            )
+        return replace(target, taxonomy=taxonomy)

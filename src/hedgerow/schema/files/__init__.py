@@ -1,1 +1,0 @@
-"""Schema files: from YAML to a `Schema`, with every complaint, and back."""

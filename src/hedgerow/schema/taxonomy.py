@@ -1,0 +1,419 @@
+"""A taxonomy: a public tree of labels whose leaves are the values of an attribute; its rules."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, Literal
+
+from hedgerow.suggestions import check_fields
+
+__all__ = [
+    "REST",
+    "Reading",
+    "Taxonomy",
+    "examples",
+    "is_pattern",
+    "reading_faults",
+    "rule_fault",
+]
+
+
+# A taxonomy: a public tree of labels whose leaves are the raw values of an attribute.
+#
+# Leaves are numbered from left to right, so every node covers a contiguous range of leaf codes.
+# A region of a release is therefore an interval of codes in every attribute, numeric or not.
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """A rooted tree in preorder.
+
+    Args:
+        labels: The label of each node; node 0 is the root.
+        parents: The parent of each node, -1 for the root; a parent stands before its children.
+
+    Example:
+        >>> jobs = Taxonomy.from_nested("Any", {"Professional": ["Engineer", "Lawyer"], "Artist": ["Dancer"]})
+        >>> jobs.leaves
+        ('Engineer', 'Lawyer', 'Dancer')
+        >>> jobs.label(0, 2)
+        'Professional'
+    """
+
+    labels: tuple[str, ...]
+    parents: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Refuses labels and parents of the wrong type."""
+        check_fields(self)
+
+    @staticmethod
+    def from_nested(root: str, tree: Mapping[str, Any] | Sequence[str]) -> Taxonomy:
+        """Builds a taxonomy from nested mappings (inner nodes) and lists (leaves).
+
+        A node with a single child says nothing and would cost budget, so such chains are
+        collapsed to their upper label unless the child is a leaf, whose label is kept.
+        """
+        labels: list[str] = []
+        parents: list[int] = []
+
+        def add(label: str, below: Any, parent: int) -> None:
+            while below and len(below) == 1:  # a unary chain
+                (only,) = below
+                deeper = below[only] if isinstance(below, Mapping) else None
+                label = label if deeper else str(only)
+                below = deeper
+            labels.append(label)
+            parents.append(parent)
+            node = len(labels) - 1
+            for child in below or ():
+                add(str(child), below[child] if isinstance(below, Mapping) else None, node)
+
+        add(root, tree, -1)
+        return Taxonomy(tuple(labels), tuple(parents))
+
+    @staticmethod
+    def flat(values: Sequence[str], root: str = "Any") -> Taxonomy:
+        """One level of values under a root."""
+        return Taxonomy.from_nested(root, list(values))
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each node, from left to right."""
+        below: list[list[int]] = [[] for _ in self.labels]
+        for node, parent in enumerate(self.parents):
+            if parent >= 0:
+                below[parent].append(node)
+        return tuple(tuple(nodes) for nodes in below)
+
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The half-open range of leaf codes that each node covers."""
+        low = [0] * len(self.labels)
+        high = [0] * len(self.labels)
+        code = 0
+        for node, nodes in enumerate(self.children):  # preorder meets leaves from left to right
+            low[node] = code
+            if not nodes:
+                code += 1
+        code = 0
+        for node in range(len(self.labels)):
+            if not self.children[node]:
+                high[node] = low[node] + 1
+        for node in reversed(range(len(self.labels))):
+            if self.children[node]:
+                high[node] = high[self.children[node][-1]]
+        return tuple(zip(low, high, strict=True))
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        """The labels of the leaves; a leaf's code is its place here."""
+        return tuple(
+            label for label, nodes in zip(self.labels, self.children, strict=True) if not nodes
+        )
+
+    @cached_property
+    def _node_at(self) -> dict[tuple[int, int], int]:
+        return {span: node for node, span in enumerate(self.spans)}
+
+    def node(self, low: int, high: int) -> int:
+        """The node that covers exactly the leaf codes from low to high."""
+        return self._node_at[low, high]
+
+    def __contains__(self, span: object) -> bool:
+        """Whether a node covers exactly these leaf codes, from low to high."""
+        return span in self._node_at
+
+    def label(self, low: int, high: int) -> str:
+        """The label of the node that covers exactly the leaf codes from low to high."""
+        return self.labels[self._node_at[low, high]]
+
+    @cached_property
+    def height(self) -> int:
+        """The number of edges on the longest path from the root to a leaf."""
+        depth = [0] * len(self.labels)
+        for node, parent in enumerate(self.parents):
+            if parent >= 0:
+                depth[node] = depth[parent] + 1
+        return max(depth)
+
+    def nested(self) -> Any:
+        """The tree below the root as nested mappings and lists, as YAML would hold it.
+
+        Inner nodes become mappings; a node whose children are all leaves becomes a list.
+        """
+
+        def below(node: int) -> Any:
+            kids = self.children[node]
+            if all(not self.children[kid] for kid in kids):
+                return [self.labels[kid] for kid in kids]
+            return {self.labels[kid]: below(kid) if self.children[kid] else None for kid in kids}
+
+        return below(0)
+
+
+# Rules that read values: ranges, prefixes, bands, merged values, differences that do not matter.
+#
+# A rule is public and looks at one value alone, so what becomes of a record never depends on
+# another one. The leaves that rules lead to are those of a taxonomy.
+
+
+REST = "*"
+
+Ignored = Literal["case", "spaces", "zeros"]
+_Fits = Callable[[str], bool]
+
+_WHOLE = re.compile(r"(\d+)\s*-\s*(\d+)", re.ASCII)
+_CODES = re.compile(r"([A-Za-z]{0,3}\d[\dA-Za-z]*)(\*?)\s*-\s*([A-Za-z]{0,3}\d[\dA-Za-z]*)(\*?)")
+_SIDE = re.compile(r"(<=|>=|<|>)\s*([+-]?\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s*\+", re.ASCII)
+_BAND = re.compile(
+    r"([\[(])\s*(?:([+-]?\d+(?:\.\d+)?)\s*,\s*([+-]?\d+(?:\.\d+)?)"
+    r"|(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?))\s*([\])])",
+    re.ASCII,
+)
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the values of a column are read, before they are looked up among the leaves.
+
+    Args:
+        rules: Pairs of a rule and the leaf that it leads to, in their order.
+        ignore: Differences that do not matter.
+        cut_at: Values are taken up to this text.
+
+    Example:
+        >>> reading = Reading((("390-459", "heart"), ("E*", "accident"), (">30", "late")))
+        >>> [reading.leaf(text) for text in ("428.1", "E909", ">30", "31", "never")]
+        ['heart', 'accident', 'late', 'late', None]
+    """
+
+    rules: tuple[tuple[str, str], ...] = ()
+    ignore: tuple[Ignored, ...] = ()
+    cut_at: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type; what is said twice counts once."""
+        check_fields(self)
+        rules = dict.fromkeys((rule.strip(), leaf) for rule, leaf in self.rules)
+        object.__setattr__(self, "rules", tuple(rules))
+        object.__setattr__(self, "ignore", tuple(dict.fromkeys(self.ignore)))
+        object.__setattr__(self, "cut_at", self.cut_at or None)
+
+    def __bool__(self) -> bool:
+        """Whether values are read in any way but as they are."""
+        return bool(self.rules or self.ignore or self.cut_at)
+
+    def form(self, text: str) -> str:
+        """A value as it is compared.
+
+        Example:
+            >>> Reading(ignore=("case", "zeros"), cut_at=".").form("0E12.5")
+            'e12'
+        """
+        if self.cut_at:
+            text = text.partition(self.cut_at)[0].strip() or text
+        return self.alike(text)
+
+    def alike(self, text: str, zeros: bool = True) -> str:
+        """A text without the differences that do not matter, but not cut."""
+        text = unicodedata.normalize("NFC", text)
+        if "case" in self.ignore:
+            text = text.casefold()
+        if "spaces" in self.ignore:
+            text = _SPACES.sub("", text)
+        if zeros and "zeros" in self.ignore:
+            text = text.lstrip("0") or text[-1:]
+        return text
+
+    @cached_property
+    def same(self) -> dict[str, str]:
+        """The leaf for each text that is itself a rule."""
+        found: dict[str, str] = {}
+        for rule, leaf in self.rules:
+            if rule != REST:
+                found.setdefault(self.alike(rule), leaf)
+        return found
+
+    @cached_property
+    def rest(self) -> str | None:
+        """The leaf of all others, if there is one."""
+        return dict(self.rules).get(REST)
+
+    @cached_property
+    def _patterns(self) -> list[tuple[_Fits, str]]:
+        found = [(_pattern(self.alike(rule, zeros=False)), leaf) for rule, leaf in self.rules]
+        return [(fits, leaf) for fits, leaf in found if fits is not None]
+
+    def pattern(self, form: str) -> str | None:
+        """The leaf of the first range, prefix or band that fits a value in its form."""
+        return next((leaf for fits, leaf in self._patterns if fits(form)), None)
+
+    def leaf(self, text: str) -> str | None:
+        """The leaf that a value leads to, whatever the leaves are; None if no rule fits it."""
+        form = self.form(text)
+        return self.same.get(form) or self.pattern(form) or self.rest
+
+    def forms(self, leaves: Sequence[str]) -> dict[str, int]:
+        """The code of each text, in its form, that is a rule or a leaf."""
+        code = {leaf: place for place, leaf in enumerate(leaves)}
+        found = {self.alike(leaf): place for leaf, place in code.items()}
+        return found | {form: code[leaf] for form, leaf in self.same.items()}
+
+    def describe(self) -> dict[str, object]:
+        """The keys of a schema file that say the same."""
+        told: dict[str, object] = {}
+        if self.rules:
+            told["recode"] = dict(self.rules)
+        if self.ignore:
+            told["ignore"] = list(self.ignore)
+        if self.cut_at:
+            told["cut_at"] = self.cut_at
+        return told
+
+
+def _pattern(rule: str) -> _Fits | None:
+    """What a rule fits besides its own text; None for nothing."""
+    if rule == REST:
+        return None
+    if match := _WHOLE.fullmatch(rule):
+        low, high, digits = int(match[1]), int(match[2]), len(match[2])
+        return lambda text: (
+            bool(_NUMBER.fullmatch(text))
+            and len(whole := text.partition(".")[0]) <= digits
+            and whole.isdigit()
+            and low <= int(whole) <= high
+        )
+    if match := _CODES.fullmatch(rule):
+        first, last = match[1], match[3]
+        size = len(first)
+        return lambda text: (
+            len(text) >= size and first <= text[:size] <= last and text[:size].isalnum()
+        )
+    if match := _SIDE.fullmatch(rule):
+        end = Decimal(match[2] or match[3])
+        side = match[1] or ">="
+        return lambda text: (
+            (number := _number(text)) is not None
+            and (number != end if side in "<>" else True)
+            and (number <= end if side[0] == "<" else number >= end)
+        )
+    if match := _BAND.fullmatch(rule):
+        least, most = Decimal(match[2] or match[4]), Decimal(match[3] or match[5])
+        opens, closes = match[1] == "(", match[6] == ")"
+        return lambda text: (
+            (number := _number(text)) is not None
+            and (least < number if opens else least <= number)
+            and (number < most if closes else number <= most)
+        )
+    if "*" in rule:
+        head, _, tail = rule.partition("*")
+        size = len(head) + len(tail)
+        return lambda text: len(text) >= size and text.startswith(head) and text.endswith(tail)
+    return None
+
+
+def is_pattern(rule: str) -> bool:
+    """Whether a rule fits other texts than its own.
+
+    Example:
+        >>> is_pattern("390-459"), is_pattern("*"), is_pattern("Saint-Denis")
+        (True, True, False)
+    """
+    return rule == REST or _pattern(rule) is not None
+
+
+def examples(rule: str) -> list[str]:
+    """Some values that a range, prefix or band fits; none for other rules.
+
+    Example:
+        >>> examples("390-459"), examples(">30"), examples("NO")
+        (['390', '459'], ['31'], [])
+    """
+    if match := _WHOLE.fullmatch(rule):
+        return [match[1], match[2]]
+    if match := _CODES.fullmatch(rule):
+        return [match[1], match[3]]
+    if match := _SIDE.fullmatch(rule):
+        end = Decimal(match[2] or match[3])
+        return [str(end - 1 if match[1] and match[1][0] == "<" else end + 1)]
+    if match := _BAND.fullmatch(rule):
+        return [str((Decimal(match[2] or match[4]) + Decimal(match[3] or match[5])) / 2)]
+    return [rule.replace("*", "")] if "*" in rule and rule != REST else []
+
+
+def _number(text: str) -> Decimal | None:
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
+
+
+def rule_fault(rule: str) -> tuple[str, str] | None:
+    """What is wrong with a rule, and the hint; None if it is fine.
+
+    Example:
+        >>> rule_fault("E80-E999")[0]
+        "the ends of the range 'E80-E999' are not equally long"
+    """
+    if not rule.strip():
+        return "a rule is blank", "Write a value, a range such as 390-459, or a prefix such as E*."
+    if match := _WHOLE.fullmatch(rule):
+        if int(match[1]) > int(match[2]):
+            return f"the range {rule!r} ends before it begins", "Write the smaller number first."
+    elif match := _CODES.fullmatch(rule):
+        if len(match[1]) != len(match[3]):
+            return (
+                f"the ends of the range {rule!r} are not equally long",
+                "Write both with the same number of characters, such as E800-E999.",
+            )
+        if match[1] > match[3]:
+            return f"the range {rule!r} ends before it begins", "Write the smaller code first."
+    elif match := _BAND.fullmatch(rule):
+        if Decimal(match[2] or match[4]) > Decimal(match[3] or match[5]):
+            return f"the band {rule!r} ends before it begins", "Write the smaller number first."
+    elif rule.count("*") > 1:
+        return f"the rule {rule!r} has several stars", "Keep one, such as E*, *9 or C*X."
+    return None
+
+
+def reading_faults(reading: Reading, leaves: Sequence[str]) -> list[tuple[int, str, str]]:
+    """What is wrong with rules: the place of the rule (-1 for none), what, and the hint.
+
+    Example:
+        >>> reading_faults(Reading((("E*", "accident"),)), ["heart"])[0][1]
+        "the rule 'E*' leads to 'accident', which is not one of the values"
+    """
+    faults: list[tuple[int, str, str]] = []
+    known = set(leaves)
+    own: dict[str, str] = {}
+    seen: dict[str, str] = {}
+    for leaf in leaves:
+        form = reading.alike(leaf)
+        if form in own:
+            what = f"the values {own[form]!r} and {leaf!r} differ only in what is ignored"
+            faults.append((-1, what, "Keep one of the two, or take it out of `ignore`."))
+        own.setdefault(form, leaf)
+    for place, (rule, leaf) in enumerate(reading.rules):
+        wrong = rule_fault(rule)
+        form = reading.alike(rule)
+        if wrong is not None:
+            faults.append((place, *wrong))
+        elif leaf not in known:
+            what = f"the rule {rule!r} leads to {leaf!r}, which is not one of the values"
+            faults.append((place, what, "Lead it to a leaf, or add that value."))
+        elif own.get(form, leaf) != leaf:
+            what = f"the rule {rule!r} leads to {leaf!r}, but {own[form]!r} is itself a value"
+            faults.append((place, what, "Remove the value or the rule."))
+        elif seen.get(form, leaf) != leaf:
+            what = f"the rule {rule!r} leads to {leaf!r}, and before that to {seen[form]!r}"
+            faults.append((place, what, "Keep one of the two."))
+        elif REST in seen:
+            hint = "Write the rule for all others last."
+            faults.append((place, f"the rule {rule!r} follows the one for all others", hint))
+        seen.setdefault(form, leaf)
+    return faults

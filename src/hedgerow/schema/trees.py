@@ -1,0 +1,1056 @@
+"""Taxonomies as trees with line numbers: grown, read from files of each form, and written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import SchemaError
+from hedgerow.schema.attributes import OTHER
+from hedgerow.schema.lint import (
+    MAX_DEPTH,
+    Fault,
+    Report,
+    label_fault,
+    raise_faults,
+    taxonomy_faults,
+)
+from hedgerow.schema.taxonomy import Reading, Taxonomy, examples, is_pattern
+from hedgerow.schema.yaml_reader import (
+    Entries,
+    ListNode,
+    Node,
+    Text,
+    is_range,
+    parse_yaml,
+    read_text,
+)
+
+__all__ = [
+    "Branch",
+    "DEFAULT_ROOT",
+    "FORMATS",
+    "KEEP_RULES",
+    "RuleLine",
+    "Shared",
+    "Tree",
+    "WIDE",
+    "arx_text",
+    "branch_from_arx",
+    "branch_from_node",
+    "branch_from_paths",
+    "branch_of",
+    "built_in",
+    "grow",
+    "has_leaf",
+    "leaves_of",
+    "lint_tree",
+    "nested",
+    "outline",
+    "parse_taxonomy",
+    "paths_of",
+    "read_arx",
+    "read_hchy",
+    "read_mapping",
+    "read_shared",
+    "read_taxonomy_file",
+    "read_tree",
+    "write_arx",
+]
+
+
+# Grows a taxonomy from a tree with line numbers, and lints it on the way.
+
+
+DEFAULT_ROOT = "Any"
+MOST_IN_RANGE = 100_000
+
+
+@dataclass(slots=True)
+class Branch:
+    """A label and what hangs below it; a leaf has nothing below."""
+
+    label: str
+    line: int | None = None
+    below: list[Branch] = field(default_factory=list)
+
+
+def branch_from_node(node: Node, root: str | None, file: str | None, report: Report) -> Branch:
+    """The tree of a nested document.
+
+    A single group at the top is the root, unless another root was asked for.
+
+    Args:
+        node: Mappings for groups of groups, lists for groups of values.
+        root: The label of the root, if the schema gives one.
+        file: The file, for messages.
+        report: Takes the faults.
+    """
+    top = _below(node, "the taxonomy", file, report)
+    if len(top) == 1 and top[0].below and root in (None, top[0].label):
+        return top[0]
+    return Branch(DEFAULT_ROOT if root is None else root, node.line, top)
+
+
+def branch_of(taxonomy: Taxonomy) -> Branch:
+    """The tree of a finished taxonomy."""
+    branches = [Branch(label) for label in taxonomy.labels]
+    for branch, parent in zip(branches[1:], taxonomy.parents[1:], strict=True):
+        branches[parent].below.append(branch)
+    return branches[0]
+
+
+def leaves_of(text: Text, file: str | None, report: Report) -> list[Branch]:
+    """The leaves that a text stands for: a range such as `390..459` for many, others for one.
+
+    Example:
+        >>> [leaf.label for leaf in leaves_of(Text("E08..E10", line=1, plain=True), None, Report())]
+        ['E08', 'E09', 'E10']
+    """
+    match = is_range(text.value) if text.plain else None  # in quotes it is a text
+    if match is None:
+        return [Branch(text.value, text.line)]
+    letters, low, high = match[1], int(match[2]), int(match[4])
+    padded = match[2].startswith("0") and len(match[2]) > 1
+    if letters != match[3] or low > high or (padded and len(match[2]) != len(match[4])):
+        what = f"the range {text.value!r} does not lead from a smaller number to a larger one"
+        hint = "Write both ends alike, such as 390..459, 001..139 or E800..E999."
+        report.fault(what, hint, file, text.line)
+        return []
+    if high - low >= MOST_IN_RANGE:
+        what = f"the range {text.value!r} has more than {MOST_IN_RANGE} values"
+        report.fault(what, "Choose a smaller range, or a numeric attribute.", file, text.line)
+        return []
+    width = len(match[2]) if padded else 0
+    return [Branch(f"{letters}{n:0{width}d}", text.line) for n in range(low, high + 1)]
+
+
+def _below(node: Node, owner: str, file: str | None, report: Report) -> list[Branch]:
+    if isinstance(node, Text):
+        hint = f"Write members as a list, such as [{node.value or 'a, b'}]."
+        what = f"{owner} has a single text where its members should be"
+        report.fault(what, hint, file, node.line)
+        return []
+    branches: list[Branch] = []
+    parts: list[Node] = list(node.items) if isinstance(node, ListNode) else [node]
+    for part in parts:
+        if isinstance(part, Text):
+            branches += leaves_of(part, file, report)
+        elif isinstance(part, ListNode):
+            hint = "Give the inner list a name, such as {Group: [a, b]}."
+            report.fault(f"{owner} holds a list inside a list", hint, file, part.line)
+        else:
+            branches += _members(part, file, report)
+    if not branches:
+        hint = "List its members, or write the name alone if it is a value."
+        report.fault(f"{owner} has no members", hint, file, node.line)
+    return branches
+
+
+def _members(entries: Entries, file: str | None, report: Report) -> list[Branch]:
+    branches: list[Branch] = []
+    for key, below in entries.pairs:
+        if isinstance(below, Text) and below.is_nothing:
+            branches += leaves_of(key, file, report)
+            continue
+        members = _below(below, f"the group {key.value!r}", file, report)
+        branches.append(Branch(key.value, key.line, members))
+    return branches
+
+
+def grow(root: Branch, file: str | None, report: Report, *, other: bool = False) -> Taxonomy:
+    """A taxonomy from a tree; faults and warnings go to the report.
+
+    Groups of a single member say nothing and would cost budget, so they are collapsed: to the
+    upper label, or to the leaf's if the member is a leaf.
+
+    Args:
+        root: The tree.
+        file: The file, for messages.
+        report: Takes the faults and warnings. After a fault the taxonomy is not to be used.
+        other: Whether the taxonomy must have a leaf "other".
+
+    Example:
+        >>> tree = Branch("Any", 1, [Branch("Europe", 2, [Branch("Italy", 3)]), Branch("Asia", 4)])
+        >>> report = Report()
+        >>> grow(tree, "country.yaml", report).leaves
+        ('Italy', 'Asia')
+        >>> print(report.warnings[0])
+        country.yaml:2: the group 'Europe' has a single member. Such groups are left out.
+    """
+    if other and not has_leaf(root, OTHER):
+        known = root if root.below else Branch(DEFAULT_ROOT, root.line, [root])
+        root = Branch(known.label, known.line, [*known.below, Branch(OTHER, known.line)])
+    labels: list[str] = []
+    parents: list[int] = []
+    seen: dict[str, tuple[Branch, Branch]] = {}
+    chains: list[Branch] = []
+    spaced: list[Branch] = []
+    stack = [(root, root, -1, 0)]
+    while stack:
+        branch, above, parent, depth = stack.pop()
+        label, top = branch.label, branch
+        while len(branch.below) == 1:  # a unary chain
+            (only,) = branch.below
+            if only.label != branch.label:  # the same label again is only padding
+                chains.append(branch)
+            label = label if only.below else only.label
+            above, branch = branch, only
+        wrong = label_fault(label)
+        if wrong is not None:
+            report.fault(*wrong, file, top.line)
+        elif label in seen:
+            _repeated(label, seen[label], (branch, above), file, report)
+        else:
+            seen[label] = (branch, above)
+            if label != label.strip():
+                spaced.append(branch)
+        if depth > MAX_DEPTH:
+            what = f"the taxonomy is deeper than {MAX_DEPTH} levels"
+            report.fault(what, "Remove levels from it.", file, top.line)
+            break
+        node = len(labels)
+        labels.append(label)
+        parents.append(parent)
+        stack += [(child, branch, node, depth + 1) for child in reversed(branch.below)]
+    if len(labels) == 1:
+        what = "the taxonomy is a single value, so it can never be split"
+        report.warn(what, "Remove the attribute if it says nothing.", file, root.line)
+    elif chains:
+        more = f", and so do {len(chains) - 1} more" if len(chains) > 1 else ""
+        what = f"the group {chains[0].label!r} has a single member{more}"
+        report.warn(what, "Such groups are left out.", file, chains[0].line)
+    if spaced:
+        what = f"the name {spaced[0].label!r} starts or ends with a space"
+        report.warn(what, "Remove the space unless the data has it too.", file, spaced[0].line)
+    return Taxonomy(tuple(labels), tuple(parents))
+
+
+def has_leaf(root: Branch, label: str) -> bool:
+    """Whether a tree has a leaf of this label."""
+    stack = [root]
+    while stack:
+        branch = stack.pop()
+        if not branch.below and branch.label == label:
+            return True
+        stack += branch.below
+    return False
+
+
+def _repeated(
+    label: str,
+    old: tuple[Branch, Branch],
+    new: tuple[Branch, Branch],
+    file: str | None,
+    report: Report,
+) -> None:
+    """Complains about a label that comes twice; both times with what it was written below."""
+    (before, first_parent), (branch, parent) = old, new
+    first = "" if before.line is None else f" (first on line {before.line})"
+    if branch.below or before.below or first_parent is parent:
+        hint = "Give every value and group a name of its own, the root included."
+        report.fault(f"the name {label!r} is repeated{first}", hint, file, branch.line)
+        return
+    parents = f"{first_parent.label!r} and {parent.label!r}"
+    what = f"the leaf {label!r} is under two parents, {parents}{first}"
+    report.fault(what, "Keep it under one of them.", file, branch.line)
+
+
+# ARX hierarchy files: one row for each value, from the value itself up to the root.
+#
+#     Engineer;Professional;*
+#     Lawyer;Professional;*
+#     Artist;Artist;*
+#
+# Rows are of equal length; a label that is repeated on the next level only fills the row up.
+
+
+_Row = tuple[int, list[str]]
+
+
+def read_arx(path: str | Path) -> Taxonomy:
+    """Reads a taxonomy from an ARX hierarchy file, separated by semicolons or commas.
+
+    Raises:
+        SchemaError: With the file and line of what is wrong, and how to mend it.
+    """
+    report = Report()
+    text = read_text(Path(path), report)
+    branch = None if text is None else branch_from_arx(text, str(path), report)
+    taxonomy = None if branch is None else grow(branch, str(path), report)
+    raise_faults(report.faults)
+    assert taxonomy is not None  # without a branch there was a fault
+    return taxonomy
+
+
+def write_arx(taxonomy: Taxonomy, path: str | Path) -> None:
+    """Writes a taxonomy as an ARX hierarchy file, which `read_arx` reads back unchanged.
+
+    Example:
+        >>> import tempfile
+        >>> jobs = Taxonomy.from_nested("*", {"Expert": ["Engineer", "Lawyer"], "Artist": None})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_arx(jobs, f"{folder}/jobs.csv")
+        ...     print(Path(folder, "jobs.csv").read_text(), read_arx(f"{folder}/jobs.csv") == jobs)
+        Engineer;Expert;*
+        Lawyer;Expert;*
+        Artist;Artist;*
+         True
+    """
+    raise_faults([Fault(what, hint) for what, hint in taxonomy_faults(taxonomy)])
+    try:
+        Path(path).write_text(arx_text(branch_of(taxonomy)), encoding="utf-8", newline="")
+    except OSError as error:
+        raise SchemaError(
+            f"{path}: the file cannot be written ({error.strerror})",
+            hint="Choose a folder that exists and that you may write to.",
+        ) from error
+
+
+def paths_of(root: Branch) -> list[list[str]]:
+    """Every leaf of a tree with the groups above it, from the leaf up to the root."""
+    paths: list[list[str]] = []
+    stack = [(root, [root.label])]
+    while stack:
+        branch, path = stack.pop()
+        if not branch.below:
+            paths.append(path)
+        stack += [(child, [child.label, *path]) for child in reversed(branch.below)]
+    return paths
+
+
+def arx_text(root: Branch) -> str:
+    """A tree as an ARX hierarchy; short rows are filled up with their value."""
+    paths = paths_of(root)
+    width = max(map(len, paths))
+    text = io.StringIO(newline="")
+    # A single column has no separator to tell by, so its commas must stand in quotes.
+    if width == 1:
+        writer = csv.writer(text, delimiter=";", lineterminator="\n", quoting=csv.QUOTE_ALL)
+    else:
+        writer = csv.writer(text, delimiter=";", lineterminator="\n")
+    writer.writerows([path[0]] * (width - len(path)) + path for path in paths)
+    return text.getvalue()
+
+
+def branch_from_arx(text: str, file: str, report: Report) -> Branch | None:
+    """The tree of an ARX file's text; None, and faults in the report, if it has none."""
+    before = len(report.faults)
+    rows = _rows(text, file, report)
+    if rows and len(report.faults) == before:
+        parents = _parents(rows, file, report)
+        if len(report.faults) == before:
+            return _tree(rows, parents)
+    return None
+
+
+def _rows(text: str, file: str, report: Report) -> list[_Row]:
+    rows: list[_Row] = []
+    try:
+        semicolons = len(next(csv.reader(io.StringIO(text, newline=""), delimiter=";"))) > 1
+        delimiter = ";" if semicolons else ","
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    except csv.Error as error:
+        report.fault(f"this is not CSV ({error})", "Look for a stray quote.", file, 1)
+        return []
+    line = 1
+    try:
+        for fields in reader:
+            if fields:
+                rows.append((line, fields))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        hint = "Look for a stray or missing quote on this line."
+        report.fault(f"this is not CSV ({error})", hint, file, line)
+        return []
+    if not rows:
+        report.fault("the file is empty", "Write one row for each value.", file)
+        return []
+    width = max(len(fields) for _, fields in rows)
+    if width > MAX_DEPTH + 1:
+        what = f"the rows have more than {MAX_DEPTH + 1} levels"
+        report.fault(what, "Remove levels.", file, rows[0][0])
+        return []
+    for line, fields in rows:
+        if len(fields) != width:
+            what = f"a ragged row: it has {len(fields)} levels where others have {width}"
+            hint = f"Repeat {fields[0]!r} at its start until it has {width}."
+            report.fault(what, hint, file, line)
+        elif not all(label.strip() for label in fields):
+            level = next(i for i, label in enumerate(fields) if not label.strip()) + 1
+            what = f"the name on level {level} of the row is blank"
+            hint = "Fill it with the name before it, and remove a separator at the row's end."
+            report.fault(what, hint, file, line)
+    return rows
+
+
+def _parents(rows: list[_Row], file: str, report: Report) -> dict[str, tuple[str, int]]:
+    """The parent of each label, and the line that says so."""
+    first, root = rows[0][0], rows[0][1][-1]
+    for line, fields in rows:
+        if fields[-1] != root:
+            what = f"the row ends in {fields[-1]!r}, but line {first} in {root!r}"
+            hint = "End every row in the same name, such as *; add a last column for it."
+            report.fault(what, hint, file, line)
+            return {}
+    before = len(report.faults)
+    parents: dict[str, tuple[str, int]] = {}
+    groups: set[str] = set()
+    values: dict[str, int] = {}
+    for line, fields in rows:
+        wrong = False
+        for child, parent in reversed(list(zip(fields, fields[1:], strict=False))):
+            if child == parent:  # padding
+                continue
+            groups.add(parent)
+            known = parents.get(child)
+            if known is not None and known[0] == parent:
+                continue
+            if child in groups and _is_above(child, parent, parents):
+                what = f"a cycle: {child!r} is below {parent!r} here, and above it elsewhere"
+                report.fault(what, "Give one of the two another name.", file, line)
+                wrong = True
+            elif known is not None:
+                kind = "group" if child in groups else "leaf"
+                what = (
+                    f"the {kind} {child!r} is under two parents, {parent!r} here "
+                    f"and {known[0]!r} on line {known[1]}"
+                )
+                report.fault(what, "Keep it under one of them.", file, line)
+                wrong = True
+            else:
+                parents[child] = (parent, line)
+        if fields[0] in values and not wrong:
+            what = f"the value {fields[0]!r} is repeated (first on line {values[fields[0]]})"
+            report.fault(what, "Remove one of the two rows.", file, line)
+        values.setdefault(fields[0], line)
+    if len(report.faults) == before:
+        for value, line in values.items():
+            if value in groups:
+                what = f"the name {value!r} is repeated: it is a value and also a group"
+                report.fault(what, "Give the group another name.", file, line)
+    return parents
+
+
+def _is_above(label: str, below: str, parents: dict[str, tuple[str, int]]) -> bool:
+    while True:
+        if below == label:
+            return True
+        if below not in parents:
+            return False
+        below = parents[below][0]
+
+
+def _tree(rows: list[_Row], parents: dict[str, tuple[str, int]]) -> Branch:
+    root = Branch(rows[0][1][-1], rows[0][0])
+    branches = {root.label: root}
+    for line, fields in rows:
+        for label in reversed(fields):
+            if label not in branches:
+                branch = branches[label] = Branch(label, line)
+                branches[parents[label][0]].below.append(branch)
+    return root
+
+
+# Taxonomies as tables: mappings of values to groups, and code lists.
+#
+#     rule,value,group            code,parent,label
+#     390-459,Circulatory,Body    C,,Manufacturing
+#     E*,External,                10,C,Food
+#
+# Their first line says which of the two they are; without it a file is an ARX hierarchy.
+
+
+_Path = tuple[list[str], int | None]
+
+
+@dataclass(frozen=True)
+class RuleLine:
+    """A rule, the leaf that it leads to, and the line that says so."""
+
+    rule: str
+    leaf: str
+    line: int | None = None
+
+
+@dataclass
+class Tree:
+    """What a taxonomy file holds: a tree, and rules that lead to its leaves."""
+
+    file: str | None
+    branch: Branch | None = None
+    rules: list[RuleLine] = field(default_factory=list)
+
+
+def branch_from_paths(paths: Iterable[_Path], root: str | None) -> Branch:
+    """The tree of values that are each given with their groups, from the leaf upwards.
+
+    Example:
+        >>> tree = branch_from_paths([(["Oslo", "Norway"], 1), (["Bergen", "Norway"], 2)], None)
+        >>> [branch.label for branch in tree.below[0].below]
+        ['Oslo', 'Bergen']
+    """
+    top = Branch(DEFAULT_ROOT if root is None else root, 1)
+    known: dict[tuple[str, ...], Branch] = {(): top}
+    for labels, line in paths:
+        way: tuple[str, ...] = ()
+        for label in reversed(labels):
+            above, way = known[way], (*way, label)
+            if way not in known:
+                known[way] = Branch(label, line)
+                above.below.append(known[way])
+    return top
+
+
+def read_mapping(text: str, root: str | None, file: str, report: Report) -> Tree | None:
+    """The tree of a mapping or a code list; None if the file has no first line of either."""
+    lines = text.splitlines()
+    skipped = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    if skipped == len(lines):
+        return None
+    first = lines[skipped]
+    mark = max(",;\t", key=first.count)
+    names = [name.strip().casefold() for name in next(csv.reader([first], delimiter=mark))]
+    mapping = "value" in names and set(names) <= {"rule", "value", "group"} and len(names) > 1
+    if not mapping and not {"code", "parent"} <= set(names):
+        return None
+    before = len(report.faults)
+    rows: list[_Row] = []
+    reader = csv.reader(lines[skipped + 1 :], delimiter=mark, strict=True)
+    try:
+        for fields in reader:
+            line = skipped + 1 + reader.line_num
+            cells = [cell.strip() for cell in fields]
+            if not any(cells):
+                continue
+            if len(cells) > len(names):
+                what = f"the line has {len(cells)} fields where the first line has {len(names)}"
+                report.fault(what, "Put quotes around a text with a separator in it.", file, line)
+            rows.append((line, cells + [""] * (len(names) - len(cells))))
+    except csv.Error as error:
+        hint = "Look for a stray or missing quote."
+        report.fault(f"this is not CSV ({error})", hint, file, skipped + 2)
+    if not rows:
+        report.fault("the file has no values", "Write one line for each.", file)
+    if len(report.faults) > before:
+        return Tree(file)
+    return (_mapping if mapping else _code_list)(names, rows, Tree(file), root, report)
+
+
+def _mapping(
+    names: list[str], rows: list[_Row], tree: Tree, root: str | None, report: Report
+) -> Tree:
+    paths: list[_Path] = []
+    for line, cells in rows:
+        value = cells[names.index("value")]
+        groups = [cell for name, cell in zip(names, cells, strict=True) if name == "group"]
+        while groups and not groups[-1]:
+            groups.pop()
+        if not value or not all(groups):
+            what = f"the {'value' if not value else 'group between two others'} is blank"
+            report.fault(what, "Fill it in, or remove the line.", tree.file, line)
+            continue
+        paths.append(([value, *groups], line))
+        rules = [cell for name, cell in zip(names, cells, strict=True) if name == "rule" and cell]
+        tree.rules += [
+            RuleLine(rule, value, line)
+            for rule in dict.fromkeys(rules)
+            if rule != value or is_pattern(rule)
+        ]
+    tree.branch = branch_from_paths(paths, root)
+    return tree
+
+
+def _code_list(
+    names: list[str], rows: list[_Row], tree: Tree, root: str | None, report: Report
+) -> Tree:
+    code, parent = names.index("code"), names.index("parent")
+    label = names.index("label") if "label" in names else code
+    often = Counter(cells[label] for _, cells in rows)
+    branches: dict[str, Branch] = {}
+    parents: dict[str, str] = {}
+    for line, cells in rows:
+        name = cells[label] or cells[code]
+        if not cells[code] or cells[code] in branches:
+            what = f"the code {cells[code]!r} is repeated" if cells[code] else "a code is blank"
+            report.fault(what, "Give every line a code of its own.", tree.file, line)
+            continue
+        # many lists have one name for a group and for its only or last member
+        name = f"{cells[code]} {name}" if often[cells[label]] > 1 and label != code else name
+        branches[cells[code]] = Branch(name, line)
+        parents[cells[code]] = cells[parent]
+    top = Branch(DEFAULT_ROOT if root is None else root, 1)
+    for own, branch in branches.items():
+        if parents[own] and parents[own] not in branches:
+            what = f"the parent {parents[own]!r} is not a code of the list"
+            report.fault(
+                what, "Add a line for it, or leave the parent blank.", tree.file, branch.line
+            )
+            continue
+        (branches[parents[own]] if parents[own] else top).below.append(branch)
+        above, steps = parents[own], 0
+        while above and steps <= len(parents):
+            above, steps = parents.get(above, ""), steps + 1
+        if above:
+            what = f"a cycle: the code {own!r} is below itself"
+            report.fault(what, "Mend its parents.", tree.file, branch.line)
+            return tree
+    tree.branch = top.below[0] if len(top.below) == 1 and top.below[0].below and not root else top
+    tree.rules = [
+        RuleLine(own, branch.label, branch.line)
+        for own, branch in branches.items()
+        if not branch.below and own != branch.label
+    ]
+    return tree
+
+
+# Files of several trees in nested braces (`.hchy`), as the DiffGen authors' program reads them.
+#
+#     education:discrete:generalization
+#     {Any {Secondary {9th} {10th}} {University {Bachelors} {Masters}}}
+#
+# A line with a name and a kind, then the tree: each pair of braces holds a label and what is below
+# it. A bar begins a comment. What is neither discrete nor continuous is left out.
+
+
+_HEAD = re.compile(r"([^{}|:]+):\s*(?:discrete|continuous)\b[^{}]*")
+_TOKEN = re.compile(r"[{}]|[^{}]+")
+
+
+def read_hchy(text: str, file: str, report: Report) -> dict[str, Branch]:
+    r"""The trees of a file by the names of their attributes; faults go to the report.
+
+    Example:
+        >>> text = "| sexes\nsex:discrete:generalization\n{Any {Female} {Male}}\n"
+        >>> trees = read_hchy(text, "adult.hchy", Report())
+        >>> [branch.label for branch in trees["sex"].below]
+        ['Female', 'Male']
+    """
+    trees: dict[str, Branch] = {}
+    name, first, body = "", 0, list[tuple[int, str]]()
+    lines = [line.partition("|")[0].strip() for line in text.splitlines()]
+    for number, line in enumerate([*lines, ":"], start=1):
+        if line[:1] not in ("{", "}", "") and (":" in line or not name):
+            if name and name in trees:
+                hint = "Give every tree a name of its own."
+                report.fault(f"the name {name!r} is repeated", hint, file, first)
+            elif name:
+                tree = _braces(body, name, first, file, report)
+                if tree is not None:
+                    trees[name] = tree
+            head = _HEAD.fullmatch(line)
+            name, first, body = head[1].strip() if head else "", number, []
+        elif name:
+            body.append((number, line))
+    if not trees and not report.faults:
+        hint = "Write a line such as sex:discrete, and below it {Any {Female} {Male}}."
+        report.fault("the file has no tree", hint, file)
+    return trees
+
+
+def _braces(
+    body: list[tuple[int, str]], name: str, first: int, file: str, report: Report
+) -> Branch | None:
+    """The tree in nested braces."""
+    roots: list[Branch] = []
+    above: list[Branch] = []  # open braces
+    what, line = "", first
+    for number, text in body:
+        for token in (found.strip() for found in _TOKEN.findall(text)):
+            if what or not token:
+                continue
+            line = number
+            if token == "{":
+                branch = Branch("", number)
+                (above[-1].below if above else roots).append(branch)
+                above.append(branch)
+                if len(above) > MAX_DEPTH + 1:
+                    what = f"is deeper than {MAX_DEPTH} levels"
+            elif not above:
+                what = (
+                    "has text outside its braces" if token != "}" else "closes one brace too many"
+                )
+            elif token == "}":
+                if not above.pop().label:
+                    what = "has braces without a name"
+            elif above[-1].label or above[-1].below:
+                what = "has two names in one pair of braces"
+            else:
+                above[-1].label = token
+    if not what and (above or len(roots) != 1):
+        what = "lacks a closing brace" if above else "is not one pair of braces"
+    if what:
+        hint = "Each pair of braces holds a name and the pairs below it: {Any {Female} {Male}}."
+        report.fault(f"the tree {name!r} {what}", hint, file, line)
+        return None
+    return roots[0]
+
+
+# Taxonomies as texts: nested YAML, ARX hierarchies, code lists and mappings; and their lint.
+
+
+WIDE = 50  # children of one group; more are hard to read, and each is one step of a budget
+_SHOWN = 3
+
+
+def nested(root: Branch) -> Any:
+    """The tree below a root as mappings and lists, groups of one member included."""
+    if not any(child.below for child in root.below):
+        return [child.label for child in root.below]
+    return {child.label: nested(child) if child.below else None for child in root.below}
+
+
+def _yaml(tree: Tree, root: Branch) -> str:
+    from hedgerow.schema.yaml_writer import dump_tree  # which loads YAML
+
+    return dump_tree({root.label: nested(root)})
+
+
+def _arx(tree: Tree, root: Branch) -> str:
+    return arx_text(root)
+
+
+def _rules_of(tree: Tree) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for rule in tree.rules:
+        found.setdefault(rule.leaf, []).append(rule.rule)
+    return found
+
+
+def _codes(tree: Tree, root: Branch) -> str:
+    rules = _rules_of(tree)
+    rows = [["code", "parent", "label"]]
+    stack = [(child, "") for child in reversed(root.below)]
+    while stack:
+        branch, parent = stack.pop()
+        plain = [rule for rule in rules.get(branch.label, []) if not is_pattern(rule)]
+        code = branch.label if branch.below or not plain else plain[0]
+        rows.append([code, parent, branch.label])
+        stack += [(child, code) for child in reversed(branch.below)]
+    return _csv(rows)
+
+
+def _mapping_csv(tree: Tree, root: Branch) -> str:
+    rules, paths = _rules_of(tree), paths_of(root)
+    columns = max((len(found) for found in rules.values()), default=0)
+    groups = max(1, max(len(path) for path in paths) - 2)  # one at least tells it from a list
+    rows = [["rule"] * columns + ["value"] + ["group"] * groups]
+    for path in paths:
+        own = rules.get(path[0], [])
+        above = path[1:-1]
+        rows.append(
+            own + [""] * (columns - len(own)) + [path[0], *above] + [""] * (groups - len(above))
+        )
+    return _csv(rows)
+
+
+def _csv(rows: list[list[str]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+FORMATS: dict[str, Callable[[Tree, Branch], str]] = {
+    "yaml": _yaml,
+    "arx": _arx,
+    "codes": _codes,
+    "mapping": _mapping_csv,
+}
+KEEP_RULES = ("mapping",)
+
+
+def outline(root: Branch, depth: int) -> list[str]:
+    """The tree as indented lines, with the number of leaves of each group.
+
+    Args:
+        root: The tree.
+        depth: How many levels below the root to show.
+
+    Example:
+        >>> outline(Branch("Any", 1, [Branch("Europe", 2, [Branch("Italy"), Branch("Malta")])]), 1)
+        ['Any (2 leaves)', '  Europe (2 leaves)']
+    """
+    counts: dict[int, int] = {}
+
+    def count(branch: Branch) -> int:
+        counts[id(branch)] = sum(map(count, branch.below)) if branch.below else 1
+        return counts[id(branch)]
+
+    count(root)
+    lines = []
+    stack = [(root, 0)]
+    while stack:
+        branch, level = stack.pop()
+        number = counts[id(branch)]
+        leaves = f" ({number} {'leaf' if number == 1 else 'leaves'})" if branch.below else ""
+        lines.append("  " * level + branch.label + leaves)
+        if level < depth:
+            stack += [(child, level + 1) for child in reversed(branch.below)]
+    return lines
+
+
+def lint_tree(root: Branch, reading: Reading) -> list[str]:
+    """What may be better about a sound taxonomy, one line for all that is alike.
+
+    Example:
+        >>> tree = Branch("Any", 1, [Branch("Europe", 2, [Branch("Italy")]), Branch("italy ")])
+        >>> for line in lint_tree(tree, Reading()):
+        ...     print(line)
+        1 group has a single member, and is left out of releases: 'Europe'.
+        1 name differs from another only in case or spaces: 'italy '.
+    """
+    alone, wide, alike = [], [], []
+    seen: set[str] = set()
+    stack = [root]
+    while stack:
+        branch = stack.pop()
+        form = "".join(branch.label.split()).casefold()
+        if form in seen:
+            alike.append(branch.label)
+        seen.add(form)
+        if len(branch.below) == 1 and branch.below[0].label != branch.label:
+            alone.append(branch.label)
+        if len(branch.below) > WIDE:
+            wide.append(branch.label)
+        stack += reversed(branch.below)
+    found = [
+        _line(alone, "group has a single member, and is", "groups have a single member, and are")
+        + "left out of releases: {}.",
+        _line(wide, "group has", "groups have") + f"more than {WIDE} members: {{}}. Add a level.",
+        _line(alike, "name differs", "names differ") + "from another only in case or spaces: {}.",
+        _line(_overlaps(reading), "pair of rules overlaps", "pairs of rules overlap")
+        + "with different leaves, and the first decides: {}.",
+    ]
+    names = (alone, wide, alike, _overlaps(reading))
+    return [
+        line.format(", ".join(map(repr, some[:_SHOWN])) + (", ..." if some[_SHOWN:] else ""))
+        for line, some in zip(found, names, strict=True)
+        if some
+    ]
+
+
+def _line(names: list[str], one: str, more: str) -> str:
+    return f"{len(names)} {one if len(names) == 1 else more} "
+
+
+def _overlaps(reading: Reading) -> list[str]:
+    """Pairs of ranges, prefixes and bands that fit the same value and lead to different leaves."""
+    patterns = [(rule, leaf) for rule, leaf in reading.rules if examples(rule)]
+    fits = [Reading(((rule, leaf),)) for rule, leaf in patterns]
+    values = [examples(rule) for rule, _ in patterns]
+    return [
+        f"{patterns[i][0]} and {patterns[j][0]}"
+        for i in range(len(patterns))
+        for j in range(i + 1, len(patterns))
+        if patterns[i][1] != patterns[j][1]
+        and (
+            any(fits[i].pattern(value) for value in values[j])
+            or any(fits[j].pattern(value) for value in values[i])
+        )
+    ]
+
+
+# Taxonomies that are named: files beside the schema, and lists that come with hedgerow.
+
+
+_SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".txt")
+
+
+def built_in() -> dict[str, str]:
+    """The lists that come with hedgerow: the text of each file, by name."""
+    folder = resources.files("hedgerow.schema") / "lists"
+    files = sorted(folder.iterdir(), key=lambda file: file.name)
+    return {
+        file.name.removesuffix(".csv"): file.read_text(encoding="utf-8")
+        for file in files
+        if file.name.endswith(".csv")
+    }
+
+
+def read_taxonomy_file(
+    written: Text, root: str | None, file: str | None, folder: Path | None, found: Report
+) -> Tree:
+    """The tree in a file, if it has one, and the rules beside it.
+
+    Args:
+        written: The path, as the schema has it.
+        root: The label of the root, if the schema gives one.
+        file: The schema file, for messages.
+        folder: Where to look for the taxonomy.
+        found: Takes the faults.
+    """
+    if written.is_nothing or not written.value.strip():
+        hint = "Name a file, or write the tree itself."
+        found.fault("taxonomy is blank", hint, file, written.line)
+        return Tree(None)
+    listed = {} if Path(written.value).suffix.lower() in _SUFFIXES else built_in()
+    if written.value in listed:
+        return parse_taxonomy(listed[written.value], ".csv", root, written.value, found)
+    if folder is None:
+        what = "taxonomy names a file, but no folder to look in was given"
+        hint = "Pass folder=, or put the taxonomy itself there as nested dictionaries."
+        found.fault(what, hint, file, written.line)
+        return Tree(None)
+    place, mark, attribute = written.value.rpartition("#")
+    if not (mark and place.lower().endswith(".hchy")):
+        place, attribute = written.value, ""
+    path = folder / place
+    suffix, name = path.suffix.lower(), str(path)
+    if not os.path.isfile(path):  # which knows no errors, whatever the path
+        hint = "Check the path; it is looked for beside the schema file."
+        if listed:
+            hint += f" The lists that come with hedgerow are {', '.join(listed)}."
+        found.fault(f"there is no taxonomy file {name!r}", hint, file, written.line)
+        return Tree(name)
+    if suffix == ".hchy":
+        text = read_text(path, found)
+        return Tree(name) if text is None else _one_of(text, attribute, root, name, found)
+    if suffix not in _SUFFIXES:
+        what = f"the kind of the taxonomy file {name!r} is unknown"
+        hint = "Name it .yaml if it is nested, or .csv if it is an ARX hierarchy."
+        found.fault(what, hint, file, written.line)
+        return Tree(name)
+    text = read_text(path, found)
+    return Tree(name) if text is None else parse_taxonomy(text, suffix, root, name, found)
+
+
+def _one_of(text: str, attribute: str, root: str | None, name: str, found: Report) -> Tree:
+    """The tree of one attribute in a file of several."""
+    trees = read_hchy(text, name, found)
+    if trees and attribute not in trees:
+        what = f"the file has no tree {attribute!r}" if attribute else "the file has several trees"
+        hint = f"Name one of them, as in {Path(name).name}#{next(iter(trees))}: {', '.join(trees)}."
+        found.fault(what, hint, name)
+    branch = trees.get(attribute)
+    if branch is not None and root is not None and branch.below:
+        branch.label = root
+    return Tree(name, branch)
+
+
+def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, found: Report) -> Tree:
+    r"""The tree in a text, which the suffix of its file says how to read.
+
+    Args:
+        text: What the file holds.
+        suffix: .yaml, .yml or .json for nested trees, .csv or .txt for tables.
+        root: The label of the root, if one is given.
+        name: What messages call the file.
+        found: Takes the faults.
+
+    Example:
+        >>> tree = parse_taxonomy("rule,value\nE*,External\n", ".csv", None, "a.csv", Report())
+        >>> tree.branch.below[0].label, tree.rules[0].rule
+        ('External', 'E*')
+    """
+    if suffix not in (".csv", ".txt"):
+        node = parse_yaml(text, name, found)
+        return Tree(name, None if node is None else branch_from_node(node, root, name, found))
+    tree = read_mapping(text, root, name, found)
+    if tree is not None:
+        return tree
+    branch = branch_from_arx(text, name, found)
+    if branch is not None and root is not None and branch.below:
+        branch.label = root
+    return Tree(name, branch)
+
+
+# Taxonomies that columns, or schemas, share: `taxonomies:` and `include:`.
+
+
+Lines = Mapping[tuple[str, ...], int | None]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A taxonomy as it was written, the file that it was written in, and that file's folder."""
+
+    node: Node | None
+    file: str | None
+    folder: Path | None
+
+
+def read_tree(
+    written: Shared, root: str | None, shared: Mapping[str, Shared], found: Report
+) -> Tree:
+    """The tree that `taxonomy:` stands for: a name, a path, or the tree itself.
+
+    Args:
+        written: What stands there.
+        root: The label of the root, if one is given.
+        shared: Taxonomies by name.
+        found: Takes the faults.
+    """
+    if isinstance(written.node, Text) and written.node.value in shared:
+        written = shared[written.node.value]  # which names no other one: only the first step looks
+    if isinstance(written.node, Text):
+        return read_taxonomy_file(written.node, root, written.file, written.folder, found)
+    assert written.node is not None
+    return Tree(written.file, branch_from_node(written.node, root, written.file, found))
+
+
+def read_shared(
+    own: Shared, include: Node | None, lines: Lines, report: Report
+) -> dict[str, Shared]:
+    """The shared taxonomies of a schema by name.
+
+    Args:
+        own: What stands under `taxonomies:`, if anything.
+        include: What stands under `include:`, if anything.
+        lines: The line of each key.
+        report: Takes the faults.
+    """
+    found: dict[str, Shared] = {}
+    if own.node is not None:
+        _add(own, lines.get(("taxonomies",)), found, report)
+    paths = include.items if isinstance(include, ListNode) else [] if include is None else [include]
+    line = lines.get(("include",))
+    for path in paths:
+        if not isinstance(path, Text) or path.is_nothing or not path.value.strip():
+            hint = "Write include: shared.yaml, or a list of paths."
+            report.fault("include does not name a file", hint, own.file, line)
+        elif own.folder is None:
+            hint = "Pass folder=, or put the taxonomies themselves there."
+            what = "include names a file, but no folder to look in was given"
+            report.fault(what, hint, own.file, line)
+        elif not os.path.isfile(own.folder / path.value):
+            hint = "Check the path; it is looked for beside the schema file."
+            what = f"there is no file {str(own.folder / path.value)!r} to include"
+            report.fault(what, hint, own.file, path.line)
+        else:
+            _include(own.folder / path.value, found, report)
+    return found
+
+
+def _include(path: Path, found: dict[str, Shared], report: Report) -> None:
+    text = read_text(path, report)
+    node = None if text is None else parse_yaml(text, str(path), report)
+    if node is None:
+        return
+    pairs = node.pairs if isinstance(node, Entries) else []
+    if [key.value for key, _ in pairs] != ["taxonomies"]:
+        what = "a file that is included has the key taxonomies, and no other"
+        hint = "Write the trees below a line  taxonomies:."
+        report.fault(what, hint, str(path), node.line)
+        return
+    _add(Shared(pairs[0][1], str(path), path.parent), pairs[0][0].line, found, report)
+
+
+def _add(whole: Shared, line: int | None, found: dict[str, Shared], report: Report) -> None:
+    if not isinstance(whole.node, Entries):
+        hint = "Write one per line, such as  ward: {Surgery: [S1, S2], Medicine: [M1, M2]}."
+        report.fault("taxonomies is not a mapping of names to trees", hint, whole.file, line)
+        return
+    for key, below in whole.node.pairs:
+        if key.value in found:
+            where = found[key.value].file or "the schema"
+            what = f"the taxonomy {key.value!r} is already in {where}"
+            report.fault(what, "Rename one of the two.", whole.file, key.line)
+        found.setdefault(key.value, Shared(below, whole.file, whole.folder))

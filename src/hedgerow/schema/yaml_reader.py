@@ -1,0 +1,300 @@
+"""Reads YAML as texts with line numbers, and nothing more than that."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import KW_ONLY, dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from hedgerow.schema.lint import MAX_DEPTH, Fault, Report, raise_faults
+
+__all__ = [
+    "Entries",
+    "ListNode",
+    "MAX_NESTING",
+    "Node",
+    "ONLY_INSIDE",
+    "Text",
+    "from_python",
+    "is_range",
+    "only_inside",
+    "parse_yaml",
+    "read_text",
+    "typed_text",
+]
+
+
+# A document as a tree of texts, lists and mappings that remember their lines.
+#
+# Every scalar stays the text that somebody wrote: the country code `No` must not become false, nor
+# the postcode `007` the number seven. What a text means is decided by the key it stands under.
+
+
+MAX_NESTING = 2 * MAX_DEPTH + 8  # lists of mappings take two levels for one of a taxonomy
+_RANGE = re.compile(r"([A-Za-z]*)(\d{1,15})\.\.([A-Za-z]*)(\d{1,15})", re.ASCII)
+_MOST_BITS = 1000  # Python itself refuses to write out very long numbers
+
+
+@dataclass(slots=True)
+class Text:
+    """A scalar; plain if it was written without quotes, typed if it was not a text in Python."""
+
+    value: str
+    _: KW_ONLY
+    line: int | None = None
+    plain: bool = False
+    typed: bool = False
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it stands for no value at all."""
+        return self.plain and self.value.lower() in ("", "~", "null")
+
+
+@dataclass(slots=True)
+class ListNode:
+    """A list."""
+
+    items: list[Node] = field(default_factory=list)
+    line: int | None = None
+
+
+@dataclass(slots=True)
+class Entries:
+    """A mapping, in the order of the file."""
+
+    pairs: list[tuple[Text, Node]] = field(default_factory=list)
+    line: int | None = None
+
+
+Node = Text | ListNode | Entries
+
+
+def typed_text(node: Node | None) -> str | None:
+    """The first text of a tree that was a truth value or a decimal number in Python."""
+    if isinstance(node, Text):
+        return node.value if node.typed else None
+    if isinstance(node, ListNode):
+        parts = node.items
+    else:
+        parts = [] if node is None else [part for pair in node.pairs for part in pair]
+    return next((found for found in map(typed_text, parts) if found is not None), None)
+
+
+def from_python(value: Any, depth: int = 0) -> Node:
+    """The tree of a Python value, such as JSON holds.
+
+    Raises:
+        SchemaError: For a value that a schema file could not hold.
+
+    Example:
+        >>> from_python({"step": 0.5}).pairs[0][1].value
+        '0.5'
+    """
+    if depth > MAX_NESTING:
+        raise_faults([Fault("the schema is nested too deeply", "Remove levels from it.")])
+    if value is None:
+        return Text("", plain=True)
+    if isinstance(value, str):
+        return Text(value)
+    if isinstance(value, bool):
+        return Text("true" if value else "false", typed=True)
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise_faults([Fault("the schema holds a number with very many digits", "Shorten it.")])
+    if isinstance(value, int | float | Decimal):
+        return Text(str(value), typed=isinstance(value, float))
+    if isinstance(value, datetime.date):
+        return Text(value.isoformat())
+    if isinstance(value, Mapping):
+        keys = [from_python(key) for key in value]
+        below = [from_python(item, depth + 1) for item in value.values()]
+        if all(isinstance(key, Text) for key in keys):
+            return Entries([(k, b) for k, b in zip(keys, below, strict=True) if type(k) is Text])
+    if isinstance(value, list | tuple):
+        return ListNode([from_python(item, depth + 1) for item in value])
+    what = f"the schema holds a Python object of type {type(value).__name__}"
+    raise_faults([Fault(what, "Use texts, numbers, dates, lists and dictionaries only.")])
+    raise AssertionError  # raise_faults has raised
+
+
+def is_range(text: str) -> re.Match[str] | None:
+    """The parts of a range of leaves such as `390..459`; None for any other text."""
+    return _RANGE.fullmatch(text)
+
+
+ONLY_INSIDE = "HEDGEROW_ONLY_INSIDE"
+"""The variable that names the folder which a command of the studio must not leave."""
+
+_OURS = Path(__file__).resolve().parents[2]  # what comes with hedgerow is public
+_inside: ContextVar[Path | None] = ContextVar("inside", default=None)
+
+# What starts a text here that YAML takes for something else: a band, a star, a comparison.
+_NEEDS_QUOTES = r"(?:^|[\[{,:-])\s*([*&!%@`>|]|\[(?=[-+\d.]+\s*[-,]\s*[-+\d.]+\)))"
+
+
+@contextmanager
+def only_inside(folder: Path) -> Iterator[None]:
+    """In this block no schema, taxonomy or list is read from outside a folder."""
+    token = _inside.set(folder)
+    try:
+        yield
+    finally:
+        _inside.reset(token)
+
+
+def _lies_in(path: Path, *folders: str | Path) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def read_text(path: Path, report: Report) -> str | None:
+    """The text of a UTF-8 file, with or without a byte-order mark; None if it has faults."""
+    file = str(path)
+    inside = _inside.get() or os.environ.get(ONLY_INSIDE)
+    try:
+        # links are followed first: what counts is where a name leads
+        if inside and not _lies_in(path.resolve(), inside, _OURS):
+            hint = "Copy it into the folder, beside the schema, and name it there."
+            report.fault("the file lies outside the folder of the studio", hint, file)
+            return None
+        content = path.read_bytes()
+    except FileNotFoundError:
+        report.fault("there is no such file", "Check the path for a misspelling.", file)
+        return None
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        hint = "Check the path, and that you may read the file."
+        report.fault(f"the file cannot be opened ({reason})", hint, file)
+        return None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        hint = 'Save the file as UTF-8 (a spreadsheet may call it "CSV UTF-8").'
+        report.fault("the file is not UTF-8 text", hint, file, line)
+        return None
+    if not text.strip():
+        report.fault("the file is empty", "Write its content, or name another file.", file)
+        return None
+    return text
+
+
+def parse_yaml(text: str, file: str | None, report: Report) -> Node | None:
+    """The tree of a YAML text; None, and faults in the report, if it has none.
+
+    Example:
+        >>> node = parse_yaml("norway: No", None, Report())
+        >>> node.pairs[0][1].value
+        'No'
+    """
+    import yaml  # type: ignore[import-untyped,unused-ignore]  # no release needs it
+
+    before = len(report.faults)
+    try:
+        node = _compose(text, file, report)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        line = None if mark is None else mark.line + 1
+        problem = getattr(error, "problem", None)
+        if problem is None and hasattr(error, "position"):
+            line = text.count("\n", 0, error.position) + 1
+            problem = "an invisible control character"
+        report.fault(f"this is not YAML ({problem})", _yaml_hint(text, line), file, line)
+        return None
+    return node if len(report.faults) == before else None
+
+
+def _yaml_hint(text: str, line: int | None) -> str:
+    lines = text.splitlines()
+    written = lines[line - 1] if line is not None and line <= len(lines) else ""
+    if "\t" in written:
+        return "Indent with spaces; a tab is not allowed there."
+    if match := re.search(_NEEDS_QUOTES, written):
+        return f'Put quotes around a text that starts with {match[1]}, such as "{match[1]}...".'
+    if written.count(": ") > 1 and "{" not in written:
+        return "Put quotes around a text that contains a colon and a space."
+    return "Look for a missing colon, bracket, quote or indent on this line or the one before."
+
+
+def _compose(text: str, file: str | None, report: Report) -> Node | None:
+    import yaml
+
+    # The C parser is about fifty times as fast, but not every platform has it.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    stack: list[ListNode | Entries] = []
+    keys: list[Text | None] = []  # for each open mapping, the key that waits for its value
+    seen: list[dict[str, int | None]] = []
+    result: Node | None = None
+    documents = 0
+    for event in yaml.parse(text, Loader=loader):
+        line = event.start_mark.line + 1 if event.start_mark is not None else 1
+        kind = type(event)
+        if kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            stack.pop()
+            keys.pop()
+            seen.pop()
+            continue
+        if kind is yaml.DocumentStartEvent:
+            documents += 1
+            if documents > 1:
+                hint = "Keep one document, and remove the line ---."
+                report.fault("the file holds several documents", hint, file, line)
+                return None
+            continue
+        if kind is yaml.AliasEvent or getattr(event, "anchor", None) is not None:
+            hint = "Write the part out in both places; a text that starts with * or & needs quotes."
+            what = "anchors (&) and aliases (*) are not allowed, as they can make a cycle"
+            report.fault(what, hint, file, line)
+            return None
+        if getattr(event, "tag", None) is not None:
+            hint = "Remove the word that starts with an exclamation mark, or quote the text."
+            report.fault("tags (!) are not allowed", hint, file, line)
+            return None
+        node: Node
+        if isinstance(event, yaml.ScalarEvent):
+            node = Text(event.value, line=line, plain=event.implicit[0])  # implicit: without quotes
+        elif kind is yaml.MappingStartEvent:
+            node = Entries([], line)
+        elif kind is yaml.SequenceStartEvent:
+            node = ListNode([], line)
+        else:
+            continue
+        # hang the node below the innermost open list or mapping
+        if not stack:
+            result = node
+        else:
+            top = stack[-1]
+            if type(top) is ListNode:
+                top.items.append(node)
+            elif type(top) is Entries:
+                key = keys[-1]
+                if key is not None:
+                    top.pairs.append((key, node))
+                    keys[-1] = None
+                elif type(node) is not Text:
+                    hint = "Put quotes around a key that holds brackets."
+                    report.fault("a key is not a single text", hint, file, line)
+                    return None
+                else:
+                    keys[-1] = node
+                    if node.value in seen[-1]:
+                        what = f"{node.value!r} is repeated (first on line {seen[-1][node.value]})"
+                        report.fault(what, "Keep one of the two.", file, line)
+                    seen[-1].setdefault(node.value, line)
+        if not isinstance(node, Text):
+            if len(stack) >= MAX_NESTING:
+                what = f"lists and groups are nested more than {MAX_NESTING} deep"
+                report.fault(what, "Remove levels.", file, line)
+                return None
+            stack.append(node)
+            keys.append(None)
+            seen.append({})
+    if result is None:
+        report.fault("the file is empty", "Write its content, or name another file.", file)
+    return result
