@@ -120,10 +120,10 @@ def main() -> None:
 def speed(rows, schema, number: int, results: Results) -> None:
     """CPU seconds of many counts on Adult's release, as a recipient opens it."""
     queries = random_conjunctions(schema, number, (2, 4), seed=1)
-    made = hr.publish(rows, schema, hr.DiffMulti(), "1", seed=1)
+    made = hr.publish(rows, schema, epsilon="1", seed=1)
     with tempfile.TemporaryDirectory() as folder:
         made.save(f"{folder}/release")
-        release = hr.TableRelease.load(f"{folder}/release")
+        release = hr.Release.load(f"{folder}/release")
     some = queries[:1000]
     for what, action in (
         ("the first count", lambda: release.estimate("everybody")),
