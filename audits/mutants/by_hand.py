@@ -882,7 +882,7 @@ BY_HAND = (
     # the budget ledger --------------------------------------------------------------------
     ByHand(
         name="overdraft",
-        path="privacy/budget_ledger/rules.py",
+        path="ledger/rules.py",
         old="if asked > left:",
         new="if asked > total:",
         flaw="A release is held against the total and not against what is left of it.",
@@ -890,7 +890,7 @@ BY_HAND = (
     ),
     ByHand(
         name="crashed-runs-for-nothing",
-        path="privacy/budget_ledger/records.py",
+        path="ledger/file.py",
         old='return self.state not in ("withdrawn", "returned")',
         new='return self.state == "published"',
         flaw="A run that was booked and drew noise, but never published, costs nothing.",

@@ -22,8 +22,6 @@ import pyarrow as pa
 from hedgerow.audit import replay, replay_trace, trials
 from hedgerow.audit.distinguish import Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import epsilon_between, law_of
-from hedgerow.audit.files import with_people
-from hedgerow.audit.forced import check_rules, unlike_tables
 from hedgerow.audit.neighbours import (
     TINY_TABLES,
     TINY_UNIVERSES,
@@ -32,9 +30,10 @@ from hedgerow.audit.neighbours import (
     pair_of,
     picker,
     tiny_pairs,
+    with_people,
 )
 from hedgerow.audit.rules import ROUNDING, replay_pair
-from hedgerow.audit.telling import Telling
+from hedgerow.audit.search import Telling, check_rules, unlike_tables
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table

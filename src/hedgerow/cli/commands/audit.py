@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.progress import progress
-from hedgerow.cli.display.terminal import note, print_json, say
+from hedgerow.cli.display.terminal import note, print_json, print_table, progress, say
 from hedgerow.cli.options import AsJson, Delta, Epsilon
 
 if TYPE_CHECKING:
