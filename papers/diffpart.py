@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
+from hedgerow.data import Transactions, read_transactions
 from hedgerow.evaluate.cost import cpu_seconds
 from hedgerow.evaluate.itemsets import (
     exact_supports,
@@ -27,7 +28,6 @@ from hedgerow.publish.api import run as run_method
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema import Schema
-from hedgerow.table import Transactions, read_transactions
 from papers.baselines import ItemsetTable
 from papers.figure import Claim, Figure, Inputs, Point, Stated
 

@@ -121,7 +121,7 @@ def _unit(room: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{UNIT}/{room}/test_{name}.py" for name in names)
 
 
-_LEDGER = _unit("privacy/budget_ledger", "ledger", "booking", "rules")
+_LEDGER = _unit("ledger", "ledger", "booking", "rules")
 _FORGED = _unit("verification", "charges", "marginals")
 _PLANS = (*_unit("publish", "settings"), *_unit("publish/planning", "plan"))
 
@@ -155,10 +155,7 @@ TARGETS: tuple[Target, ...] = (
     ),
     _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "sampler")),
     _target("privacy/suppression.py", *_unit("publish", "supermodular")),
-    *(
-        _target(f"privacy/budget_ledger/{name}.py", *_LEDGER, slow=BOOKS)
-        for name in ("ledger", "records", "rules", "booking", "file")
-    ),
+    *(_target(f"ledger/{name}.py", *_LEDGER, slow=BOOKS) for name in ("ledger", "rules", "file")),
     _target(
         "publish/planning/plan.py", GOLDEN, *_unit("publish", "supermodular"), slow=(*TABLES, *ROWS)
     ),
@@ -191,7 +188,7 @@ TARGETS: tuple[Target, ...] = (
     _target("verification/prices.py", SURVIVORS, *_FORGED),
     _target("verification/marginals.py"),
     Target(path="sklearn.py", tests=(SURVIVORS,), drawn=False),
-    Target(path="table/readers/text/csv_file.py", tests=(SURVIVORS,), drawn=False),
+    Target(path="data/csv_file.py", tests=(SURVIVORS,), drawn=False),
     _target("publish/diffmulti.py", *_PLANS, GOLDEN, slow=TABLES),
     _target(
         "publish/diffgen.py", *_PLANS, GOLDEN, slow=(f"{UNIT}/publish/test_weights.py", *TABLES)
@@ -208,10 +205,10 @@ TARGETS: tuple[Target, ...] = (
         "counting/item_memory.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS
     ),
     _target("counting/people.py", slow=_unit("counting/streaming", "streamed")),
-    _target("table/person.py", *_unit("table", "locality"), SURVIVORS),
+    _target("data/people.py", *_unit("data", "locality"), SURVIVORS),
     Target(
-        path="table/transactions/kernels.py",
-        tests=_unit("table/transactions", "transactions", "locality"),
+        path="data/item_kernels.py",
+        tests=_unit("data", "transactions", "records_locality"),
         slow=(FILES,),
     ),
 )

@@ -26,12 +26,12 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Domain
+from hedgerow.data import Table
 from hedgerow.evaluate.features import as_table
 from hedgerow.measured import Measurement
 from hedgerow.measured.partition import GridPartition, Partition, TreePartition
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 __all__ = ["entropy", "exact_release", "mondrian", "top_down_specialisation"]
 

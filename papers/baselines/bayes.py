@@ -20,9 +20,9 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Floats, Ints
+from hedgerow.data import read
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.schema import Categorical, Schema
-from hedgerow.table import read
 
 __all__ = ["choose_network", "draw_privbayes"]
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from hedgerow import errors as errors
     from hedgerow import evaluate as evaluate
     from hedgerow import sample as sample
-    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger as BudgetLedger
+    from hedgerow.data import Database as Database
+    from hedgerow.ledger.ledger import BudgetLedger as BudgetLedger
     from hedgerow.publish.api import publish as publish
     from hedgerow.publish.cdiffgen import CDiffGen as CDiffGen
     from hedgerow.publish.diffgen import DiffGen as DiffGen
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from hedgerow.release import TransactionsRelease as TransactionsRelease
     from hedgerow.schema import Query as Query
     from hedgerow.schema import Schema as Schema
-    from hedgerow.table import Database as Database
     from hedgerow.verification import verify as verify
 
 __version__ = "0.2.0.dev0"
@@ -67,8 +67,8 @@ __all__ = [
 # Loading numpy, Arrow and numba takes most of a second, which `hedgerow --help` and a script that
 # only reads a schema need not wait for: names are fetched from their rooms on first use.
 _PACKAGES = {
-    "BudgetLedger": "hedgerow.privacy.budget_ledger.ledger",
-    "Database": "hedgerow.table",
+    "BudgetLedger": "hedgerow.ledger.ledger",
+    "Database": "hedgerow.data",
     "MarginalsRelease": "hedgerow.release",
     "Query": "hedgerow.schema",
     "Release": "hedgerow.release",

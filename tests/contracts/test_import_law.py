@@ -24,9 +24,11 @@ PACKAGES = [
     "schema",
     "sample",  # the embedded sample: a simulated table that knows its schema and nothing else
     "optimise",  # lattices of generalisations: mathematics on public numbers
-    "table",
+    "data",
+    "draft",  # schemas proposed from private data, and data checked against them
     "counting",
     "privacy",
+    "ledger",  # what all releases of a data set cost together
     "store",  # folders, files and frames
     "measured",  # regions, itemsets and noisy measurements, as plain values
     "estimate",

@@ -14,18 +14,18 @@ import pytest
 import hedgerow
 from hedgerow.audit import audit
 from hedgerow.counting.choose import Counting
+from hedgerow.data import Database, WeightColumns
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.evaluate.scorecard import judge
 from hedgerow.evaluate.simulate import simulate
+from hedgerow.ledger.ledger import BudgetLedger
 from hedgerow.methods import OURS, load
-from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.publish.api import publish
 from hedgerow.publish.clusters import Centroids, find_centroids
 from hedgerow.publish.publisher import Publisher
 from hedgerow.release.files import check_target
 from hedgerow.schema import Categorical, Items, Numeric, Schema, Taxonomy
 from hedgerow.schema.schema import Person
-from hedgerow.table import Database, WeightColumns
 from papers.baselines.cells import ContingencyTable, DPCube, ItemsetTable
 from papers.baselines.trees import RPS, DiffPC45
 

@@ -22,8 +22,6 @@ import pyarrow as pa
 from hedgerow.audit import replay, replay_trace, trials
 from hedgerow.audit.distinguish import Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import epsilon_between, law_of
-from hedgerow.audit.files import with_people
-from hedgerow.audit.forced import check_rules, unlike_tables
 from hedgerow.audit.neighbours import (
     TINY_TABLES,
     TINY_UNIVERSES,
@@ -32,11 +30,13 @@ from hedgerow.audit.neighbours import (
     pair_of,
     picker,
     tiny_pairs,
+    with_people,
 )
 from hedgerow.audit.rules import ROUNDING, replay_pair
-from hedgerow.audit.telling import Telling
+from hedgerow.audit.search import Telling, check_rules, unlike_tables
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.data import Table
 from hedgerow.measured.measurements import Measurement
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
@@ -51,7 +51,6 @@ from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.steps import scores
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 Break = Callable[[], AbstractContextManager[Any]]
 
@@ -206,8 +205,8 @@ def at_gap_midpoints() -> Iterator[None]:
     """M5: the middle of a gap between records is the split point."""
     honest = scores.candidates
 
-    def from_gaps(domain, lo, hi, taxon, ask, score, *, apart):
-        compute = honest(domain, lo, hi, taxon, ask, score, apart=apart)
+    def from_gaps(domain, lo, hi, taxon, ask, score, **form):
+        compute = honest(domain, lo, hi, taxon, ask, score, **form)
 
         def midpoints_alone(histograms):
             every = compute(histograms)
@@ -228,8 +227,8 @@ def at_gap_midpoints() -> Iterator[None]:
 def at_records_alone() -> Iterator[None]:
     honest = scores.candidates
 
-    def from_data(domain, lo, hi, taxon, ask, score, *, apart):
-        compute = honest(domain, lo, hi, taxon, ask, score, apart=apart)
+    def from_data(domain, lo, hi, taxon, ask, score, **form):
+        compute = honest(domain, lo, hi, taxon, ask, score, **form)
 
         def only_at_records(histograms):
             every = compute(histograms)
@@ -486,9 +485,9 @@ def caps_for_the_exact_sizes() -> Iterator[None]:
 
 
 @contextmanager
-def a_head_of_the_exact_supports() -> Iterator[None]:
-    """P10: which items are counted once more follows from their exact supports."""
-    honest, counted, seen = diffpart.head_of, MemoryItems.supports, []
+def a_core_of_the_exact_supports() -> Iterator[None]:
+    """P10: which items are counted set by set follows from their exact supports."""
+    honest, counted, seen = diffpart._most_frequent, MemoryItems.supports, []
 
     def weighed(self, cap, group, groups):
         found = counted(self, cap, group, groups)
@@ -500,7 +499,7 @@ def a_head_of_the_exact_supports() -> Iterator[None]:
 
     with (
         patch.object(MemoryItems, "supports", weighed),
-        patch.object(diffpart, "head_of", peeping),
+        patch.object(diffpart, "_most_frequent", peeping),
     ):
         yield
 
@@ -721,9 +720,9 @@ FLAWS = [
          by_enumeration(FEW, "2 items"), records_that_count_in_full, runs=1),
     Flaw("P10", "DiffPart's rules know the exact sizes of records", "rules",
          rules_on_unlike_data(DiffPart()), caps_for_the_exact_sizes),
-    Flaw("P10", "the head is picked by exact supports", "replay",
-         by_replay(DiffPart(core=1, cap=1, head=1), "100", SHOP, two_that_are_level),
-         a_head_of_the_exact_supports, runs=PAIRS),
+    Flaw("P10", "the core is picked by exact supports", "replay",
+         by_replay(DiffPart(core=1, cap=1), "100", SHOP, two_that_are_level),
+         a_core_of_the_exact_supports, runs=PAIRS),
     Flaw("K1", "a person of several rows pays for one to find centroids", "replay of a person",
          centroids_of_a_person, rows_that_cost_nothing),
     Flaw("L3", "counts of cells in use get noise of twice the rate", "draws", noisy_listing,

@@ -12,9 +12,10 @@ import pytest
 
 import hedgerow
 from hedgerow.counting.nearest import nearest
+from hedgerow.data import Table
 from hedgerow.errors import BudgetError, DataError, LedgerWarning, SchemaError, UsageError
+from hedgerow.ledger.ledger import BudgetLedger
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.clusters import (
     Centroids,
@@ -25,7 +26,6 @@ from hedgerow.publish.clusters import (
     run,
 )
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 SCHEMA = Schema.from_dict(
     {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hedgerow.audit import trials
+from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, Experiment, plain
 from hedgerow.audit.neighbours import TINY_UNIVERSES, large_universe, random_universe
 from hedgerow.publish.diffpart import DiffPart
@@ -21,7 +21,6 @@ AUDITED = (
             DiffPart(core=2),
             DiffPart(core=1, cap=1),
             DiffPart(cap=3, core=3),
-            DiffPart(core=1, cap=1, head=2),
             DiffPart(variant="tree"),
             DiffPart(variant="tree", max_partitions=4),
             DiffPart(schedule="paper", c1=0.01, c2=0.01),

@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.prepared import tell_preparation
-from hedgerow.cli.display.progress import progress
-from hedgerow.cli.display.terminal import data_warnings, note, print_json, say, warn, warned
+from hedgerow.cli.display.terminal import (
+    data_warnings,
+    note,
+    print_json,
+    print_table,
+    progress,
+    say,
+    tell_preparation,
+    warn,
+    warned,
+)
 from hedgerow.cli.display.words import many
 from hedgerow.cli.options import (
     AllowEmpty,
@@ -90,8 +97,8 @@ def check(
         warn(warning, as_json)
     found: Any = None
     if data is not None:
-        from hedgerow.table import check_transactions, refuse_mixing
-        from hedgerow.table.checking import check_rows
+        from hedgerow.data import check_transactions, refuse_mixing
+        from hedgerow.draft.check import check_rows
 
         source = source_of(data, table, query, row_wise)
         refuse_mixing(source)

@@ -1,0 +1,55 @@
+"""Rules of the budget ledger that need no file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hedgerow.errors import BudgetError, UsageError
+from hedgerow.ledger.ledger import BudgetLedger
+from hedgerow.ledger.rules import is_at
+from hedgerow.privacy.budget import Budget
+
+
+def test_an_entry_is_at_its_own_place_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = BudgetLedger(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=1)
+    booking = book.book("clinic", Budget.of("0.5"), method="m", unit="row")
+    here = tmp_path / "m"
+    assert not is_at(book.accounts()[0].entries[0], here)
+    booking.mark_published(here)
+    (entry,) = book.accounts()[0].entries
+    assert is_at(entry, here)
+    for other in ("a", "z", "m/m", "."):
+        assert not is_at(entry, tmp_path / other)
+    monkeypatch.chdir(tmp_path)
+    assert is_at(entry, "m")
+    (tmp_path / "link").symlink_to(here)
+    assert is_at(entry, tmp_path / "link")
+
+
+def test_a_release_is_found_behind_entries_that_have_none(tmp_path: Path) -> None:
+    book = BudgetLedger(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=1)
+    book.reserve("clinic", Budget.of("0.1"), method="m", unit="row").withdraw()
+    place = tmp_path / "release"
+    place.mkdir()
+    (place / "manifest.json").write_text("{}", encoding="utf-8")
+    words = {"method": "m", "unit": "row", "place": place}
+    assert book.add("clinic", Budget.of("0.2"), **words).number == 2  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="as release 2"):
+        book.add("clinic", Budget.of("0.2"), **words)  # type: ignore[arg-type]
+
+
+def test_an_unknown_data_set_is_told_up_to_ten_that_there_are(tmp_path: Path) -> None:
+    book = BudgetLedger(tmp_path / "b.ledger")
+    names = [f"{letter * 3}" for letter in "abcdefghijk"]
+    for name in reversed(names):
+        book.open(name, epsilon=1)
+    with pytest.raises(BudgetError) as refused:
+        book.check("0123456789", Budget.of("0.5"), method="m", unit="row")
+    told = str(refused.value) + str(refused.value.hint)
+    assert [name for name in names if name in told] == names[:10]
