@@ -28,10 +28,8 @@ from hedgerow.data import Table, read
 from hedgerow.optimise.aggregate import maximise_aggregate
 from hedgerow.optimise.descend import descend
 from hedgerow.optimise.exact import LARGEST, search
-from hedgerow.optimise.hierarchy import Forest
-from hedgerow.optimise.model import Aim, Worth
-from hedgerow.optimise.record import Record
-from hedgerow.optimise.side import Side
+from hedgerow.optimise.model import Aim, Forest, Worth
+from hedgerow.optimise.side import Record, Side
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler

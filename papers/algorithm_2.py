@@ -24,7 +24,7 @@ from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.exact import LARGEST, lattice
-from hedgerow.optimise.hierarchy import Forest, generalised_attributes
+from hedgerow.optimise.model import Forest, generalised_attributes
 from hedgerow.optimise.side import Side
 from hedgerow.publish.supermodular import Supermodular
 

@@ -16,11 +16,10 @@ import numpy as np
 
 from hedgerow.arrays import Floats
 from hedgerow.evaluate.cost import cpu_seconds
-from hedgerow.optimise.aggregate import maximise_aggregate
+from hedgerow.optimise.aggregate import approximate_threshold, maximise_aggregate
 from hedgerow.optimise.descend import descend
 from hedgerow.optimise.exact import lattice, search
 from hedgerow.optimise.model import Aim
-from hedgerow.optimise.threshold import approximate_threshold
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler

@@ -22,8 +22,6 @@ import pyarrow as pa
 from hedgerow.audit import replay, replay_trace, trials
 from hedgerow.audit.distinguish import Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import epsilon_between, law_of
-from hedgerow.audit.files import with_people
-from hedgerow.audit.forced import check_rules, unlike_tables
 from hedgerow.audit.neighbours import (
     TINY_TABLES,
     TINY_UNIVERSES,
@@ -32,9 +30,10 @@ from hedgerow.audit.neighbours import (
     pair_of,
     picker,
     tiny_pairs,
+    with_people,
 )
 from hedgerow.audit.rules import ROUNDING, replay_pair
-from hedgerow.audit.telling import Telling
+from hedgerow.audit.search import Telling, check_rules, unlike_tables
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
@@ -206,8 +205,8 @@ def at_gap_midpoints() -> Iterator[None]:
     """M5: the middle of a gap between records is the split point."""
     honest = scores.candidates
 
-    def from_gaps(domain, lo, hi, taxon, ask, score, *, apart):
-        compute = honest(domain, lo, hi, taxon, ask, score, apart=apart)
+    def from_gaps(domain, lo, hi, taxon, ask, score, **form):
+        compute = honest(domain, lo, hi, taxon, ask, score, **form)
 
         def midpoints_alone(histograms):
             every = compute(histograms)
@@ -228,8 +227,8 @@ def at_gap_midpoints() -> Iterator[None]:
 def at_records_alone() -> Iterator[None]:
     honest = scores.candidates
 
-    def from_data(domain, lo, hi, taxon, ask, score, *, apart):
-        compute = honest(domain, lo, hi, taxon, ask, score, apart=apart)
+    def from_data(domain, lo, hi, taxon, ask, score, **form):
+        compute = honest(domain, lo, hi, taxon, ask, score, **form)
 
         def only_at_records(histograms):
             every = compute(histograms)

@@ -397,7 +397,9 @@ def _personal(table: Table, release: RowsRelease, side: Any, seed: int) -> Perso
     forest, worth = method.terms(table.schema)
     rows = table.codes if side is None else read_public(side, table.schema)
     most = _SOLVED if forest.largest_lattice() <= LARGEST else _FEW
-    setting = method.risk if method.aim().threshold else method.trade
+    setting = {"threshold": method.risk, "least-risk": method.least_utility}.get(
+        method.model, method.trade
+    )
     codes = rows[:, : forest.attributes]
     found = personal_table(table, codes, method, (float(setting),), most, seed)
     leaves = forest.leaves(table.codes[:, : forest.attributes].astype(np.int64))

@@ -31,7 +31,8 @@ DEFAULTS: dict[Any, dict[str, Any]] = {
     },
     hr.Supermodular: {
         "mode": "noisy", "model": "threshold", "risk": 0.1, "trade": 0.01, "kappa": 1,
-        "utility": "log", "rule": "fixed", "weights": None, "weight_columns": None,
+        "utility": "log", "least_utility": 5.0, "rule": "fixed", "weights": None,
+        "weight_columns": None,
         "weight_bounds": (0.0, 10.0), "floor": 0.1, "side": None, "side_share": 30, "keep": "1/5",
         "fan": 2, "sharpness": None, "thorough": False,
     },

@@ -8,8 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.terminal import print_json, say
+from hedgerow.cli.display.terminal import print_json, print_table, say
 from hedgerow.errors import UsageError
 from hedgerow.report.sections.regions import ShownRegion
 

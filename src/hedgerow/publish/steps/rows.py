@@ -14,7 +14,7 @@ from hedgerow.data import CodeMatrix, read_public
 from hedgerow.estimate.cells import estimate_cells, whole_counts
 from hedgerow.estimate.synthesize import draw_rows
 from hedgerow.measured.partition import TreePartition
-from hedgerow.optimise.hierarchy import Forest
+from hedgerow.optimise.model import Forest
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Sampler
