@@ -10,9 +10,7 @@ from typing import Annotated
 import typer
 
 import papers
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.progress import progress
-from hedgerow.cli.display.terminal import Command, note, print_json, say
+from hedgerow.cli.display.terminal import Command, note, print_json, print_table, progress, say
 from hedgerow.cli.options import AsJson
 from hedgerow.errors import ReleaseError, UsageError
 from papers import Inputs, Result, Runs
