@@ -18,7 +18,6 @@ from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
-from hedgerow.data.readers.text import csv_file, fimi
 
 from fuzz_mutate import spoil_bytes
 from fuzz_readers import Reader
@@ -26,6 +25,8 @@ from hedgerow import data as table
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.counting.streaming.streamed import StreamedEngine
+from hedgerow.data import csv_file
+from hedgerow.data import transactions as fimi
 from hedgerow.data.table import collect
 from hedgerow.schema import Schema
 
