@@ -75,6 +75,15 @@ def test_late_steps(classes: int, delta: Any) -> None:
         assert finding.complaint is None, finding
 
 
+def test_a_pair_by_the_class() -> None:
+    method, pair, budget = Marginals(pairs=9), late_pair(2, tables=0), Budget.of(8, "1e-6")
+    outcome = run(pair.with_it, method, budget, SecureSampler(Keystream(seed=1)))
+    further = next(m.tables for m in outcome.measurements if m.name == "more_pairs")
+    assert {len(table) for table in further} == {2, 3}
+    for finding in replay_pair(method, pair, budget, 1):
+        assert finding.complaint is None, finding
+
+
 def test_the_late_steps_are_reached() -> None:
     """Every purpose with two tables or attributes at least, or these tests would show nothing."""
     seen: dict[str, int] = {}
