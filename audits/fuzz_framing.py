@@ -21,13 +21,14 @@ import numpy as np
 
 from fuzz_mutate import spoil_bytes
 from fuzz_readers import Reader
-from hedgerow import table
+from hedgerow import data as table
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.counting.streaming.streamed import StreamedEngine
+from hedgerow.data import csv_file
+from hedgerow.data import transactions as fimi
+from hedgerow.data.table import collect
 from hedgerow.schema import Schema
-from hedgerow.table.readers.text import csv_file, fimi
-from hedgerow.table.table import collect
 
 __all__ = ["Inserted", "Style", "differ", "line_readers", "rows_of", "streamed_rows"]
 

@@ -25,11 +25,11 @@ import pyarrow.parquet as pq
 
 from fuzz_mutate import WORDS, places, put, spoil_bytes, spoil_text, spoil_tree
 from fuzz_releases import Folders
-from hedgerow import table
+from hedgerow import data as table
+from hedgerow.draft.draft import draft_text, sketch_table
 from hedgerow.privacy.budget import Budget
 from hedgerow.release.manifest import check_guarantee, parse_manifest, schema_of
 from hedgerow.schema import Schema, Vocabulary, read_arx, read_queries
-from hedgerow.table.drafting.draft import draft_text, sketch_table
 
 __all__ = ["Edits", "Reader", "readers"]
 

@@ -26,11 +26,11 @@ from fuzz_framing import BOUGHT, LONG, PEOPLE, PERSONS, SMALL, differ, records_o
 from fuzz_framing import streamed_rows as streamed
 from fuzz_mutate import OBJECTS, WORDS
 from fuzz_readers import Reader
-from hedgerow import table
+from hedgerow import data as table
 from hedgerow.counting.streaming.item_streamed import StreamedItems
+from hedgerow.data import workbook as stats_file
 from hedgerow.errors import DataError
 from hedgerow.schema import Schema
-from hedgerow.table.readers import stats_file
 
 __all__ = ["Record", "value_readers"]
 

@@ -93,6 +93,10 @@ def neighbours(job: Job) -> Any:
     from hedgerow.audit.neighbours import Pair, pair_of
     from hedgerow.audit.search import search_pair
 
+    if job.records:
+        from hedgerow.audit.methods.marginals import late_pair
+
+        return late_pair(2, rows=job.records)
     method, budget, schemas = setting(job)
     pair = search_pair(method, schemas, budget, SEED, CANDIDATES)
     assert pair is not None
@@ -101,6 +105,15 @@ def neighbours(job: Job) -> Any:
         more = pair_of("", pair.without.schema, rows, pair.extra)
         pair = Pair(words=pair.words, without=pair.without, with_it=more.with_it, extra=pair.extra)
     return pair
+
+
+def reached(outcome: Any) -> bool:
+    """Whether the last steps were taken, all of them on two tables or attributes at least."""
+    from hedgerow.audit.methods.marginals import tables_of
+
+    seen = tables_of(outcome)
+    late = {"named", "by_class", "fine", "relate", "pairs"}
+    return late <= seen.keys() and min(n for name, n in seen.items() if name != "rows") > 1
 
 
 def size(table: Any) -> int:
@@ -177,11 +190,16 @@ def attack(job: Job, runs: int, error: float) -> dict[str, Any]:
     """The learned distinguisher on the chosen neighbours."""
     from hedgerow.audit.learned import distinguish
     from hedgerow.audit.methods import describe
+    from hedgerow.privacy.keystream import Keystream
+    from hedgerow.privacy.sampler import SecureSampler
     from hedgerow.publish.api import run
 
     method, budget, _ = setting(job)
     with LAWS.get(job.mutant, nullcontext)():
         pair = neighbours(job)
+    if job.records:
+        sampler = SecureSampler(Keystream(seed=SEED))
+        assert reached(run(pair.without, method, budget, sampler))
     began = time.monotonic()
     with public_work_once(method):
         found = distinguish(

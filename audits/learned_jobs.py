@@ -20,6 +20,7 @@ class Job:
         rows: How many rows one person has, all of them alike.
         schema: The name of a schema, or "" for random ones that suit the method.
         secure: Whether every release has a secure stream of its own.
+        records: How many records neighbours have that are made to reach the last steps; or 0.
     """
 
     name: str
@@ -29,11 +30,16 @@ class Job:
     rows: int = 1
     schema: str = ""
     secure: bool = False
+    records: int = 0
 
     @property
     def slow(self) -> bool:
         """Whether a release takes long, as those of listed rows do."""
-        return self.method.startswith("supermodular") or self.method in ("LISTED", "SAMPLED")
+        return (
+            self.records > 0
+            or self.method.startswith("supermodular")
+            or self.method in ("LISTED", "SAMPLED")
+        )
 
 
 SMALL = "DiffGen(specialisations=1)"
@@ -42,6 +48,7 @@ PAPER = 'DiffPart(schedule="paper", c1=0.01, c2=0.01)'
 GROWN = "DiffMulti(specialisations=6, depth=3)"
 DEEPER = "DiffMulti(specialisations=8, depth=4)"
 TINY = "2 values and a class"
+LATE = 20_000  # records, at an epsilon of 1
 
 # Where each mutant is alive. What is not here changes no law of a release of one of these methods
 # to neighbours in memory, or only by rounding, or by an event as unlikely as delta: see `SPARED`.
@@ -141,6 +148,9 @@ SPARED = {
     "costs t / (1024 cap) of the part that supports have, less than 1% of epsilon here",
     "head-counts-one-more": _UNTRIED,
     "head-by-exact-supports": _UNTRIED,
+    "infogain-weighed-at-one-bit": _UNTRIED,
+    "infogain-of-half-a-bit": _UNTRIED,
+    "ncp-gains-by-records": _UNTRIED,
     "tables-pay-once": _UNTRIED,
     "fine-tables-pay-once": _UNTRIED,
     "pairs-pay-once": _UNTRIED,
@@ -175,5 +185,8 @@ def real_jobs() -> list[Job]:
                 if not (entry.needs_delta if delta == "0" else unspent):
                     method = f"{name}:{place}"
                     jobs.append(Job(name=f"{method}, delta {delta}", method=method, delta=delta))
+    for delta in ("0", "1e-6"):
+        name = f"marginals:0, {LATE:,} records, delta {delta}"
+        jobs.append(Job(name=name, method="marginals:0", delta=delta, records=LATE))
     # one mode of every method first, should time run out
     return sorted(jobs, key=lambda job: job.method.partition(":")[2])

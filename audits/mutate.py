@@ -28,7 +28,7 @@ ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 
 from mutants.by_hand import BY_HAND  # noqa: E402
-from mutants.page import summary, write_page, write_verdicts  # noqa: E402
+from mutants.page import commit_of, summary, write_page, write_verdicts  # noqa: E402
 from mutants.targets import GOLDEN, target_of  # noqa: E402
 
 COPIED = ("src", "tests", "audits", "docs", "benchmarks", "papers")
@@ -39,7 +39,7 @@ IMPORTED = (
     "narwhals", "rich.console", "typer", "pandas", "polars", "opendp.prelude", "pytest",
     "_pytest.doctest", "_pytest.assertion.rewrite",
 )  # fmt: skip
-SECONDS = 300  # of CPU for one mutant, at most
+SECONDS, FEW_SECONDS = 300, 30  # of CPU for one mutant, at most
 
 
 class Worker:
@@ -92,6 +92,7 @@ def request(
     listed, plain, seconds = target.slow, False, SECONDS
     if mutant.get("by_hand"):  # noticed by what it breaks, and not because anything is different
         listed = target.unlike_golden()
+        seconds = FEW_SECONDS if mutant["hangs"] else SECONDS
     elif not slow:
         listed, plain = quick_tests(mutant["path"]), target.plain
         if mutant["path"] in asked.usual:
@@ -162,7 +163,9 @@ def all_mutants(asked: argparse.Namespace) -> list[dict[str, Any]]:
     for made in BY_HAND:
         code = (ROOT / "src" / "hedgerow" / made.path).read_text(encoding="utf-8")
         text = made.applied(code)
-        found.append({"id": made.name, "path": made.path, "text": text, "by_hand": True})
+        found.append(
+            {"id": made.name, "path": made.path, "text": text, "by_hand": True, "hangs": made.hangs}
+        )
     if asked.generated.exists():
         drawn = json.loads(asked.generated.read_text(encoding="utf-8"))["mutants"]
         found += [{**mutant, "text": None} for mutant in drawn]
@@ -180,7 +183,7 @@ def try_all(todo: list[dict[str, Any]], asked: argparse.Namespace) -> None:
     """Tries mutants on all workers; every verdict is written down at once."""
     waiting, lock, began = list(enumerate(todo)), threading.Lock(), time.monotonic()
     errors: list[BaseException] = []
-    commit = commit_of()
+    commit = commit_of(clean=True)
 
     def keep(entry: dict[str, Any]) -> None:
         with lock, asked.session.open("a", encoding="utf-8") as file:
@@ -228,15 +231,6 @@ def try_all(todo: list[dict[str, Any]], asked: argparse.Namespace) -> None:
             worker.close()
     if errors:
         raise errors[0]
-
-
-def commit_of() -> str:
-    """The commit that is tried, which must hold all that is there."""
-    words = ["git", "-C", str(ROOT), "status", "--porcelain", "src", "tests"]
-    if subprocess.run(words, capture_output=True, text=True, check=True).stdout:
-        raise SystemExit("Commit what you have changed first: verdicts are about a commit.")
-    words = ["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"]
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def main() -> int:

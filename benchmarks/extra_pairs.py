@@ -22,8 +22,8 @@ import numpy as np
 import hedgerow as hr
 from baskets import TOP, Truth, data_sets
 from data import add_data_option, find_folder
+from hedgerow.data import read_transactions
 from hedgerow.measured.itemsets import CoreCells
-from hedgerow.table import read_transactions
 
 AMONG = 60  # items whose pairs may be chosen
 SHARES = (0.1, 0.25)

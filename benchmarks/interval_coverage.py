@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hedgerow as hr
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
+from hedgerow.data import Table, read
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts
 from hedgerow.measured import TreePartition
 from hedgerow.privacy.budget import Budget
@@ -35,7 +36,6 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.schema.query import Query
-from hedgerow.table import Table, read
 
 
 def release_of(table: Table, method: hr.DiffMulti | hr.CDiffGen, epsilon: str, seed: int):

@@ -24,12 +24,10 @@ from numba import njit
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from hedgerow.data import read
 from hedgerow.optimise.descend import descend
-from hedgerow.optimise.hierarchy import Forest, generalised_attributes
-from hedgerow.optimise.model import Aim, Worth
-from hedgerow.optimise.record import Record
-from hedgerow.optimise.side import Side
-from hedgerow.table import read
+from hedgerow.optimise.model import Aim, Forest, Worth, generalised_attributes
+from hedgerow.optimise.side import Record, Side
 from results import Results, add_json_option
 from wide import wide_schema, wide_table
 

@@ -32,11 +32,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult
 from hedgerow import sample
+from hedgerow.data import read
 from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_conjunctions
 from hedgerow.release.marginals import MarginalsRelease
 from hedgerow.schema import Query
-from hedgerow.table import read
 from results import Results, add_json_option
 from tables import Task, asked_for, nist, unseen
 

@@ -24,19 +24,17 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult
+from hedgerow.data import Table, read
 from hedgerow.optimise.aggregate import maximise_aggregate
 from hedgerow.optimise.descend import descend
 from hedgerow.optimise.exact import LARGEST, search
-from hedgerow.optimise.hierarchy import Forest
-from hedgerow.optimise.model import Aim, Worth
-from hedgerow.optimise.record import Record
-from hedgerow.optimise.side import Side
+from hedgerow.optimise.model import Aim, Forest, Worth
+from hedgerow.optimise.side import Record, Side
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.schema import Schema
-from hedgerow.table import Table, read
 
 SCHEMA = ADULT_SCHEMA
 # in the order in which they are added: what anonymisation usually looks at first

@@ -25,40 +25,17 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hedgerow as hr
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
+from hedgerow.data import Table, read
 from hedgerow.estimate.noise import half_width
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_conjunctions, random_queries
 from hedgerow.publish.cdiffgen import GROWTH_UNITS
 from hedgerow.publish.diffgen import ROWS_UNITS, UNITS
 from hedgerow.schema.query import Query
-from hedgerow.table import Table, read
+from papers.cdiffgen import LEAVES, aligned_queries, covered
 from results import Results, add_json_option
 
-LEAVES = 50
 SANITY = 0.001
 KINDS = ("1 attribute", "2 attributes", "3 attributes", "anywhere")  # of queries
-
-
-def aligned_queries(
-    release: hr.TableRelease, number: int, attributes: int, source: np.random.Generator
-) -> list[Query]:
-    """Random conjunctions whose edges follow the regions, each condition a real one."""
-    lo, _ = release.partition.bounds(np.arange(release.partition.cells))
-    edges = [
-        np.append(np.unique(lo[:, a]), attribute.size)
-        for a, attribute in enumerate(release.schema.attributes)
-    ]
-    cut = [a for a, edge in enumerate(edges) if len(edge) > 2]
-    queries = []
-    for _ in range(number if len(cut) >= attributes else 0):
-        where = []
-        for a in sorted(source.choice(cut, attributes, replace=False)):
-            while True:
-                first, last = np.sort(source.choice(len(edges[a]), 2, replace=False))
-                if (first, last) != (0, len(edges[a]) - 1):
-                    break
-            where.append((int(a), ((float(edges[a][first]), float(edges[a][last])),)))
-        queries.append(Query(tuple(where)))
-    return queries
 
 
 def large(release: hr.TableRelease, queries: list[Query]) -> list[Query]:
@@ -143,10 +120,10 @@ def main() -> None:
 def speed(rows, schema, number: int, results: Results) -> None:
     """CPU seconds of many counts on Adult's release, as a recipient opens it."""
     queries = random_conjunctions(schema, number, (2, 4), seed=1)
-    made = hr.publish(rows, schema, hr.DiffMulti(), "1", seed=1)
+    made = hr.publish(rows, schema, epsilon="1", seed=1)
     with tempfile.TemporaryDirectory() as folder:
         made.save(f"{folder}/release")
-        release = hr.TableRelease.load(f"{folder}/release")
+        release = hr.Release.load(f"{folder}/release")
     some = queries[:1000]
     for what, action in (
         ("the first count", lambda: release.estimate("everybody")),
@@ -179,15 +156,12 @@ def same_tree(rows, schema, runs: int) -> None:
             for seed in range(runs):
                 method = hr.CDiffGen(score="max", specialisations=size)
                 release = hr.publish(rows, schema, method, epsilon, seed=seed)
-                lo, hi = release.partition.bounds(np.arange(release.partition.cells))
                 source = np.random.default_rng(seed)
                 for attributes, found in ratios.items():
                     for query in aligned_queries(release, 100, attributes, source):
-                        inside = np.ones(len(lo), dtype=np.bool_)
-                        for a, ((low, high),) in query.where:
-                            inside &= (lo[:, a] >= low) & (hi[:, a] <= high)
-                        if inside.sum() >= LEAVES:
-                            alone = half_width(np.sqrt(inside.sum() * variance), 0.95)
+                        leaves = covered(release, query)
+                        if leaves >= LEAVES:
+                            alone = half_width(np.sqrt(leaves * variance), 0.95)
                             found.append(float(release.count(query).noise[0] / alone))
             means = " ".join(f"{np.mean(found):>6.2f}" for found in ratios.values())
             print(f"{epsilon:>7} {size:>3} {' ' * 5} {means}", flush=True)

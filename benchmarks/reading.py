@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pyarrow.csv
@@ -21,11 +22,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
-from hedgerow import DiffMulti, Schema
-from hedgerow.table import read
-from hedgerow.table.stream import RowStream
+from hedgerow import DiffMulti, Marginals, Schema
+from hedgerow.data import read
+from hedgerow.data.stream import RowStream
 from results import Results, add_json_option
 from speed import PATHS, blow_up, cpu, decoded, histogram_pass, publishing
+
+METHODS = {
+    "Marginals": Marginals(),
+    "DiffMulti h = 10,000": DiffMulti(specialisations=10_000, depth=PATHS),
+}
 
 
 def _batches(path: str, schema: Schema) -> None:
@@ -57,7 +63,6 @@ def main() -> None:
     results = Results("reading")
     schema = Schema.load(SCHEMA)
     table = blow_up(read(adult(arguments.data), schema), rows)
-    method = DiffMulti(specialisations=10_000, depth=PATHS)
     one_pass = cpu(histogram_pass(table), times)
 
     def show(name: str, what: str, seconds: float) -> None:
@@ -76,17 +81,18 @@ def main() -> None:
             else:
                 pq.write_table(frame, path)
 
-            def whole(path: str = path) -> None:
+            def whole(method: DiffMulti | Marginals, path: str = path) -> None:
                 publishing(read(path, schema), method)()
 
-            whole()  # compiled, or loaded from the cache
             reading = cpu(lambda path=path: _batches(path, schema), times)
             encoding = cpu(lambda path=path: read(path, schema), times) - reading
-            both = cpu(whole, times)
             show(name, "reading", reading)
             show(name, "encoding", encoding)
-            show(name, "publishing, DiffMulti h = 10,000", both - reading - encoding)
-            show(name, "all three", both)
+            for words, method in METHODS.items():
+                whole(method)  # compiled, or loaded from the cache
+                both = cpu(partial(whole, method), times)
+                show(name, f"publishing, {words}", both - reading - encoding)
+                show(name, "  all three", both)
             for other, action in (("DuckDB reading", _duckdb), ("Polars reading", _polars)):
                 try:
                     show(name, other, cpu(lambda path=path, go=action: go(path), times))

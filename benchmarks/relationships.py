@@ -18,10 +18,10 @@ import pyarrow as pa
 
 import hedgerow as hr
 from hedgerow.arrays import Floats, Ints
+from hedgerow.data import Table, read
 from hedgerow.evaluate import exact_counts, random_conjunctions
 from hedgerow.schema import Categorical
 from hedgerow.schema.query import Query
-from hedgerow.table import Table, read
 from papers.baselines.apart import equal_cells
 
 __all__ = ["Answers", "cell_codes", "class_queries", "judge", "relative_errors"]

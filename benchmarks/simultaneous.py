@@ -27,13 +27,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult, find_folder
+from hedgerow.data import Table, read
 from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts
 from hedgerow.evaluate.trials import published
 from hedgerow.publish.marginals import Marginals
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query
-from hedgerow.table import Table, read
 from marginal_intervals import nist
 
 LEVEL = 0.95

@@ -24,8 +24,8 @@ from pyarrow import csv
 import hedgerow as hr
 from data import ADULT_SCHEMA, adult, find_folder, packaged
 from hedgerow import sample
+from hedgerow.data import Table
 from hedgerow.schema import Categorical
-from hedgerow.table import Table
 from wide import wide_schema, wide_table
 
 __all__ = ["Task", "asked_for", "cramers_v", "nist", "of_people", "tasks", "unseen",

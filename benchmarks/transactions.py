@@ -22,6 +22,7 @@ import numpy as np
 
 import hedgerow as hr
 from data import add_data_option, find_folder
+from hedgerow.data import Transactions, read_transactions
 from hedgerow.evaluate.itemsets import (
     exact_supports,
     random_itemsets,
@@ -31,7 +32,6 @@ from hedgerow.evaluate.itemsets import (
 )
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Rates, SecureSampler
-from hedgerow.table import Transactions, read_transactions
 from results import Results, add_json_option
 from stations import make_neighbourhoods, make_zipf
 

@@ -11,11 +11,12 @@ from importlib import import_module
 from types import ModuleType
 
 from hedgerow.errors import UsageError
-from papers.figure import Figure, Inputs, Result, Runs, measure
+from papers.figure import Claim, Figure, Inputs, Result, Runs, measure
 from papers.pages import write_page, write_table
 
 __all__ = [
     "PAPERS",
+    "claims",
     "Figure",
     "Inputs",
     "Result",
@@ -44,6 +45,11 @@ def figures() -> list[Figure]:
 def title(paper: str) -> str:
     """The name of a paper in words."""
     return str(_module(paper).TITLE)
+
+
+def claims(paper: str) -> tuple[Claim, ...]:
+    """What a paper claims, and the figures that judge it."""
+    return tuple(_module(paper).CLAIMS)
 
 
 def select(name: str) -> list[Figure]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,11 +16,19 @@ from hedgerow.cli.display.terminal import Command, note, print_json, say
 from hedgerow.cli.options import AsJson
 from hedgerow.errors import ReleaseError, UsageError
 from papers import Inputs, Result, Runs
-from papers.baselines.apart import install
-from papers.figure import measure
+from papers.figure import Taxonomies, measure
 from papers.pages import draw, write_page, write_table
 
 __all__ = ["app"]
+
+
+class Trees(StrEnum):
+    """Whose taxonomies figures are run with."""
+
+    OURS = "ours"
+    AUTHORS = "authors"
+    BOTH = "both"
+
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -43,10 +53,9 @@ def run(
     runs: Annotated[
         int | None, typer.Option(metavar="N", help="How many runs of each point, not the paper's.")
     ] = None,
-    dpmm: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="An environment with dpmm 0.1.9, for PrivBayes."),
-    ] = None,
+    taxonomies: Annotated[
+        Trees, typer.Option(help="Whose taxonomies of Adult, where a figure depends on them.")
+    ] = Trees.BOTH,
     as_json: AsJson = False,
 ) -> None:
     """Run a figure or table of one of the papers again, on public data.
@@ -65,7 +74,11 @@ def run(
     if runs is not None and runs < 1:
         raise UsageError("--runs must be at least 1.", hint="Leave it out for the paper's number.")
     chosen = papers.select(name)
-    inputs = Inputs(data, None if dpmm is None else install(dpmm.resolve()))
+    inputs = Inputs(data)
+    trees: tuple[Taxonomies, ...] = ("ours", "authors")
+    if taxonomies is not Trees.BOTH:
+        trees = ("authors",) if taxonomies is Trees.AUTHORS else ("ours",)
+    commit = _commit()
     try:
         (out / "runs").mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -75,10 +88,10 @@ def run(
     results: list[Result] = []
     for figure in chosen:
         number = runs or (2 if quick else figure.runs)
-        kept = Runs(out / "runs" / f"{figure.name}.jsonl")
+        kept = Runs(out / "runs" / commit / f"{figure.name}.jsonl")
         done: Result | None = None
         with progress(figure.name) as tell:
-            for share, found in measure(figure, inputs, kept, number, quick):
+            for share, found in measure(figure, inputs, kept, number, quick, trees):
                 done = found
                 if tell is not None:
                     tell(share)
@@ -91,12 +104,12 @@ def run(
         if not draw(done, out / f"{figure.name}.png"):
             note("There is no plot: pip install 'hedgerow[evaluate]'")
     for paper in dict.fromkeys(figure.paper for figure in chosen):
-        words = f"python -m papers {name}" + (" --quick" if quick else "")
-        words += f" --runs {runs}" if runs else ""
+        words = f"`python -m papers {name}" + (" --quick" if quick else "")
+        words += (f" --runs {runs}" if runs else "") + f"` at commit {commit}"
         mine = [result for result in results if result.figure.paper == paper]
         whole = len(mine) == len(papers.select(paper))
         page = out / f"{paper if whole else name}.md"
-        write_page(paper, papers.title(paper), mine, page, words)
+        write_page(papers.title(paper), papers.claims(paper), mine, page, words)
     if as_json:
         print_json({"out": str(out), "figures": [_facts(result) for result in results]})
         return
@@ -105,9 +118,28 @@ def run(
     say(f"Wrote tables, plots and a page to {out}.")
 
 
+def _commit() -> str:
+    """The commit of this checkout, and whether its code was changed since."""
+    home = Path(__file__).resolve().parents[1]
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", "-C", home, *words], capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    changed = git("status", "--porcelain", "--", "src", "papers")
+    return (git("rev-parse", "--short=8", "HEAD") or "unknown") + ("-changed" if changed else "")
+
+
 def _facts(result: Result) -> dict[str, object]:
     lines = [
-        {"series": line.series, "x": line.x, "mean": line.mean, "low": line.low, "high": line.high}
+        {
+            "series": line.series,
+            "taxonomies": line.taxonomies,
+            "x": line.x,
+            "mean": line.mean,
+            "low": line.low,
+            "high": line.high,
+        }
         for line in result.lines
     ]
     name = result.figure.name
@@ -125,8 +157,8 @@ def _tell(result: Result) -> None:
         at = "" if line.x is None else f"{line.x}"
         spread = f"{line.low:.4g} to {line.high:.4g}" if line.high > line.low else ""
         said = f"{stated[0]:g}" if stated else ""
-        rows.append([line.series, at, f"{line.mean:.4g}", spread, said])
-    print_table(["curve", "at", "mean", "95%", "paper"], rows, {2})
+        rows.append([line.series, line.taxonomies or "", at, f"{line.mean:.4g}", spread, said])
+    print_table(["curve", "trees", "at", "mean", "95%", "paper"], rows, {3})
     say()
 
 

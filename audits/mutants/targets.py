@@ -191,7 +191,7 @@ TARGETS: tuple[Target, ...] = (
     _target("verification/prices.py", SURVIVORS, *_FORGED),
     _target("verification/marginals.py"),
     Target(path="sklearn.py", tests=(SURVIVORS,), drawn=False),
-    Target(path="table/readers/text/csv_file.py", tests=(SURVIVORS,), drawn=False),
+    Target(path="data/csv_file.py", tests=(SURVIVORS,), drawn=False),
     _target("publish/diffmulti.py", *_PLANS, GOLDEN, slow=TABLES),
     _target(
         "publish/diffgen.py", *_PLANS, GOLDEN, slow=(f"{UNIT}/publish/test_weights.py", *TABLES)
@@ -208,10 +208,10 @@ TARGETS: tuple[Target, ...] = (
         "counting/item_memory.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS
     ),
     _target("counting/people.py", slow=_unit("counting/streaming", "streamed")),
-    _target("table/person.py", *_unit("table", "locality"), SURVIVORS),
+    _target("data/people.py", *_unit("data", "locality"), SURVIVORS),
     Target(
-        path="table/transactions/kernels.py",
-        tests=_unit("table/transactions", "transactions", "locality"),
+        path="data/item_kernels.py",
+        tests=_unit("data", "transactions", "records_locality"),
         slow=(FILES,),
     ),
 )

@@ -11,9 +11,9 @@ its median.
 
 Top-down specialisation (Fung, Wang and Yu 2005, 2007), the k-anonymous ancestor of DiffGen: one
 value after another is specialised, everywhere, as long as every group that is not empty keeps k
-records. Each time the value with the largest information gain about the class is taken; the
-original divides it by the loss of anonymity, which decides between values of about the same gain
-only.
+records. Each time the value is taken whose information gain about the class, for one of its
+records, is largest after division by the loss of anonymity: one more than what the smallest group
+loses.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Domain
+from hedgerow.data import Table
 from hedgerow.evaluate.features import as_table
 from hedgerow.measured import Measurement
 from hedgerow.measured.partition import GridPartition, Partition, TreePartition
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 __all__ = ["entropy", "exact_release", "mondrian", "top_down_specialisation"]
 
@@ -188,48 +188,76 @@ class _Growing:
 MOST_GROUPS = 50_000_000
 
 
-def top_down_specialisation(source: Any, schema: Schema, k: int = 5) -> TableRelease:
+def top_down_specialisation(
+    source: Any, schema: Schema, k: int = 5, *, anonymity_loss: bool = True
+) -> TableRelease:
     """Publishes k-anonymous groups with their exact counts. NOT PRIVATE.
 
     Args:
         source: The raw rows, with a class.
         schema: The public schema.
         k: The least number of records in a group that is not empty.
+        anonymity_loss: Whether a gain is divided by one more than what the smallest group loses.
     """
     table = as_table(source, schema)
     domain = Domain.of(schema)
-    codes = table.codes.astype(np.int64)
+    codes = np.asfortranarray(table.codes.astype(np.int64))
     group = np.zeros(len(codes), dtype=np.int64)
     edges = [[0, int(size)] for size in domain.sizes]
     taxa = [{0: int(root)} for root in domain.root]  # the taxonomy node that begins at a code
-    options = {(a, 0): _best(domain, codes, a, 0, int(domain.sizes[a]), int(domain.root[a]))
-               for a in range(domain.attributes)}  # fmt: skip
-    cells = 1
+    options = dict[tuple[int, int], _Option]()
+
+    def consider(a: int, lo: int, hi: int, taxon: int) -> None:
+        """Adds a value that can be specialised."""
+        best = _best(domain, codes, a, lo, hi, taxon)
+        if best is not None:
+            inside = np.flatnonzero((codes[:, a] >= lo) & (codes[:, a] < hi))
+            part = np.searchsorted(best[1], codes[inside, a], side="right") - 1
+            options[a, lo] = _Option(best[0] / max(1, len(inside)), best[1], inside, part)
+
+    for a in range(domain.attributes):
+        consider(a, 0, int(domain.sizes[a]), int(domain.root[a]))
+    cells, smallest = 1, len(codes)
     while options:
-        (a, lo), found = max(options.items(), key=lambda item: (item[1] or (-1.0, []))[0])
-        del options[a, lo]
-        if found is None:
-            continue
-        parts = found[1]
-        more = cells // (len(edges[a]) - 1) * (len(edges[a]) + len(parts) - 3)
-        inside = np.flatnonzero((codes[:, a] >= lo) & (codes[:, a] < parts[-1]))
-        part = np.searchsorted(parts, codes[inside, a], side="right") - 1
-        apart = group[inside] * len(parts) + part
-        _, place, sizes = np.unique(apart, return_inverse=True, return_counts=True)
-        if more > MOST_GROUPS or (len(sizes) and sizes.min() < k):
-            continue  # it cannot become allowed later, since groups only get smaller
-        fresh = group.max(initial=0) + 1 + place
-        group[inside] = fresh
+        best: tuple[float, tuple[int, int], Ints] | None = None
+        for at, option in list(options.items()):
+            parts = len(option.edges) - 1
+            sizes = np.bincount(group[option.inside] * parts + option.part)
+            least = int(sizes[sizes > 0].min(initial=len(codes)))
+            more = cells // (len(edges[at[0]]) - 1) * (len(edges[at[0]]) + parts - 2)
+            if least < k or more > MOST_GROUPS:
+                del options[at]  # it cannot become allowed later: groups only get smaller
+                continue
+            loss = max(0, smallest - least) if anonymity_loss else 0
+            if best is None or option.gain / (loss + 1) > best[0]:
+                best = option.gain / (loss + 1), at, sizes
+        if best is None:
+            break
+        (a, lo), option = best[1], options.pop(best[1])
+        parts = len(option.edges) - 1
+        smallest = min(smallest, int(best[2][best[2] > 0].min(initial=len(codes))))
+        cells = cells // (len(edges[a]) - 1) * (len(edges[a]) + parts - 2)
+        fresh = group.max(initial=0) + 1 + group[option.inside] * parts + option.part
+        group[option.inside] = fresh
         _, group = np.unique(group, return_inverse=True)
-        edges[a] = sorted({*edges[a], *parts})
-        cells = more
+        edges[a] = sorted({*edges[a], *option.edges})
         taxon = taxa[a].pop(lo)
-        for child, low in enumerate(parts[:-1]):
+        for child, low in enumerate(option.edges[:-1]):
             below = int(domain.first_child[taxon]) + child if taxon >= 0 else -1
             taxa[a][low] = below
-            options[a, low] = _best(domain, codes, a, low, parts[child + 1], below)
+            consider(a, low, option.edges[child + 1], below)
     grid = GridPartition(tuple(np.asarray(edge, dtype=np.int32) for edge in edges))
     return exact_release("tds", table, grid)
+
+
+@dataclass(frozen=True)
+class _Option:
+    """A value that may be specialised: its gain for a record, its parts, and who has it."""
+
+    gain: float
+    edges: list[int]
+    inside: Ints
+    part: Ints
 
 
 def _best(

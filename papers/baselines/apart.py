@@ -32,11 +32,11 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from hedgerow.arrays import Ints
+from hedgerow.data import read
 from hedgerow.errors import UsageError
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.privacy.budget import Budget, Number, rho_of_epsilon
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
-from hedgerow.table import read
 
 __all__ = [
     "AIM_FINISHES", "DPMM", "OPENDP", "Dpmm", "OpenDP", "Package", "Unfinished", "equal_cells",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hedgerow import errors as errors
     from hedgerow import evaluate as evaluate
     from hedgerow import sample as sample
+    from hedgerow.data import Database as Database
     from hedgerow.privacy.budget_ledger.ledger import BudgetLedger as BudgetLedger
     from hedgerow.publish.api import publish as publish
     from hedgerow.publish.cdiffgen import CDiffGen as CDiffGen
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from hedgerow.release import TransactionsRelease as TransactionsRelease
     from hedgerow.schema import Query as Query
     from hedgerow.schema import Schema as Schema
-    from hedgerow.table import Database as Database
     from hedgerow.verification import verify as verify
 
 __version__ = "0.2.0.dev0"
@@ -68,7 +68,7 @@ __all__ = [
 # only reads a schema need not wait for: names are fetched from their rooms on first use.
 _PACKAGES = {
     "BudgetLedger": "hedgerow.privacy.budget_ledger.ledger",
-    "Database": "hedgerow.table",
+    "Database": "hedgerow.data",
     "MarginalsRelease": "hedgerow.release",
     "Query": "hedgerow.schema",
     "Release": "hedgerow.release",

@@ -21,6 +21,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats
+from hedgerow.data import frame_kind, read_column, read_columns
+from hedgerow.data.encode import text_of
 from hedgerow.errors import DataError, InputError, UsageError
 from hedgerow.privacy.budget import Number
 from hedgerow.publish.api import publish
@@ -29,8 +31,6 @@ from hedgerow.release import Release
 from hedgerow.schema import Schema
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import ESTIMATOR, Suggestions, answer_mistakes
-from hedgerow.table import frame_kind, read_column, read_columns
-from hedgerow.table.encode import text_of
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin

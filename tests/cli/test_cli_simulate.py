@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.table.readers import choose
+from hedgerow.data import choose
 
 Hedge = Callable[..., Any]
 QUICK = ("--rows", 400, "--runs", 1, "--epsilons", "0.5")

@@ -81,3 +81,14 @@ def test_schema_says_what_to_type(hedge: Hedge) -> None:
     done = hedge("schema", "old.yaml", "new.yaml")
     assert done.exit_code == 2 and "hedgerow schema diff old.yaml new.yaml" in done.stderr
     assert "schema diff OLD NEW" in hedge("schema", "diff", "old.yaml").stderr
+
+
+def test_one_tree_of_several(hedge: Hedge, tmp_path: Path) -> None:
+    text = "sex:discrete\n{Any {Female} {Male}}\njob:discrete\n{Any {Sales} {Craft}}\n"
+    (tmp_path / "a.hchy").write_text(text, "utf-8")
+    done = hedge("taxonomy", tmp_path / "a.hchy", "--attribute", "job", "--to", "arx")
+    assert done.stdout == "Sales;Any\nCraft;Any\n"
+    none = hedge("taxonomy", tmp_path / "a.hchy")
+    assert none.exit_code == 3 and "sex, job" in none.stderr
+    absent = hedge("taxonomy", tmp_path / "b.hchy", "--attribute", "job")
+    assert absent.exit_code == 3 and "no taxonomy file" in absent.stderr

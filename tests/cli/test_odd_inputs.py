@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
+from hedgerow.data import read
 from hedgerow.schema import Schema
-from hedgerow.table import read
 
 Hedge = Callable[..., Any]
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")

@@ -19,9 +19,9 @@ from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.counting.sums import TableCounts
+from hedgerow.data import Table
 from hedgerow.errors import LeakError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy
-from hedgerow.table import Table
 
 TINY = Memory(chunk=40, rows=0, bounds=0, batch=1)  # all on disk, a few rows a chunk, one node
 

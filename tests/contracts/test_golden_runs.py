@@ -23,6 +23,7 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
+from hedgerow.data import Table, Transactions
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Rates, SecureSampler
@@ -30,7 +31,6 @@ from hedgerow.publish import clusters
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
-from hedgerow.table import Table, Transactions
 
 GOLDEN = Path(__file__).with_name("golden_runs.json")
 SHOWN = 6  # longer arrays are told by their shape, sum and checksum

@@ -405,7 +405,7 @@ GUESSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda g: hr.verify(PEOPLE), "hedgerow.verify(release)"),
     (lambda g: hr.sample.people(n=10), "Its arguments are rows, "),
     (lambda g: hr.sample.people("10"), "Write rows=10."),
-    (lambda g: hr.evaluate.error_table(PEOPLE, g.release, []), "hedgerow.table.read("),
+    (lambda g: hr.evaluate.error_table(PEOPLE, g.release, []), "hedgerow.data.read("),
     (lambda g: hr.Diffmulti, "did you mean DiffMulti?"),
     (lambda g: hr.publsh, "did you mean publish?"),
     (lambda g: hr.Numeric, "from hedgerow.schema import Numeric"),

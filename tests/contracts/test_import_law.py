@@ -24,7 +24,8 @@ PACKAGES = [
     "schema",
     "sample",  # the embedded sample: a simulated table that knows its schema and nothing else
     "optimise",  # lattices of generalisations: mathematics on public numbers
-    "table",
+    "data",
+    "draft",  # schemas proposed from private data, and data checked against them
     "counting",
     "privacy",
     "store",  # folders, files and frames

@@ -13,12 +13,12 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import sample
+from hedgerow.data import read
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.schema.query import Query
-from hedgerow.table import read
 
 RELEASES, MOST, LEAST = 100, 41, 3
 

@@ -18,9 +18,9 @@ from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.item_memory import MemoryItems, child_bounds
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.item_streamed import StreamedItems
+from hedgerow.data import Transactions
 from hedgerow.schema import Schema
 from hedgerow.schema.items import WEIGHT
-from hedgerow.table import Transactions
 
 
 @cache

@@ -16,8 +16,8 @@ import pytest
 
 import hedgerow
 from hedgerow.compiled import Kernel
+from hedgerow.data.csv_file import gather, split_records
 from hedgerow.sample import write
-from hedgerow.table.readers.text.csv_kernels import gather, split_records
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 try:

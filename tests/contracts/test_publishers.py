@@ -13,6 +13,7 @@ from in_turn import in_turn
 
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.data import Table, Transactions
 from hedgerow.measured.tables import Tables
 from hedgerow.methods import OURS, load
 from hedgerow.privacy.budget import Budget
@@ -25,7 +26,6 @@ from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
-from hedgerow.table import Table, Transactions
 
 PUBLISHERS: dict[str, Publisher] = {
     "diffmulti": DiffMulti(),

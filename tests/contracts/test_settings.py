@@ -14,6 +14,7 @@ import pytest
 import hedgerow
 from hedgerow.audit import audit
 from hedgerow.counting.choose import Counting
+from hedgerow.data import Database, WeightColumns
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.evaluate.scorecard import judge
 from hedgerow.evaluate.simulate import simulate
@@ -25,7 +26,6 @@ from hedgerow.publish.publisher import Publisher
 from hedgerow.release.files import check_target
 from hedgerow.schema import Categorical, Items, Numeric, Schema, Taxonomy
 from hedgerow.schema.schema import Person
-from hedgerow.table import Database, WeightColumns
 from papers.baselines.cells import ContingencyTable, DPCube, ItemsetTable
 from papers.baselines.trees import RPS, DiffPC45
 

@@ -10,12 +10,12 @@ import pytest
 
 import hedgerow
 from hedgerow import sample
+from hedgerow.data import Table, read
 from hedgerow.errors import UsageError
 from hedgerow.evaluate import by_regions, exact_counts, lower_bound, random_queries
 from hedgerow.privacy.budget import rho_of_epsilon
 from hedgerow.schema import Schema
 from hedgerow.schema.query import Query
-from hedgerow.table import Table, read
 from papers.baselines import (
     RPS,
     ContingencyTable,

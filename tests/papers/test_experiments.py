@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.schema import Schema
-from papers import adult, diffmulti, diffpart, personal, supermodular
+from papers import adult, cdiffgen, diffmulti, diffpart, personal, supermodular
 from papers.baselines import mondrian
+from papers.baselines.bayes import choose_network, draw_privbayes
 from papers.figure import Inputs
 
 pytest.importorskip("sklearn")
@@ -46,9 +48,7 @@ class Small(Inputs):
             {"age": age, "job": job, "dose": dose, "ill": np.where(ill, "yes", "no")}
         )
 
-    @property
-    def schema(self):
-        return SCHEMA
+        self.__dict__["schema"] = SCHEMA
 
 
 def test_splits_and_folds_cover_everything():
@@ -93,7 +93,7 @@ def test_distortion_and_match_points_are_shares():
     inputs = Small()
     for name in ("diffmulti-fig5", "diffmulti-fig6"):
         figure = next(f for f in diffmulti.FIGURES if f.name == name)
-        for point in figure.points(True)[:3]:
+        for point in figure.points(True)[:4]:
             value = point.run(inputs, 0)
             if name.endswith("5"):
                 assert 900 <= value < 900**2
@@ -104,9 +104,51 @@ def test_distortion_and_match_points_are_shares():
         assert 0.4 < point.run(inputs, 0) <= 1
 
 
-def test_privbayes_waits_for_its_environment():
-    (figure,) = (f for f in diffmulti.FIGURES if f.name.endswith("privbayes"))
-    assert "--dpmm" in figure.needs(Inputs())
+def test_simulated_rows_of_a_network_keep_what_it_joins():
+    rows = Small().adult
+    made = draw_privbayes(rows, SCHEMA, 1000.0, 1)
+    assert made.schema.names == rows.schema.names and len(made) == 900
+
+    def rate(table):
+        young = pc.less_equal(table["age"], 15)
+        ill = pc.equal(table["ill"], "yes")
+        return pc.mean(pc.and_(young, ill).cast("int64")).as_py()
+
+    assert rate(made) < 0.05 and rate(rows) < 0.05  # independent columns would give 0.09
+    assert draw_privbayes(rows, SCHEMA, 1000.0, 1) == made
+    assert len(draw_privbayes(rows, SCHEMA, 0.01, 1)) == 900
+
+
+def test_distributions_stay_small_if_epsilon_is():
+    source = np.random.default_rng(1)
+    parts = source.integers(0, 4, (200, 5))
+    for most, parents in ((4, 0), (16, 1), (64, 2), (10**9, 3)):
+        network = choose_network(parts, [4] * 5, 1.0, most, source)
+        assert sorted(column for column, _ in network) == list(range(5))
+        assert max(len(above) for _, above in network) == parents
+        known = set()
+        for column, above in network:
+            assert set(above) <= known
+            known.add(column)
+
+
+def test_the_largest_number_of_specialisations():
+    (figure,) = (f for f in diffmulti.FIGURES if f.name == "diffmulti-h")
+    one, many = (point.run(Small(), 0) for point in figure.points(False))
+    assert (one, many) == (3, 3)  # one tree: its root and two groups
+    country = {"type": "categorical", "values": ["x", "y", "z"]}
+    inputs = Small()
+    inputs.__dict__["schema"] = Schema.from_dict(
+        {"name": "s", "unit": "row", "attributes": {"a": country, "b": country, "c": country}}
+    )
+    one, many = (point.run(inputs, 0) for point in figure.points(False))
+    assert (one, many) == (3, 1 + 3 + 9)
+
+
+def test_noise_of_range_counts_is_compared_on_one_tree():
+    inputs = Small()
+    ours, twice = (cdiffgen._noise("paper", epsilon, 1)(inputs, 0) for epsilon in (1.0, 2.0))
+    assert 0 < twice < ours
 
 
 @pytest.fixture

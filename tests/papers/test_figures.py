@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import papers
 from hedgerow.errors import DataError, UsageError
+from hedgerow.privacy.budget import Budget
+from hedgerow.publish.diffmulti import DiffMulti
 from papers import data, pages
 from papers.figure import (
     Claim,
@@ -49,7 +52,7 @@ def test_figures_have_points_and_what_is_stated_is_among_them(figure):
 
 def test_names_select():
     assert [f.name for f in papers.select("diffmulti-fig9")] == ["diffmulti-fig9"]
-    assert len(papers.select("cdiffgen")) == 2
+    assert len(papers.select("cdiffgen")) == 3
     assert {f.paper for f in papers.select("diffgen")} == {"diffgen"}
     # a figure is no beginning of another number
     assert all("fig1" not in f.name for f in papers.select("diffmulti-fig5"))
@@ -81,7 +84,7 @@ def figure(calls: list[int], **more) -> Figure:
     return Figure(
         name="made-fig1", title="A simulated figure", x="x", y="y", settings="None.", runs=2,
         points=points,
-        stated=(Stated("curve", 1, value=11.0, words="in the text"), Stated("curve", 2, value=9.0)),
+        stated=(Stated("curve", 1, value=11.0), Stated("curve", 2, value=9.0)),
         differs="It is made up.", **more,
     )  # fmt: skip
 
@@ -116,12 +119,12 @@ def test_runs_that_are_kept_count_up_to_the_papers_number(tmp_path):
 
 def test_fewer_runs_than_the_papers_have_a_reason(tmp_path):
     few = replace(result(tmp_path, [], number=1), cpu=90.0)
-    pages.write_page("made", "A paper", [few], tmp_path / "made.md", "command")
+    pages.write_page("A paper", (), [few], tmp_path / "made.md", "command")
     page = (tmp_path / "made.md").read_text("utf-8")
-    words = "(a full run has 2). Fewer than in the paper, to save CPU time"
-    assert f"1 run of each {words}: all 2 would take about 3 minutes." in page
+    words = "1 run of each point; the paper has 2"
+    assert f"{words}, which would take about 3 minutes." in page
     for one, there in ((replace(few, cpu=np.nan), True), (replace(few, runs=2), False)):
-        pages.write_page("made", "A paper", [one], tmp_path / "made.md", "command")
+        pages.write_page("A paper", (), [one], tmp_path / "made.md", "command")
         assert (f"{words}." in (tmp_path / "made.md").read_text("utf-8")) == there
 
 
@@ -129,7 +132,7 @@ def test_a_figure_that_cannot_run_says_why(tmp_path):
     calls: list[int] = []
     found = result(tmp_path, calls, needs=lambda inputs: "something is missing")
     assert found.skipped == "something is missing" and not calls
-    pages.write_page("made", "A paper", [found], tmp_path / "made.md", "command")
+    pages.write_page("A paper", (), [found], tmp_path / "made.md", "command")
     assert "Not run: something is missing." in (tmp_path / "made.md").read_text("utf-8")
 
 
@@ -137,26 +140,25 @@ def test_tables_hold_all_points_and_what_the_paper_states(tmp_path):
     pages.write_table(result(tmp_path, []), tmp_path / "made.csv")
     with (tmp_path / "made.csv").open(encoding="utf-8") as file:
         head, level, first, second = csv.reader(file)
-    assert head == ["series", "x", "y", "low", "high", "runs", "paper"]
-    assert level[:3] == ["level", "", "12.5"]
-    assert first[:3] == ["curve", "1", "11"] and first[-2:] == ["3", "11.0"]
+    assert head == ["series", "taxonomies", "x", "y", "low", "high", "runs", "paper"]
+    assert level[:4] == ["level", "", "", "12.5"]
+    assert first[:4] == ["curve", "", "1", "11"] and first[-2:] == ["3", "11.0"]
     assert second[-1] == "9.0"
 
 
 def test_pages_say_which_run_they_show(tmp_path):
     pytest.importorskip("matplotlib")
-    for quick, words in ((False, "all points, 3 runs of each"), (True, "a quick run")):
+    for quick, words in ((False, "None. 3 runs of each point"), (True, "A quick run")):
         found = result(tmp_path, [], quick=quick)
         assert pages.draw(found, tmp_path / "made-fig1.png")
-        pages.write_page("made", "A paper", [found], tmp_path / "made.md", "the command")
+        pages.write_page("A paper", (), [found], tmp_path / "made.md", "the command")
         page = (tmp_path / "made.md").read_text(encoding="utf-8")
-        assert words in page and "(a full run has 2)" in page
-        assert "NOT PRIVATE" in page and "`the command`" in page
-        assert "| curve | 1 | 11 | 11 (from 8.517 to 13.48) | in the text |" in page
-        assert ("not run" in page) == quick  # the point at 2
+        assert words in page and "NOT PRIVATE" in page and "the command" in page
         assert "![A simulated figure](made-fig1.png)" in page
         assert "It is made up." in page
     assert (tmp_path / "made-fig1.png").stat().st_size > 1000
+    two = replace(found, taxonomies=("ours", "authors"))
+    assert pages.draw(two, tmp_path / "two.png")
 
 
 def test_tables_without_an_axis_are_drawn_as_bars(tmp_path):
@@ -168,53 +170,135 @@ def test_tables_without_an_axis_are_drawn_as_bars(tmp_path):
     assert pages.draw(found, tmp_path / "bars.png")
 
 
-@pytest.mark.parametrize("figure", EVERY, ids=lambda figure: figure.name)
-def test_claims_are_about_curves_that_are_there(figure):
-    names = {point.series for point in figure.points(False)}
-    for claim in figure.claims:
-        assert claim.series in names
-        assert isinstance(claim.than, float) or claim.than in names
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_claims_are_about_points_that_are_there(paper):
+    figures = {figure.name: figure for figure in papers.select(paper)}
+    for claim in papers.claims(paper):
+        points = figures[claim.figure].points(False)
+        if claim.judge is None:
+            xs = {point.x for point in points if point.series == claim.series}
+            assert xs and set(claim.x or ()) <= xs
+            assert claim.than == claim.than  # a number, not none
+            assert not isinstance(claim.than, str) or claim.than in {p.series for p in points}
 
 
-def test_a_page_begins_with_what_does_not_hold(tmp_path):
-    def line(series, x, mean, low):
-        return Line(series=series, x=x, mean=mean, low=low, high=1.0, runs=5)
+def line(series, x, mean, error=0.0, taxonomies=None):
+    return Line(series=series, x=x, mean=mean, low=mean - 2 * error, high=mean + 2 * error,
+                runs=5, error=error, taxonomies=taxonomies)  # fmt: skip
 
+
+def judged(claim, *lines, taxonomies=("ours",)):
+    made = Figure(name="made-fig1", title="t", x="x", y="y", settings="s", runs=5,
+                  points=lambda quick: ())  # fmt: skip
+    return {"made-fig1": Result(figure=made, lines=lines, runs=5, quick=False,
+                                taxonomies=taxonomies)}  # fmt: skip
+
+
+def claim(**more):
+    return Claim(**{"words": "w", "figure": "made-fig1", "series": "A", **more})
+
+
+@pytest.mark.parametrize(
+    "more, mean, error, verdict",
+    [
+        ({"than": 0.5}, 0.6, 0.04, "holds"),
+        ({"than": 0.5}, 0.6, 0.06, "ties"),
+        ({"than": 0.5}, 0.4, 0.06, "ties"),
+        ({"than": 0.5}, 0.4, 0.04, "does not hold"),
+        ({"than": 0.5, "sense": "below"}, 0.4, 0.04, "holds"),
+        ({"than": 0.5, "sense": "below"}, 0.6, 0.04, "does not hold"),
+        ({"than": 0.5, "sense": "equal"}, 0.6, 0.04, "does not hold"),
+        ({"than": 0.5, "sense": "equal"}, 0.6, 0.06, "holds"),
+        ({"than": 0.5, "sense": "equal", "within": 0.2}, 0.6, 0.0, "holds"),
+    ],
+)
+def test_two_standard_errors_tell_numbers_apart(more, mean, error, verdict):
+    one = claim(**more)
+    assert one.verdict(judged(one, line("A", 1, mean, error)), "ours")[1] == verdict
+
+
+def test_curves_are_compared_point_by_point():
+    one = claim(than="B", factor=2)
+    lines = [line("A", 1, 3.0, 0.1), line("B", 1, 1.0, 0.1)]
+    words, verdict = one.verdict(judged(one, *lines), "ours")
+    assert (words, verdict) == ("1: 3 / 1 ± 0.22 [5]", "holds")
+    lines += [line("A", 2, 1.0), line("B", 2, 1.0), line("A", 3, 9.0)]  # no B at 3
+    assert one.verdict(judged(one, *lines), "ours")[1] == "holds at 1; does not hold at 2"
+    assert claim(than="B", x=(1,)).verdict(judged(one, *lines), "ours")[1] == "holds"
+    level = [line("A", 1, 3.0), line("B", None, 1.0)]
+    assert one.verdict(judged(one, *level), "ours")[1] == "holds"
+    assert one.verdict({}, "ours") == ("", "not run")
+    assert one.verdict(judged(one, *lines), "authors") == ("", "not run")
+
+
+def test_a_page_begins_with_its_claims_and_those_that_depend_on_trees(tmp_path):
     claims = (
-        Claim(words="A is said to be better than B.", series="A", than="B", where=lambda x: x <= 2),
-        Claim(words="A is said to be 0.5 or more always.", series="A", than=0.5, always=True),
-        Claim(words="A is said to be 0.1 or more.", series="A", than=0.1),
+        claim(words="first", stated="2", than=2.0),
+        claim(words="second", stated="1", than=1.0, why="so"),
+        claim(words="elsewhere", figure="made-fig9", than=1.0),
     )
-    made = Figure(
-        name="made-fig1",
-        title="t",
-        x="x",
-        y="y",
-        settings="s",
-        runs=5,
-        points=lambda quick: (),
-        claims=claims,
-        fails="no.",
-    )
-    lines = [line("A", 1, 0.6, 0.55), line("B", 1, 0.7, 0.6), line("A", 3, 0.6, 0.4)]
-    lines += [line("B", 3, 0.9, 0.8), line("A", 2, 0.8, 0.7), line("B", 2, 0.7, 0.6)]
-    pages.write_page(
-        "made",
-        "T",
-        [Result(figure=made, lines=tuple(lines), runs=5, quick=False)],
-        tmp_path / "p.md",
-        "c",
-    )
+    lines = [line("A", None, 3.0, 0.1, "ours"), line("A", None, 1.5, 0.1, "authors")]
+    results = judged(claims[0], *lines, taxonomies=("ours", "authors"))
+    pages.write_page("T", claims, [*results.values()], tmp_path / "p.md", "`c` at commit 1")
     assert (tmp_path / "p.md").read_text(encoding="utf-8").split("\n")[:7] == [
         "# T",
         "",
-        "**What the paper says and these runs do not show:**",
+        "| the paper | its number | ours | with the authors' trees |  | why |",
+        "| --- | --- | --- | --- | --- | --- |",
+        "| first | 2 | 3 ± 0.1 [5] | 1.5 ± 0.1 [5] | **depends on the trees**: ours: holds;"
+        " theirs: does not hold |  |",
+        "| second | 1 | 3 ± 0.1 [5] | 1.5 ± 0.1 [5] | holds | so |",
         "",
-        "- made-fig1: A is said to be better than B. Not here, at 1: 0.6, against 0.7.",
-        "- made-fig1: A is said to be 0.5 or more always. Not here, at 3: 0.6, interval from 0.4, "
-        "against 0.5.",
-        "- made-fig1: no.",
     ]
+
+
+def test_where_trees_matter_points_are_measured_with_both(tmp_path):
+    seen = []
+
+    class Trees(Inputs):
+        @property
+        def authors(self):
+            return "theirs"
+
+    def once(inputs, number):
+        seen.append("theirs" if inputs == "theirs" else "ours")
+        return 1.0
+
+    points = [Point("A", 1, run=once), Point("raw", None, run=once, fixed=True)]
+    one = Figure(name="made-fig1", title="t", x="x", y="y", settings="s", runs=1,
+                 points=lambda quick: points, trees=True)  # fmt: skip
+    both = ("ours", "authors")
+    *_, (_, found) = measure(one, Trees(), Runs(tmp_path / "r.jsonl"), 1, False, both)
+    assert seen == ["ours", "theirs", "ours"] and found.taxonomies == both
+    assert [one.taxonomies for one in found.lines] == ["ours", "authors", None]
+    plain = replace(one, trees=False)
+    *_, (_, found) = measure(plain, Trees(), Runs(tmp_path / "s.jsonl"), 1, False, both)
+    assert found.taxonomies == ("ours",) and {one.taxonomies for one in found.lines} == {None}
+
+
+AUTHORS = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.mark.skipif(
+    not (AUTHORS / "adult_hierarchies").is_dir(), reason="the data folder is not there"
+)
+def test_the_authors_taxonomies_give_the_papers_heights():
+    schema = data.authors_schema(AUTHORS)
+    heights = {a.name: a.taxonomy.height for a in schema.attributes if hasattr(a, "taxonomy")}
+    assert len(heights) == 8 and sum(heights.values()) == 21
+    plan = DiffMulti(schedule="paper", score="max").plan_for(schema, Budget.of(1))
+    assert plan.depth == 63  # the paper's |g|, with 7 for each of six numbers
+    assert schema.classes == data.adult_schema().classes
+
+
+def test_the_authors_taxonomies_are_asked_for_by_name(tmp_path):
+    with pytest.raises(DataError, match="authors' taxonomies"):
+        data.authors_schema(tmp_path)
+    place = tmp_path / "adult_hierarchies" / "diffgen"
+    place.mkdir(parents=True)
+    (place / "adult.hchy").write_text("sex:discrete\n{Any {Female} {Male}}\n", "utf-8")
+    with pytest.raises(DataError, match="not the expected"):
+        data.authors_schema(tmp_path)
 
 
 def test_no_interval_reaches_beyond_what_is_possible(tmp_path):

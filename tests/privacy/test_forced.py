@@ -11,14 +11,17 @@ from hedgerow.audit.forced import check_rules, first_difference, unlike_tables
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import TINY_TABLES, long_schema, picker, random_universe
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.data import Table
 from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish import clusters, diffgen, diffmulti, diffpart
+from hedgerow.publish.api import run
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.publish.planning import rules
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 MODES = [(entry, mode) for entry in AUDITED.values() for mode in entry.modes]
 BUDGET = Budget.of(5)
@@ -63,7 +66,13 @@ def test_draws_decide_everything_that_is_public(entry, method):
 )
 def test_draws_decide_everything_with_a_delta(method):
     schema, budget = SHOP if isinstance(method, DiffPart) else PEOPLE, Budget.of(5, "1e-6")
-    assert method.plan_for(schema, budget).accounting == "zcdp"
+    if isinstance(method, DiffPart):  # which decides when it is run
+        method, budget = DiffPart(cap=20), Budget.of(5, "0.009")
+        several = unlike_tables(schema, picker(1), MANY)
+        found = [run(table, method, budget, SecureSampler(Keystream(seed=1))) for table in several]
+        assert {outcome.plan.accounting for outcome in found} == {"zcdp"}
+    else:
+        assert method.plan_for(schema, budget).accounting == "zcdp"
     assert check_rules(method, unlike_tables(schema, picker(1), MANY), budget) is None
 
 
@@ -126,7 +135,7 @@ def test_a_cap_from_exact_sizes_is_caught(monkeypatch):
 
     honest = diffpart._counted
     monkeypatch.setattr(diffpart, "_counted", counted)
-    monkeypatch.setattr(diffpart, "support_cap", lambda *_: (1 + int(seen[-1].sum() > 9), False))
+    monkeypatch.setattr(diffpart, "best_cap", lambda *_: 1 + int(seen[-1].sum() > 9))
     tables = unlike_tables(SHOP, picker(1), MANY)
     assert check_rules(DiffPart(variant="tree"), tables, BUDGET) is not None
 

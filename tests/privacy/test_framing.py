@@ -24,16 +24,18 @@ AUDITS = Path(__file__).parents[2] / "audits"
 sys.path.insert(0, str(AUDITS))  # a folder of scripts, not a package
 
 import fuzz  # noqa: E402
+import fuzz_framing  # noqa: E402
 import fuzz_guard  # noqa: E402
 import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
-from hedgerow.errors import DataError, HedgerowError  # noqa: E402
+from fuzz_mutate import OBJECTS  # noqa: E402
+from hedgerow.data import choose, frames, read_transactions, workbook  # noqa: E402
+from hedgerow.data import text as text_files  # noqa: E402
+from hedgerow.data import transactions as fimi  # noqa: E402
+from hedgerow.data.source import Source  # noqa: E402
+from hedgerow.draft.check import check_rows  # noqa: E402
+from hedgerow.errors import DataError, HedgerowError, UsageError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
-from hedgerow.table import read_transactions  # noqa: E402
-from hedgerow.table.checking import check_rows  # noqa: E402
-from hedgerow.table.readers import choose, frames, workbook  # noqa: E402
-from hedgerow.table.readers.source import Source  # noqa: E402
-from hedgerow.table.readers.text import faults, fimi, unpacked  # noqa: E402
 
 INSERTIONS = 1300
 LIMITS = Path(__file__).parents[2] / "docs" / "privacy" / "limits.md"
@@ -118,6 +120,59 @@ def test_one_more_record_changes_no_other(
     ]
     if name in (*LINES, "object record", "Arrow record"):
         assert read >= 3
+
+
+ODD = (*OBJECTS, "a secret", 1e999, "\ud800", 10**5000, b"\xff", ["a secret"], {"a secret": 1})
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
+def test_what_python_holds_without_columns_is_no_table(odd: Any) -> None:
+    """Lists, dictionaries and arrays have no types of their own: `publish` takes none of them."""
+    several = np.empty(3, object)
+    several[:] = [5, odd, 7]
+    for rows in (
+        [{"age": 5}, {"age": odd}], [[5], [odd]], {"age": [5, odd]}, several, several[:, None],
+        ({"age": one} for one in (5, odd)), np.array([[5.0], [7.0]]),
+    ):  # fmt: skip
+        for schema in (fuzz_framing.PEOPLE, fuzz_framing.BOUGHT):
+            with pytest.raises(UsageError, match="cannot read a table from an object of") as stop:
+                hedgerow.publish(rows, Schema.from_dict(schema), epsilon=1)
+            assert "secret" not in str(stop.value)
+
+
+def test_the_studio_reads_every_record_by_itself(tmp_path: Path) -> None:
+    """Odd records that the rules drop leave the release of a seed as it was, to the last byte."""
+    from hedgerow.studio.jobs import Jobs
+
+    lines = [f"{10 + row},{'cook' if row % 3 else 'smith'}" for row in range(60)]
+    odd = [
+        "nan,1e999",
+        "'5',cook ",
+        "1e400,true",
+        "-,2020-01-01",
+        ",",
+        "5.5.5,\u00e9",
+        "9" * 400 + ",x",
+    ]
+    rule = "missing: drop, outside: drop"
+    (tmp_path / "s.yaml").write_text(
+        "name: s\nunit: row\nattributes:\n"
+        f"  age: {{type: numeric, low: 0, high: 99, {rule}}}\n"
+        f"  job: {{type: categorical, values: [cook, smith], {rule}}}\n",
+        encoding="utf-8",
+    )
+    releases = []
+    for name, rows in (("plain", lines), ("odd", [odd[0], *lines[:30], *odd[1:], *lines[30:]])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["age,job", *rows]) + "\n", "utf-8")
+        words = ["publish", f"{name}.csv", "--schema", "s.yaml", "--epsilon", "1", "--seed", "3"]
+        words = [str(tmp_path / one) if "." in one else one for one in words]
+        job = Jobs(tmp_path).start(
+            [*words, "--out", str(tmp_path / name)], step="publish", title="", then="/", back="/"
+        )
+        assert job.ended.wait(600) and job.state == "done", job.error
+        files = sorted(path for path in (tmp_path / name).rglob("*") if path.is_file())
+        releases.append({path.name: path.read_bytes() for path in files})
+    assert releases[0] == releases[1] and len(releases[0]) > 1
 
 
 def test_what_stops_a_run_is_documented() -> None:
@@ -220,13 +275,13 @@ def arrow_alone(
 ) -> Source:
     """A reader of CSV files that leaves the telling apart of records to Arrow."""
     sound = SOUND(path, packed=packed, known=known, delimiter=delimiter, line_breaks=True)
-    with faults.open_binary(path, packed == "gzip") as file:
+    with text_files.open_binary(path, packed == "gzip") as file:
         start = file.read(200).decode("utf-8-sig", "replace")
     told = next((sign for sign in ",;\t|" if sign in start.splitlines()[0]), ",")
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
         keys = [str(place) for place in range(len(sound.names))]
-        with faults.open_binary(path, packed == "gzip") as file:
+        with text_files.open_binary(path, packed == "gzip") as file:
             found = pacsv.open_csv(
                 file,
                 pacsv.ReadOptions(column_names=keys, skip_rows=1),
@@ -266,7 +321,7 @@ def marked_at_the_start(data: Any) -> Any:
 LINES_OF = fimi.find_lines
 
 
-class Forgiving(unpacked._Recoded):
+class Forgiving(text_files._Recoded):
     """Passes over bytes that are no text, so that all that follows shifts."""
 
     def __init__(self, told: Any, file: Any) -> None:
@@ -294,7 +349,7 @@ needs_calamine = pytest.mark.skipif(not find_spec("python_calamine"), reason="an
         ("person and item", choose, "open_csv", arrow_alone),
         ("object record", frames, "_pandas_column", typed_by_content),
         ("line of a text", fimi, "find_lines", marked_at_the_start),
-        ("items in utf-16-le", unpacked, "_Recoded", Forgiving),
+        ("items in utf-16-le", text_files, "_Recoded", Forgiving),
         pytest.param("cell record", workbook, "cells_array", typed_by_column, marks=needs_calamine),
     ],
 )

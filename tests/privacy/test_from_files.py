@@ -27,14 +27,14 @@ from hedgerow.audit.rules import ROUNDING, replay_pair
 from hedgerow.audit.telling import Telling
 from hedgerow.audit.trials import whole_person
 from hedgerow.counting import people
+from hedgerow.data import person, table
+from hedgerow.data import records as lookup
 from hedgerow.privacy.budget import Budget
 from hedgerow.publish import clusters, publisher
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
 from hedgerow.schema import Schema
-from hedgerow.table import person, table
-from hedgerow.table.transactions import lookup
 
 METHODS = [(entry, entry.modes[0]) for entry in AUDITED.values()]
 TREE = DiffMulti()

@@ -26,12 +26,12 @@ import pytest
 from typer.testing import CliRunner
 
 import hedgerow
-from hedgerow import table
+from hedgerow import data as table
 from hedgerow.cli import app
+from hedgerow.data import Table, Transactions
 from hedgerow.errors import HedgerowError, LeakError
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.schema import Schema
-from hedgerow.table import Table, Transactions
 
 TEXT, NUMBER, COMMA, DAY = "zqcanary", "31415926", "2718,2818", "1643-12-25"
 SINGING = (TEXT, NUMBER, "31415926.0", COMMA, "2718", DAY, "1643")

@@ -15,7 +15,8 @@ import pytest
 from hedgerow.audit.enumeration import epsilon_between, hockey_stick, law_of
 from hedgerow.audit.forced import check_rules, unlike_tables
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.methods.marginals import related_schema
+from hedgerow.audit.methods.marginals import late_pair as made_late_pair
+from hedgerow.audit.methods.marginals import late_schema, related_schema, tables_of
 from hedgerow.audit.neighbours import pair_of, picker, random_pair, tiny_pairs
 from hedgerow.audit.rules import check_books, replay_pair
 from hedgerow.counting.sealed import Sealed
@@ -27,7 +28,6 @@ from hedgerow.publish import marginals as by_marginals
 from hedgerow.publish.api import run
 from hedgerow.publish.marginals import Marginals
 from hedgerow.publish.steps.measure import buy_rows
-from hedgerow.schema import Schema
 
 ENTRY = AUDITED["marginals"]
 ROWS, EPSILON = 4000, 5  # together 20,000: by then the default counts pairs, and others beside
@@ -35,36 +35,7 @@ DELTAS = [0, "1e-6"]
 STEPS = {"single", "by_class", "fine", "named", "relate", "pairs", "more_pairs", "again"}
 
 
-def schema_of(classes: int, tables: int = 2) -> Schema:
-    attributes: dict[str, Any] = {
-        "age": {"type": "numeric", "low": 0, "high": 199, "step": 1},
-        "pay": {"type": "numeric", "low": 0, "high": 99, "step": 1},
-        "job": {"type": "categorical", "values": list("pqrst")},
-        "home": {"type": "categorical", "values": list("uvwx")},
-    }
-    if classes:
-        values = [f"c{number}" for number in range(classes)]
-        attributes["kind"] = {"type": "categorical", "values": values, "role": "class"}
-    named = [["job", "home"], {"attributes": ["pay", "home"], "weight": 2}][:tables]
-    return Schema.from_dict(
-        {"name": "late", "unit": "row", "attributes": attributes, "tables": named}
-    )
-
-
-@cache
-def late_pair(classes: int, tables: int = 2, rows: int = ROWS) -> Any:
-    """Neighbours of many records, whose attributes go together."""
-    rng = np.random.default_rng(classes)
-    age = np.minimum(199, rng.exponential(25, rows).astype(np.int64))
-    pay = np.minimum(99, age // 2 + rng.integers(0, 4, rows))
-    job = np.minimum(4, age // 20)
-    columns = [age, pay, job, (job * 3 + (rng.random(rows) < 0.1)) % 4]
-    columns.append((age // 30) % max(1, classes))
-    codes = np.stack(columns, axis=1).tolist()
-    extra = (199, 0, 0, 3, max(0, classes - 1))
-    return pair_of("many records", schema_of(classes, tables), [*map(tuple, codes)], extra)
-
-
+late_pair = cache(made_late_pair)
 LATE = [(classes, delta) for classes in (0, 2, 6) for delta in DELTAS]
 
 
@@ -90,13 +61,8 @@ def test_the_late_steps_are_reached() -> None:
 
     def look(method: Marginals, pair: Any, budget: Budget) -> None:
         outcome = run(pair.with_it, method, budget, SecureSampler(Keystream(seed=1)))
-        for m in outcome.measurements:
-            number = m.max_contribution if m.name == "fine" else len(m.tables)
-            seen[m.name] = max(seen.get(m.name, 0), number)
-        for purpose, _, _ in outcome.ledger._entries:
-            draws = sum(n for (name, _, _), n in outcome.ledger._entries.items() if name == purpose)
-            if purpose == "relate":
-                seen[purpose] = max(seen.get(purpose, 0), draws)
+        for name, number in tables_of(outcome).items():
+            seen[name] = max(seen.get(name, 0), number)
         assert check_books(outcome) is None
 
     for classes, delta in LATE:
@@ -118,7 +84,7 @@ def test_random_schemas(number: int, delta: Any) -> None:
 
 def test_a_person_with_several_rows() -> None:
     """All rows of a person together lose what was claimed for the person."""
-    schema = schema_of(2)
+    schema = late_schema(2)
     rows = [tuple(codes) for codes in late_pair(2, rows=50).without.codes.tolist()]
     extra = (199, 0, 0, 3, 1)
     pair = replace(
@@ -136,7 +102,7 @@ def test_a_person_with_several_rows() -> None:
 @pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("classes", [0, 2, 6])
 def test_draws_decide_everything(classes: int, delta: Any) -> None:
-    tables = unlike_tables(schema_of(classes), picker(1), ROWS)
+    tables = unlike_tables(late_schema(classes), picker(1), ROWS)
     assert check_rules(Marginals(), tables, Budget.of(EPSILON, delta)) is None
 
 
@@ -278,7 +244,7 @@ def replayed(classes: int, rows: int, delta: Any = 0) -> Iterator[str]:
     """What replays complain of, on records whose pairs go both ways."""
     codes = [tuple(one) for one in late_pair(classes, 0, rows).without.codes.tolist()]
     for seed, extra in enumerate([(199, 0, 0, 3, 0), codes[0], codes[1], (9, 0, 4, 0, 0)] * 3):
-        pair = pair_of("twin", schema_of(classes, 0), codes, extra)
+        pair = pair_of("twin", late_schema(classes, 0), codes, extra)
         found = replay_pair(Marginals(pairs=9), pair, Budget.of(20, delta), seed)
         yield from (one.complaint for one in found if one.complaint)
 
@@ -315,7 +281,7 @@ def test_replay_finds_nothing_in_sound_code(classes: int, delta: Any) -> None:
     "twist", [groups_of_exact_counts, shares_by_the_exact_number, no_draw_for_empty_cells]
 )
 def test_forced_draws_find_the_broken_twin(twist: Break) -> None:
-    tables = unlike_tables(schema_of(2), picker(1), 1000)
+    tables = unlike_tables(late_schema(2), picker(1), 1000)
     with broken(twist):
         assert check_rules(Marginals(pairs=9), tables, Budget.of(EPSILON)) is not None
     assert check_rules(Marginals(pairs=9), tables, Budget.of(EPSILON)) is None

@@ -14,12 +14,12 @@ import pytest
 
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.replay_trace import DivergedError, compare
+from hedgerow.data import Table, Transactions
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.api import run
 from hedgerow.schema import Schema
-from hedgerow.table import Table, Transactions
 from papers import baselines
 from papers.baselines import cells, marginals, trees
 

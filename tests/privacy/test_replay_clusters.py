@@ -7,12 +7,12 @@ import pytest
 
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.replay_trace import compare
+from hedgerow.data import Table
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish import clusters
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 ROUNDING = 1e-9
 SCHEMA = Schema.from_dict(

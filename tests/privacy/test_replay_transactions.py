@@ -16,6 +16,7 @@ from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.replay_trace import DivergedError, compare
 from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.data import Transactions
 from hedgerow.errors import LeakError
 from hedgerow.privacy.budget import Budget, UnitBudget, rho_of_epsilon
 from hedgerow.privacy.curator import Curator
@@ -26,8 +27,8 @@ from hedgerow.privacy.sampler import Listing, SecureSampler
 from hedgerow.publish import diffpart
 from hedgerow.publish.api import run
 from hedgerow.publish.diffpart import DiffPart
+from hedgerow.publish.planning.rules import support_units
 from hedgerow.schema import Schema
-from hedgerow.table import Transactions
 
 ROUNDING = 1e-9
 EXAMPLES = int(os.environ.get("HEDGEROW_EXAMPLES", "60"))
@@ -100,19 +101,21 @@ def test_edge_cases(method, shape):
             check(method, made, records, extra, epsilon, number)
 
 
+SUPPORTS = support_units(40, Fraction(1), None)
 RHO = Budget.of(1, "0.009")  # with such a delta Gaussian noise is less from a cap of six on
 
 
 def spent_in_rho(method, made, records, extra, number, engine=MemoryItems, budget=RHO):
     """How much of each budget is used at most, as a share of it."""
     found_most = {"epsilon": 0.0, "rho": 0.0}
-    paid, units = ("head", 330_000) if method.head else ("support", 880_000)
-    part = budget.epsilon * units / diffpart.UNITS
+    part = budget.epsilon * SUPPORTS / diffpart.UNITS
     for found in audit(method, made, records, extra, budget, number, engine):
         assert max(found.touched, default=0) <= 1
         assert found.log_ratio.keys() >= {"size", "support", "cell"}
         rho = max(found.divergence.values())  # 0 where Laplace noise was less
-        kept = {name: ratio for name, ratio in found.log_ratio.items() if name != paid or not rho}
+        kept = {
+            name: ratio for name, ratio in found.log_ratio.items() if name != "support" or not rho
+        }
         limit = budget.epsilon - part if rho else budget.epsilon
         shares = abs(sum(kept.values())) / limit, rho / rho_of_epsilon(part, budget.delta)
         for name, spent in zip(found_most, shares, strict=True):
@@ -121,11 +124,10 @@ def spent_in_rho(method, made, records, extra, number, engine=MemoryItems, budge
 
 
 WIDE = DiffPart(cap=6, core=3)
-EVERYBODY = schema({"universe": {"range": [1, 40]}, "fan_out": 3})
-AGAIN = DiffPart(cap=1, core=1, head=30)
+MANY = schema({"universe": {"range": [1, 40]}, "fan_out": 3})
 
 
-@pytest.mark.parametrize(("method", "made"), [(WIDE, SCHEMAS["binary"]), (AGAIN, EVERYBODY)])
+@pytest.mark.parametrize(("method", "made"), [(WIDE, SCHEMAS["binary"]), (DiffPart(core=1), MANY)])
 def test_what_is_paid_in_rho_costs_rho(method, made):
     """Renyi divergences add up to rho at most, and nearly to it where the cap is that of a record:
     one of as many items as count in full costs just what was booked."""
@@ -180,7 +182,7 @@ def test_epsilon_that_is_exchanged_after_it_was_spent_is_refused():
         "epsilon": Fraction(4, 10), "rho": Fraction(1, 8),
     }  # fmt: skip
     with pytest.raises(LeakError, match="too late"):
-        ledger.exchange("head", 1, Fraction(1, 8))
+        ledger.exchange("cell", 1, Fraction(1, 8))
 
 
 @st.composite
@@ -307,36 +309,3 @@ def test_counting_more_items_than_paid_for_is_caught(engine):
     arguments = (method, SCHEMAS["binary"], [[0]] * 4, [0, 1, 2, 3, 4, 5], "1")
     assert worst(*arguments, tries=20) <= 1 + ROUNDING
     assert worst(*arguments, engine=engine, tries=20, enough=1.5) > 1.5
-
-
-def test_a_head_by_exact_supports_is_caught(monkeypatch):
-    """Which items are in the head would tell their exact supports apart."""
-    seen = []
-
-    class Peeking(MemoryItems):
-        def supports(self, cap, group, groups):
-            found = super().supports(cap, group, groups)
-            if groups == self.items:
-                seen.append(found._Sealed__content.copy())
-            return found
-
-    honest = diffpart.head_of
-    # of weight 4 and 3.2, until one record more makes it 4 and 4.2; but in 4 and in 17 records
-    records = [[0]] * 4 + [[1, 2, 3, 4, 5]] * 16
-    arguments = (DiffPart(core=1, cap=1, head=1), SCHEMAS["binary"], records, [1])
-    assert worst(*arguments, "100", engine=Peeking, tries=3) <= 100 + ROUNDING
-    exact = lambda supports, number: honest(seen[-1], number)  # noqa: E731
-    monkeypatch.setattr(diffpart, "head_of", exact)
-    assert worst(*arguments, "100", engine=Peeking, tries=3, enough=100.5) > 100.5
-
-
-def test_a_head_without_a_cap_is_caught():
-    made = SCHEMAS["binary"]
-
-    class HeadUncapped(MemoryItems):
-        def supports(self, cap, group, groups):
-            return super().supports(self.items if groups < self.items else cap, group, groups)
-
-    arguments = (DiffPart(core=1, cap=1, head=4), made, crowd(6, 30), list(range(6)), "1")
-    assert worst(*arguments, tries=20) <= 1 + ROUNDING
-    assert worst(*arguments, engine=HeadUncapped, tries=20, enough=1.2) > 1.2

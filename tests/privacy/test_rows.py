@@ -15,6 +15,7 @@ import pytest
 
 from hedgerow.audit.replay import _Replayer, record, replay
 from hedgerow.audit.replay_trace import compare
+from hedgerow.data import Table
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Listing, SecureSampler
@@ -23,7 +24,6 @@ from hedgerow.publish import supermodular
 from hedgerow.publish.api import run
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 ROUNDING = 1e-12
 HIDDEN = -1

@@ -16,9 +16,9 @@ import pytest
 
 import hedgerow
 from hedgerow import sample
+from hedgerow.data import people as person
 from hedgerow.errors import HedgerowError
 from hedgerow.measured.measurements import Measurement
-from hedgerow.table import person
 from hedgerow.verification.prices import Book, Failed, afford, prices
 
 SECRET = "Alice Liddell, 7 Deanery Garden"

@@ -18,13 +18,13 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.audit.neighbours import Pair
+from hedgerow.data import Table
 from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.measured.tables import Cells
 from hedgerow.publish.publisher import Outcome
 from hedgerow.publish.steps.rows import RowsOutcome
-from hedgerow.table import Table
 
 __all__ = ["Seen", "Viewer"]
 

@@ -26,12 +26,12 @@ import pyarrow.parquet
 from hedgerow.audit.neighbours import Pair
 from hedgerow.audit.records import EXTRA, Codes, Pick, Rows, crowded, records_of
 from hedgerow.counting.choose import Counting, open_engine
+from hedgerow.data import read, read_transactions
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import Sampler
 from hedgerow.publish.api import run
 from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.schema import Schema
-from hedgerow.table import read, read_transactions
 
 __all__ = [
     "CROWDED_CAP",

@@ -15,10 +15,9 @@ from hedgerow.cli.display.terminal import note, say, warn
 from hedgerow.errors import ReleaseError, SchemaError, UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.table.drafting.answered import Interview
-    from hedgerow.table.drafting.draft_items import ItemSketch
-    from hedgerow.table.drafting.questions import Question
-    from hedgerow.table.drafting.sketch import Sketch
+    from hedgerow.draft.answers import Interview
+    from hedgerow.draft.draft import ItemSketch, Sketch
+    from hedgerow.draft.questions import Question
 
 __all__ = ["answers_file", "ask_for_schema", "on_terminal"]
 
@@ -52,9 +51,9 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool, data
     from datetime import date
 
     from hedgerow.cli.files import write_text
+    from hedgerow.draft.answers import interview_of, signed_schema
+    from hedgerow.draft.words import PUBLIC
     from hedgerow.schema import Schema
-    from hedgerow.table.drafting.answered import interview_of, signed_schema
-    from hedgerow.table.drafting.words import PUBLIC
 
     kept = answers_file(out)
     interview = interview_of(sketch)
@@ -157,7 +156,7 @@ def _kind_before(asked: list[Question], question: Question) -> Question | None:
 
 def _explained(interview: Interview, question: Question, kind: Question | None) -> str:
     """What a person should know to answer, with all answers that there are."""
-    from hedgerow.table.drafting.words import HOW_TO_DROP
+    from hedgerow.draft.words import HOW_TO_DROP
 
     told = [question.explained]
     if question.key == "drop":
@@ -175,8 +174,9 @@ def _show(question: Question, kind: Question | None, number: int, of: int) -> No
         note(f"      {', '.join(question.choices[:_FEW])}{more}")
     if kind is not None:
         note(f"      (or it is something else: {', '.join(kind.choices)})")
-    for one in (kind, question):  # why a column is left out, or not all of its values are proposed
-        for name, told in {} if one is None else one.notes.items():
+    # why a column is left out, or not all of its values are proposed
+    for one in [question] if kind is None else [kind, question]:
+        for name, told in one.notes.items():
             note(f"      {told if one.columns == (name,) else f'{name}: {told}'}")
     note(f"      [{question.default}]" if question.default else "      (there is no proposal)")
 

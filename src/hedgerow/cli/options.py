@@ -170,7 +170,7 @@ def layout_of(encoding: str | None, header_row: int | None, sheet: str | None) -
 
 def source_of(data: str, table: str | None, query: str | None, row_wise: bool = False) -> Any:
     """What to read: a database's table or query, or a path or address as it was given."""
-    from hedgerow.table.readers.database import Database, is_database
+    from hedgerow.data.database import Database, is_database
 
     if is_database(data):
         if row_wise and query is None:
@@ -217,7 +217,7 @@ def split_tables(given: list[str] | None) -> tuple[str | None, list[str]]:
 
 def words_for(data: str) -> str:
     """How messages call the data: an address of a database without its password."""
-    from hedgerow.table.readers.database import Database, is_database
+    from hedgerow.data.database import Database, is_database
 
     return Database(data).shown if is_database(data) else data
 

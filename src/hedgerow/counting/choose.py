@@ -19,10 +19,7 @@ from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.counting.streaming.scratch import ROOM, check_folder
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, StreamedEngine
-from hedgerow.errors import UsageError
-from hedgerow.schema import Schema
-from hedgerow.suggestions import check_fields
-from hedgerow.table import (
+from hedgerow.data import (
     CodeMatrix,
     Database,
     FrameKind,
@@ -34,7 +31,10 @@ from hedgerow.table import (
     frame_kind,
     read_transactions,
 )
-from hedgerow.table.readers.source import Progress, ReadOptions, silent
+from hedgerow.data.source import Progress, ReadOptions, silent
+from hedgerow.errors import UsageError
+from hedgerow.schema import Schema
+from hedgerow.suggestions import check_fields
 
 __all__ = ["ENGINES", "Counting", "engine_of", "open_engine", "read_bytes"]
 
@@ -127,7 +127,7 @@ def open_engine(
     that is a plan cannot say, as it does not know the number of rows; so it is `ROOM` bytes.
 
     Args:
-        source: Whatever `hedgerow.table.read` takes.
+        source: Whatever `hedgerow.data.read` takes.
         schema: The public schema.
         counting: How to count.
         delimiter: The delimiter of a CSV file, if its first line is not to tell it.

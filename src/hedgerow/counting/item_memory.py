@@ -11,8 +11,8 @@ from hedgerow.arrays import Ints
 from hedgerow.compiled import kernel
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.sealed import Sealed
+from hedgerow.data import Transactions
 from hedgerow.schema.items import WEIGHT
-from hedgerow.table import Transactions
 
 __all__ = [
     "MemoryItems",

@@ -14,8 +14,8 @@ from hedgerow.counting import kernels
 from hedgerow.counting.engine import Domain, Histograms, Split
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.sums import RowSums
+from hedgerow.data import CodeMatrix, Table
 from hedgerow.errors import DataError
-from hedgerow.table import CodeMatrix, Table
 
 __all__ = ["MemoryEngine", "Records", "distinct_records"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
+from hedgerow.data import CodeMatrix, Table
 from hedgerow.schema import Numeric, Schema
-from hedgerow.table import CodeMatrix, Table
 
 __all__ = ["feature_sizes", "labelled", "nearest"]
 

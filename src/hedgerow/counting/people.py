@@ -14,7 +14,7 @@ import numpy as np
 from hedgerow.arrays import Words
 from hedgerow.counting.layout import Bytes
 from hedgerow.counting.streaming.scratch import Shelf
-from hedgerow.table.person import first_rows
+from hedgerow.data.people import first_rows
 
 __all__ = ["PersonCap"]
 

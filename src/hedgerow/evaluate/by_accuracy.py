@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats
+from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.trials import Public, Simulated, published
 from hedgerow.evaluate.wishes import Wish, cells_of_release, errors_of
 from hedgerow.privacy.budget import Number
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
-from hedgerow.table.readers.source import Progress, silent
 
 __all__ = ["EPSILONS", "Granted", "Promise", "most_epsilons", "plan_by_accuracy"]
 

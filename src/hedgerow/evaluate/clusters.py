@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
+from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.features import boxes
 from hedgerow.measured.partition import Partition
-from hedgerow.table import Table
 
 __all__ = ["cluster_records", "cluster_regions", "match_point"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow.arrays import Ints
+from hedgerow.data import Table
 from hedgerow.measured.partition import Partition
-from hedgerow.table import Table
 
 __all__ = ["discernibility", "ncp"]
 

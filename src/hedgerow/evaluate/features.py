@@ -7,9 +7,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats
+from hedgerow.data import Table, read
 from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Schema
-from hedgerow.table import Table, read
 
 __all__ = ["as_table", "boxes", "one_hot", "plain", "values"]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints, Words
 from hedgerow.compiled import kernel
-from hedgerow.table import Transactions
+from hedgerow.data import Transactions
 
 __all__ = [
     "NOT_PRIVATE",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
+from hedgerow.data import Table, Transactions, read
 from hedgerow.estimate.answers import Answers
 from hedgerow.evaluate import classify
 from hedgerow.evaluate.itemsets import (
@@ -22,7 +23,6 @@ from hedgerow.evaluate.workload import exact_counts, random_conjunctions
 from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Numeric, Schema
 from hedgerow.schema.query import Query
-from hedgerow.table import Table, Transactions, read
 
 __all__ = [
     "Accuracy",

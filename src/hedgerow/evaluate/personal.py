@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data import Table
 from hedgerow.evaluate.workload import NOT_PRIVATE
 from hedgerow.optimise.side import Side
 from hedgerow.optimise.solve import solve
 from hedgerow.publish.supermodular import Supermodular
-from hedgerow.table import Table
 
 __all__ = ["PersonalTable", "personal_table"]
 
@@ -21,7 +21,7 @@ class PersonalTable:
     """Mean risk and utility by setting. NOT PRIVATE.
 
     Args:
-        model: "threshold" or "aggregate".
+        model: "threshold", "least-risk" or "aggregate".
         setting: The risk thresholds, or the lambdas.
         utility: The mean utility of a record.
         risk: The mean risk of a record.
@@ -36,7 +36,9 @@ class PersonalTable:
 
     def text(self) -> str:
         """The table in plain text, marked."""
-        word = "risk at most" if self.model == "threshold" else "lambda"
+        word = {"threshold": "risk at most", "least-risk": "utility at least"}.get(
+            self.model, "lambda"
+        )
         lines = [NOT_PRIVATE, f"{word:>12} {'utility':>8} {'risk':>10}"]
         for setting, utility, risk in zip(self.setting, self.utility, self.risk, strict=True):
             lines.append(f"{setting:>12.4g} {utility:>8.3f} {risk:>10.4g}")
@@ -55,7 +57,7 @@ def personal_table(
 
     Args:
         table: The raw table.
-        side: The codes of a side table (`hedgerow.table.read_public`).
+        side: The codes of a side table (`hedgerow.data.read_public`).
         method: The method; its threshold or lambda is replaced.
         settings: Risk thresholds, or lambdas.
         most: At most so many records, drawn at random, are solved.
@@ -71,7 +73,12 @@ def personal_table(
     utility, risk = [], []
     for setting in settings:
         aim = method.aim()
-        aim = replace(aim, risk=setting) if aim.threshold else replace(aim, trade=setting)
+        if aim.model == "threshold":
+            aim = replace(aim, risk=setting)
+        elif aim.model == "least-risk":
+            aim = replace(aim, utility=setting)
+        else:
+            aim = replace(aim, trade=setting)
         found = solve(forest, index, worth, aim, leaves, np.ones(leaves.shape))
         fine = found.solved & (found.count > 0)
         utility.append(float(np.average(np.where(fine, found.utility, 0), weights=counts)))

@@ -11,6 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.data import (
+    Table,
+    Transactions,
+    check_transactions,
+    read_prepared,
+    read_public,
+    read_transactions,
+)
+from hedgerow.data.records import ItemPreparation
+from hedgerow.data.table import Preparation
 from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
 from hedgerow.evaluate import measures as comparisons
 from hedgerow.evaluate.classify import Model
@@ -34,16 +44,6 @@ from hedgerow.release import (
     TransactionsRelease,
 )
 from hedgerow.suggestions import check_arguments
-from hedgerow.table import (
-    Table,
-    Transactions,
-    check_transactions,
-    read_prepared,
-    read_public,
-    read_transactions,
-)
-from hedgerow.table.preparation import Preparation
-from hedgerow.table.transactions.preparation import ItemPreparation
 
 __all__ = ["Distortion", "Judgement", "Personal", "judge"]
 
@@ -397,7 +397,9 @@ def _personal(table: Table, release: RowsRelease, side: Any, seed: int) -> Perso
     forest, worth = method.terms(table.schema)
     rows = table.codes if side is None else read_public(side, table.schema)
     most = _SOLVED if forest.largest_lattice() <= LARGEST else _FEW
-    setting = method.risk if method.aim().threshold else method.trade
+    setting = {"threshold": method.risk, "least-risk": method.least_utility}.get(
+        method.model, method.trade
+    )
     codes = rows[:, : forest.attributes]
     found = personal_table(table, codes, method, (float(setting),), most, seed)
     leaves = forest.leaves(table.codes[:, : forest.attributes].astype(np.int64))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.classify import mean_and_error
 from hedgerow.evaluate.trials import Public, Result, Simulated
@@ -21,7 +22,6 @@ from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
 from hedgerow.suggestions import check_arguments
-from hedgerow.table.readers.source import Progress, silent
 
 __all__ = ["MEASURES", "Point", "Simulation", "Spread", "simulate"]
 
@@ -164,7 +164,7 @@ def simulate(
         runs: How often each is tried: simulated data and noise are drawn anew each time, and are
             the same for all methods.
         dependence: How strongly simulated columns depend on each other, from 0 to 1.
-        public: A PUBLIC table that keeps to the schema: whatever `hedgerow.table.read` takes.
+        public: A PUBLIC table that keeps to the schema: whatever `hedgerow.data.read` takes.
         seed: For the same results again.
         progress: Called with the share that is done.
 

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Floats
+from hedgerow.data import Table, Transactions
 from hedgerow.errors import UsageError
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.schema import Attribute, Items, Numeric, Schema
-from hedgerow.table import Table, Transactions
 
 __all__ = ["KINDS", "HiddenKinds", "as_frame", "simulated_transactions"]
 

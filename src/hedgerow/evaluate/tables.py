@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints
+from hedgerow.data import Table
 from hedgerow.evaluate.workload import exact_counts
 from hedgerow.release import Release
 from hedgerow.release.histogram import bins
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Query
-from hedgerow.table import Table
 
 __all__ = ["TableErrors", "k_marginal", "table_errors"]
 

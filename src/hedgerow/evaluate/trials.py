@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
+from hedgerow.data import Table, Transactions, read, read_transactions
 from hedgerow.errors import DataError
 from hedgerow.evaluate.itemsets import (
     exact_supports,
@@ -28,7 +29,6 @@ from hedgerow.publish.api import release_of, run
 from hedgerow.publish.publisher import Publisher
 from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Schema
-from hedgerow.table import Table, Transactions, read, read_transactions
 
 __all__ = ["TransactionsTrial", "Simulated", "Public", "Result", "TableTrial", "published"]
 

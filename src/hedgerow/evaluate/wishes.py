@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats
+from hedgerow.data import Transactions
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.workload import exact_counts
 from hedgerow.release import Release
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query, Schema
 from hedgerow.schema.conditions import suggest
-from hedgerow.table import Transactions
 
 __all__ = ["Cells", "Wish", "cells_of_release", "errors_of", "read_wish"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from hedgerow.arrays import Floats
+from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.release import Release
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Intervals, Query
 from hedgerow.suggestions import answer_mistakes
-from hedgerow.table import Table
 
 __all__ = [
     "NOT_PRIVATE",
@@ -239,7 +239,7 @@ def error_table(
     if not isinstance(table, Table):
         raise UsageError(
             f"table cannot be of type {type(table).__name__}.",
-            hint="Write hedgerow.table.read(data, schema), after `from hedgerow import table`.",
+            hint="Write hedgerow.data.read(data, schema), after `from hedgerow import table`.",
         )
     truth = exact_counts(table, queries)
     answers = release.count(list(queries))

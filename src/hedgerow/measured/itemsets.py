@@ -13,13 +13,10 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import WEIGHT, Items
 
-__all__ = ["HEAD", "MOST_CORE", "CoreCells", "CutTree", "Itemsets", "cap_of", "head_of"]
+__all__ = ["MOST_CORE", "CoreCells", "CutTree", "Itemsets", "cap_of"]
 
 
 MOST_CORE = 20
-HEAD = 200
-"""Items that are counted once more, where long records would blur them."""
-
 _MOST_BINS = 64
 
 
@@ -219,13 +216,3 @@ def cap_of(measurement: Measurement) -> int:
     if measurement.law == "gaussian":
         return measurement.max_contribution // WEIGHT**2
     return measurement.max_contribution // WEIGHT
-
-
-def head_of(supports: Ints, number: int) -> Ints:
-    """The items that are counted once more: those with the largest noisy supports, by code.
-
-    Example:
-        >>> head_of(np.array([1, 60, -3, 40, 19]), 2).tolist()
-        [1, 3]
-    """
-    return np.sort(np.argsort(-supports, kind="stable")[:number])

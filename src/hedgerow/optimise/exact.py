@@ -1,4 +1,4 @@
-"""Exact search through the whole lattice of a record, for both models, pruned by halves.
+"""Exact search through the whole lattice of a record, for all three models, pruned by halves.
 
 Side rows are placed where they meet the record, and summed up along each axis: the sum at x is
 then the number of side rows that x could stand for. The axes of the first half of the attributes
@@ -14,14 +14,13 @@ so that a slice whose most general end is not allowed holds none.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.compiled import kernel
-from hedgerow.optimise.hierarchy import Forest
-from hedgerow.optimise.model import Aim, Worth
+from hedgerow.optimise.model import Aim, Forest, Goal, Worth
 from hedgerow.optimise.side import Side
 
 __all__ = ["LARGEST", "Solutions", "lattice", "search"]
@@ -39,7 +38,7 @@ class Solutions:
         utility: Of each record's.
         sensitivity: Of each record's.
         count: How many side rows it could stand for.
-        solved: Whether the lattice was small enough to be searched.
+        solved: Whether there is one.
     """
 
     nodes: Small
@@ -49,13 +48,13 @@ class Solutions:
     solved: Bools
 
     @classmethod
-    def of(cls, nodes: Small, found: Floats) -> Self:
+    def of(cls, nodes: Small, sums: Floats) -> Self:
         """From what kernels fill in: nodes, and utility, sensitivity and count of each record."""
         return cls(
             nodes=nodes,
-            utility=found[:, 0],
-            sensitivity=found[:, 1],
-            count=found[:, 2].astype(np.int64),
+            utility=sums[:, 0],
+            sensitivity=sums[:, 1],
+            count=sums[:, 2].astype(np.int64),
             solved=nodes[:, 0] >= 0,
         )
 
@@ -75,7 +74,7 @@ def search(
     factor: Floats,
     most: int = LARGEST,
 ) -> Solutions:
-    """The best generalisation of each record.
+    """The best generalisation of each record whose lattice is not too large.
 
     Args:
         forest: The hierarchies.
@@ -86,17 +85,17 @@ def search(
         factor: What each record multiplies its weights by: [records, attributes].
         most: The largest lattice to search.
     """
-    records, width = leaves.shape
-    nodes = np.full((records, width), -1, np.int32)
-    found = np.zeros((records, 3))
-    most = min(most, forest.largest_lattice())
-    _search(
-        forest.parent, side.node_lo, side.node_hi, worth.utility, worth.weight, worth.floor,
-        side.half, side.rank_start, side.first, side.second, side.start, side.then, side.count,
-        np.ascontiguousarray(leaves), np.ascontiguousarray(factor), most,
-        aim.threshold, aim.risk or 0.0, aim.trade, aim.kappa, nodes, found,
-    )  # fmt: skip
-    return Solutions.of(nodes, found)
+    nodes, sums = np.full(leaves.shape, -1, np.int32), np.zeros((len(leaves), 3))
+    lengths = (forest.depth[leaves] + 1).astype(np.float64)
+    fits = np.flatnonzero(lengths.prod(axis=1) <= most)
+    if len(fits):
+        some_nodes, some_sums = nodes[fits], sums[fits]
+        _search(
+            forest.parent, side, worth, aim.goal, leaves[fits],
+            np.ascontiguousarray(factor[fits]), _room(side, lengths[fits]), some_nodes, some_sums,
+        )  # fmt: skip
+        nodes[fits], sums[fits] = some_nodes, some_sums
+    return Solutions.of(nodes, sums)
 
 
 def lattice(
@@ -107,170 +106,170 @@ def lattice(
     The last attribute varies fastest.
     """
     lengths = forest.depth[leaves].astype(np.int64) + 1
-    size = int(np.prod(lengths))
-    utility, sensitivity = np.zeros(size), np.zeros(size)
-    counts = np.zeros(size, np.int32)
+    room = _room(side, lengths[None, :].astype(np.float64))
+    utility, sensitivity = np.zeros(len(room.counts)), np.zeros(len(room.counts))
     _whole(
-        forest.parent, side.node_lo, side.node_hi, worth.utility, worth.weight, worth.floor,
-        side.half, side.rank_start, side.first, side.second, side.start, side.then, side.count,
-        np.ascontiguousarray(leaves), np.ascontiguousarray(factor), utility, sensitivity, counts,
+        forest.parent, side, worth, np.ascontiguousarray(leaves), np.ascontiguousarray(factor),
+        room, utility, sensitivity,
     )  # fmt: skip
-    return lengths, utility, sensitivity, counts.astype(np.int64)
+    return lengths, utility, sensitivity, room.counts.astype(np.int64)
 
 
-@kernel()
-def _chain(parent: Small, leaf: int, nodes: Small) -> int:
-    """Writes the nodes above a leaf and returns how many there are."""
-    length = 0
-    while leaf >= 0:
-        nodes[length] = leaf
-        length += 1
-        leaf = parent[leaf]
-    return length
+class _Room(NamedTuple):
+    """Room for a record's lattice: chains of nodes, where rows meet it, sums over its halves."""
+
+    chains: Small
+    length: Ints
+    table: Small
+    first_place: Small
+    second_place: Small
+    counts: Small
+    u1: Floats
+    s1: Floats
+    u2: Floats
+    s2: Floats
+    bound: Floats
+
+
+def _room(side: Side, lengths: Floats) -> _Room:
+    """Room for the largest of some lattices."""
+    size, n1, n2 = (
+        int(part.prod(axis=1).max())
+        for part in (lengths, lengths[:, : side.half], lengths[:, side.half :])
+    )
+    attributes = lengths.shape[1]
+    return _Room(
+        np.zeros((attributes, 64), np.int32), np.zeros(attributes, np.int64),
+        np.zeros(side.rank_start[-1], np.int32), np.zeros(len(side.first), np.int32),
+        np.zeros(len(side.second), np.int32), np.zeros(size, np.int32),
+        np.zeros(n1), np.zeros(n1), np.zeros(n2), np.zeros(n2), np.zeros(n1),
+    )  # fmt: skip
 
 
 @kernel()
 def _sum_out(
-    chains: Small, length: Ints, first: int, last: int, value: Floats, factor: Floats,
-    floor: float, weighted: bool, out: Floats,
+    room: Any, first: int, last: int, worth: Any, factor: Floats, utility: Floats,
+    sensitivity: Floats,
 ) -> int:  # fmt: skip
-    """Sums of node values over all combinations of attributes first..last-1; how many."""
+    """Both sums over all combinations of attributes first..last-1; how many these are."""
     size = 1
-    out[0] = 0.0
+    utility[0] = 0.0
+    sensitivity[0] = 0.0
     for place in range(first, last):
-        levels = length[place]
+        levels = room.length[place]
         for old in range(size - 1, -1, -1):
-            base = out[old]
+            u, s = utility[old], sensitivity[old]
             for level in range(levels):
-                one = value[chains[place, level]]
-                if weighted:
-                    one = max(one * factor[place], floor)
-                out[old * levels + level] = base + one
+                node = room.chains[place, level]
+                utility[old * levels + level] = u + worth.utility[node]
+                mine = max(worth.weight[node] * factor[place], worth.floor)
+                sensitivity[old * levels + level] = s + mine
         size *= levels
     return size
 
 
 @kernel()
-def _meet(
-    chains: Small, length: Ints, first: int, last: int, node_lo: Small, node_hi: Small,
-    rank_start: Ints, table: Small, combinations: Small, place_of: Small,
-) -> None:  # fmt: skip
+def _meet(room: Any, side: Any, first: int, last: int, rows: Small, place_of: Small) -> None:
     """Where each combination of side values meets the record, as a place in a half lattice."""
     stride = 1
     for place in range(last - 1, first - 1, -1):
-        base = rank_start[place]
-        for level in range(length[place] - 1, -1, -1):  # the root covers all, then ever less
-            node = chains[place, level]
-            for rank in range(node_lo[node], node_hi[node]):
-                table[base + rank] = level * stride
-        stride *= length[place]
-    for row in range(combinations.shape[0]):
+        base = side.rank_start[place]
+        for level in range(room.length[place] - 1, -1, -1):  # the root covers all, then less
+            node = room.chains[place, level]
+            for rank in range(side.node_lo[node], side.node_hi[node]):
+                room.table[base + rank] = level * stride
+        stride *= room.length[place]
+    for row in range(rows.shape[0]):
         total = 0
         for place in range(first, last):
-            total += table[rank_start[place] + combinations[row, place - first]]
+            total += room.table[side.rank_start[place] + rows[row, place - first]]
         place_of[row] = total
 
 
 @kernel()
-def _place_rows(
-    start: Small, then: Small, count: Small, first_place: Small, second_place: Small,
-    size: int, width: int, length: Ints, half: int, counts: Small,
-) -> None:  # fmt: skip
-    """Puts side rows where they meet the record and sums along the axes of the first half."""
-    counts[: size * width] = 0
-    for row in range(first_place.size):
-        base = first_place[row] * width
-        for entry in range(start[row], start[row + 1]):
-            counts[base + second_place[then[entry]]] += count[entry]
-    stride = 1
-    for place in range(half - 1, -1, -1):
-        block = stride * length[place]
-        for base in range(0, size, block):
-            low = (base + stride) * width
-            back = stride * width
-            for cell in range(low, (base + block) * width):
-                counts[cell] += counts[cell - back]
-        stride = block
-
-
-@kernel()
-def _sum_slice(counts: Small, base: int, length: Ints, half: int, last: int) -> None:
+def _sum_slice(room: Any, base: int, half: int, last: int) -> None:
     """Sums along the axes of the second half, in one slice."""
     width = 1
     for place in range(half, last):
-        width *= length[place]
+        width *= room.length[place]
     stride = 1
     for place in range(last - 1, half - 1, -1):
-        block = stride * length[place]
+        block = stride * room.length[place]
         for low in range(base, base + width, block):
             for cell in range(low + stride, low + block):
-                counts[cell] += counts[cell - stride]
+                room.counts[cell] += room.counts[cell - stride]
         stride = block
 
 
 @kernel()
-def _value(
-    count: Any, utility: float, sensitivity: float, threshold: bool, risk: float, trade: float,
-    kappa: int,
-) -> float:  # fmt: skip
-    if threshold:
-        if count <= 0 or count * risk < sensitivity:
+def _lay_out(
+    parent: Small, side: Any, worth: Any, leaves: Small, factor: Floats, room: Any
+) -> tuple[int, int]:
+    """A record's lattice: chains, sums over both halves, counts summed along the first half."""
+    attributes, half, counts = leaves.size, side.half, room.counts
+    for place in range(attributes):
+        node, length = leaves[place], 0
+        while node >= 0:
+            room.chains[place, length] = node
+            length += 1
+            node = parent[node]
+        room.length[place] = length
+    n1 = _sum_out(room, 0, half, worth, factor, room.u1, room.s1)
+    n2 = _sum_out(room, half, attributes, worth, factor, room.u2, room.s2)
+    _meet(room, side, 0, half, side.first, room.first_place)
+    _meet(room, side, half, attributes, side.second, room.second_place)
+    counts[: n1 * n2] = 0
+    for row in range(room.first_place.size):
+        base = room.first_place[row] * n2
+        for entry in range(side.start[row], side.start[row + 1]):
+            counts[base + room.second_place[side.then[entry]]] += side.times[entry]
+    stride = 1
+    for place in range(half - 1, -1, -1):
+        block = stride * room.length[place]
+        back = stride * n2
+        for base in range(0, n1, block):
+            for cell in range((base + stride) * n2, (base + block) * n2):
+                counts[cell] += counts[cell - back]
+        stride = block
+    return n1, n2
+
+
+@kernel()
+def _value(count: Any, utility: float, sensitivity: float, goal: Any) -> float:
+    """What a generalisation is worth under an aim; below 0 where the aim forbids it."""
+    if goal.model == 0:  # threshold
+        if count <= 0 or count * goal.bound < sensitivity:
             return -1.0
         return utility
+    if goal.model == 1:  # least risk
+        if count <= 0 or utility < goal.bound * (1 - 1e-12):
+            return -1.0
+        least: float = count / sensitivity
+        return least
     power = 1.0
-    for _ in range(kappa):
+    for _ in range(goal.kappa):
         power *= utility
-    value: float = trade * count / sensitivity + power
+    value: float = goal.trade * count / sensitivity + power
     return value
 
 
 @kernel()
 def _search(
-    parent: Small, node_lo: Small, node_hi: Small, worth: Floats, weight: Floats, floor: float,
-    half: int, rank_start: Ints, first: Small, second: Small, start: Small, then: Small,
-    count: Small, leaves: Small, factor: Floats, most: int, threshold: bool, risk: float,
-    trade: float, kappa: int, nodes: Small, found: Floats,
+    parent: Small, side: Any, worth: Any, goal: Goal, leaves: Small, factor: Floats, room: Any,
+    nodes: Small, sums: Floats,
 ) -> None:  # fmt: skip
     records, attributes = leaves.shape
-    chains = np.zeros((attributes, 64), np.int32)
-    length = np.zeros(attributes, np.int64)
-    table = np.zeros(rank_start[attributes], np.int32)
-    first_place = np.zeros(first.shape[0], np.int32)
-    second_place = np.zeros(second.shape[0], np.int32)
-    counts = np.zeros(most, np.int32)
-    u1, s1, u2, s2 = np.zeros(most), np.zeros(most), np.zeros(most), np.zeros(most)
-    bound = np.zeros(most)
+    counts, bound = room.counts, room.bound
     for record in range(records):
-        size = 1
-        for place in range(attributes):
-            length[place] = _chain(parent, leaves[record, place], chains[place])
-            size *= length[place]
-            if size > most:
-                break
-        if size > most:
-            continue
-        mine = factor[record]
-        n1 = _sum_out(chains, length, 0, half, worth, mine, floor, False, u1)
-        _sum_out(chains, length, 0, half, weight, mine, floor, True, s1)
-        n2 = _sum_out(chains, length, half, attributes, worth, mine, floor, False, u2)
-        _sum_out(chains, length, half, attributes, weight, mine, floor, True, s2)
-        _meet(chains, length, 0, half, node_lo, node_hi, rank_start, table, first, first_place)
-        _meet(
-            chains, length, half, attributes, node_lo, node_hi, rank_start, table, second,
-            second_place,
-        )  # fmt: skip
-        _place_rows(start, then, count, first_place, second_place, n1, n2, length, half, counts)
+        n1, n2 = _lay_out(parent, side, worth, leaves[record], factor[record], room)
         # the best conceivable value of each slice
         top = 0
         for x1 in range(n1):
             total = 0
             for cell in range(x1 * n2, (x1 + 1) * n2):
                 total += counts[cell]
-            least = s1[x1] + s2[n2 - 1]
-            if threshold and (total <= 0 or total * risk < least):
-                bound[x1] = -1.0
-            else:
-                bound[x1] = _value(total, u1[x1] + u2[0], least, threshold, risk, trade, kappa)
+            least = room.s1[x1] + room.s2[n2 - 1]
+            bound[x1] = _value(total, room.u1[x1] + room.u2[0], least, goal)
             if bound[x1] > bound[top]:
                 top = x1
         best, where, least_risk = -1.0, -1, np.inf
@@ -279,12 +278,12 @@ def _search(
             if bound[x1] < best or bound[x1] < 0.0 or turn == top:
                 continue
             base = x1 * n2
-            _sum_slice(counts, base, length, half, attributes)
+            _sum_slice(room, base, side.half, attributes)
             for x2 in range(n2):
-                utility, sensitivity = u1[x1] + u2[x2], s1[x1] + s2[x2]
+                utility, sensitivity = room.u1[x1] + room.u2[x2], room.s1[x1] + room.s2[x2]
                 cell = counts[base + x2]
-                value = _value(cell, utility, sensitivity, threshold, risk, trade, kappa)
-                if value < best:
+                value = _value(cell, utility, sensitivity, goal)
+                if value < best or value < 0.0:
                     continue
                 share = sensitivity / cell if cell > 0 else np.inf
                 # the less risky one of two that are equally good, then the first one
@@ -294,42 +293,23 @@ def _search(
                     or (share == least_risk and base + x2 < where)
                 ):
                     best, where, least_risk = value, base + x2, share
-                    found[record, 0] = utility
-                    found[record, 1] = sensitivity
-                    found[record, 2] = cell
+                    sums[record, 0] = utility
+                    sums[record, 1] = sensitivity
+                    sums[record, 2] = cell
         if where < 0:
             continue
         rest = where
         for place in range(attributes - 1, -1, -1):
-            nodes[record, place] = chains[place, rest % length[place]]
-            rest //= length[place]
+            nodes[record, place] = room.chains[place, rest % room.length[place]]
+            rest //= room.length[place]
 
 
 @kernel()
 def _whole(
-    parent: Small, node_lo: Small, node_hi: Small, worth: Floats, weight: Floats, floor: float,
-    half: int, rank_start: Ints, first: Small, second: Small, start: Small, then: Small,
-    count: Small, leaves: Small, factor: Floats, utility: Floats, sensitivity: Floats,
-    counts: Small,
+    parent: Small, side: Any, worth: Any, leaves: Small, factor: Floats, room: Any,
+    utility: Floats, sensitivity: Floats,
 ) -> None:  # fmt: skip
-    attributes = leaves.size
-    chains = np.zeros((attributes, 64), np.int32)
-    length = np.zeros(attributes, np.int64)
-    table = np.zeros(rank_start[attributes], np.int32)
-    first_place = np.zeros(first.shape[0], np.int32)
-    second_place = np.zeros(second.shape[0], np.int32)
-    for place in range(attributes):
-        length[place] = _chain(parent, leaves[place], chains[place])
-    _sum_out(chains, length, 0, attributes, worth, factor, floor, False, utility)
-    _sum_out(chains, length, 0, attributes, weight, factor, floor, True, sensitivity)
-    n1 = 1
-    for place in range(half):
-        n1 *= length[place]
-    n2 = counts.size // n1
-    _meet(chains, length, 0, half, node_lo, node_hi, rank_start, table, first, first_place)
-    _meet(
-        chains, length, half, attributes, node_lo, node_hi, rank_start, table, second, second_place
-    )
-    _place_rows(start, then, count, first_place, second_place, n1, n2, length, half, counts)
+    n1, n2 = _lay_out(parent, side, worth, leaves, factor, room)
+    _sum_out(room, 0, leaves.size, worth, factor, utility, sensitivity)
     for x1 in range(n1):
-        _sum_slice(counts, x1 * n2, length, half, attributes)
+        _sum_slice(room, x1 * n2, side.half, leaves.size)

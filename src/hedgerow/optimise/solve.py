@@ -1,4 +1,16 @@
-"""The best generalisation of every record, by the way that its own lattice allows.
+"""The paper's three models, and how each is solved.
+
+A record's generalisations x have a utility u(x) and a risk r(x) = sensitivity(x) / count(x).
+
+* Threshold: the largest u(x) with r(x) at most c. NP-hard in the number of attributes.
+* Least risk, its dual (C1' and C3' of the paper): the least r(x) with u(x) at least c.
+* Aggregate: the largest lambda / r(x) + u(x) ** kappa. Polynomial.
+
+| lattice          | threshold               | least risk           | aggregate         |
+|------------------|-------------------------|----------------------|-------------------|
+| up to 2^20       | `search`: exact         | `search`: exact      | `search`: exact   |
+| larger           | `descend`: walks        | `descend_to_utility` | cuts, norm points |
+| larger, thorough | `approximate_threshold` | as above             | as above          |
 
 What becomes of a record follows from that record and from public facts alone: the hierarchies, the
 side table, the settings, and the size of its own lattice. Nothing here looks at another record.
@@ -6,20 +18,21 @@ side table, the settings, and the size of its own lattice. Nothing here looks at
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from hedgerow.arrays import Floats, Small
+from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.errors import UsageError
-from hedgerow.optimise.aggregate import Found, maximise_aggregate
-from hedgerow.optimise.descend import descend
+from hedgerow.optimise.aggregate import Found, approximate_threshold, maximise_aggregate
+from hedgerow.optimise.descend import descend, descend_to_utility
 from hedgerow.optimise.exact import LARGEST, Solutions, search
-from hedgerow.optimise.hierarchy import Forest
-from hedgerow.optimise.model import Aim, Worth
-from hedgerow.optimise.record import Record
-from hedgerow.optimise.side import Side
-from hedgerow.optimise.threshold import approximate_threshold
+from hedgerow.optimise.model import Aim, Forest, Worth
+from hedgerow.optimise.side import Record, Side
 
 __all__ = ["check_possible", "solve"]
+
+_AT_ONCE = 1 << 26  # generalisations, so that progress can be shown
 
 
 def check_possible(forest: Forest, side: Side, worth: Worth, aim: Aim, most: float) -> None:
@@ -59,6 +72,7 @@ def solve(
     *,
     largest: int = LARGEST,
     thorough: bool = False,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> Solutions:
     """Solves distinct records.
 
@@ -72,37 +86,56 @@ def solve(
         largest: Lattices up to this size are searched through.
         thorough: For larger ones in the threshold model: whether to take the Lovasz relaxation
             too, which is slower by far, for a little more utility.
+        progress: Called with the share of the records that is done.
     """
-    found = search(forest, side, worth, aim, leaves, factor, largest)
-    rest = np.flatnonzero(~found.solved)
-    if len(rest) and aim.threshold and not thorough:
-        more = descend(forest, side, worth, aim, leaves[rest], factor[rest])
-        found.nodes[rest], found.utility[rest] = more.nodes, more.utility
-        found.sensitivity[rest], found.count[rest] = more.sensitivity, more.count
-        found.solved[rest] = more.solved
-    elif len(rest):
-        way = approximate_threshold if aim.threshold else maximise_aggregate
+    number = len(leaves)
+    nodes, sums = np.full(leaves.shape, -1, np.int32), np.zeros((number, 3))
+    fits = (forest.depth[leaves] + 1.0).prod(axis=1) <= largest
+    done = 0
+
+    def put(places: Ints, some: Solutions) -> None:
+        nonlocal done
+        nodes[places] = np.where(some.solved[:, None], some.nodes, -1)
+        columns = (some.utility, some.sensitivity, some.count)
+        sums[places] = np.where(some.solved[:, None], np.stack(columns, axis=1), 0.0)
+        done += len(places)
+        progress(done / number)
+
+    small = np.flatnonzero(fits)
+    portion = max(1, _AT_ONCE // min(largest, forest.largest_lattice()))
+    for begin in range(0, len(small), portion):
+        places = small[begin : begin + portion]
+        put(places, search(forest, side, worth, aim, leaves[places], factor[places], largest))
+    rest = np.flatnonzero(~fits)
+    if aim.model == "aggregate" or (aim.model == "threshold" and thorough):
         for place in rest.tolist():
             record = Record.of(forest, side, worth, leaves[place], factor[place])
-            if aim.risk is not None and not _allowed(record, aim.risk):
-                continue  # not even the most general values are
-            _take(forest, record, leaves[place], way(record, aim), found, place)
-    return found
+            put(np.asarray([place]), _alone(forest, record, leaves[place], aim))
+    elif len(rest):
+        walk = descend if aim.model == "threshold" else descend_to_utility
+        before = done
+        put(rest, walk(
+            forest, side, worth, aim, leaves[rest], factor[rest],
+            progress=lambda few: progress((before + few) / number),
+        ))  # fmt: skip
+    return Solutions.of(nodes, sums)
 
 
-def _allowed(record: Record, risk: float) -> bool:
+def _alone(forest: Forest, record: Record, leaves: Small, aim: Aim) -> Solutions:
+    """One record, by the polynomial methods."""
     top = record.heights
-    return record.count(top) * risk >= float(record.sensitivities(top[None, :])[0])
-
-
-def _take(
-    forest: Forest, record: Record, leaves: Small, best: Found, found: Solutions, place: int
-) -> None:
+    nodes, sums = np.full((1, len(top)), -1, np.int32), np.zeros((1, 3))
+    if aim.risk is None:
+        best: Found = maximise_aggregate(record, aim)
+    elif record.count(top) * aim.risk < float(record.sensitivities(top[None, :])[0]):
+        return Solutions.of(nodes, sums)  # not even the most general values are allowed
+    else:
+        best = approximate_threshold(record, aim)
     for column, (leaf, steps) in enumerate(zip(leaves.tolist(), best.point.tolist(), strict=True)):
         for _ in range(steps):
             leaf = int(forest.parent[leaf])
-        found.nodes[place, column] = leaf
-    found.utility[place] = best.utility
-    found.sensitivity[place] = float(record.sensitivities(best.point[None, :])[0])
-    found.count[place] = record.count(best.point)
-    found.solved[place] = True
+        nodes[0, column] = leaf
+    sums[0] = (
+        best.utility, float(record.sensitivities(best.point[None, :])[0]), record.count(best.point)
+    )  # fmt: skip
+    return Solutions.of(nodes, sums)

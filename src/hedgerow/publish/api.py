@@ -12,6 +12,7 @@ from typing import Any, SupportsIndex
 
 from hedgerow.counting.choose import Counting, engine_of, open_engine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
+from hedgerow.data import Database, Table, Transactions, refuse_mixing
 from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.budget_ledger.ledger import Booking, Notes
@@ -32,7 +33,6 @@ from hedgerow.release.target import Target
 from hedgerow.schema import Schema
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes, check_arguments, whole
-from hedgerow.table import Database, Table, Transactions, refuse_mixing
 
 __all__ = ["publish", "release_of", "run"]
 

@@ -32,6 +32,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Histograms
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.nearest import feature_sizes, labelled, nearest
+from hedgerow.data import Table, encode_rows, read, refuse_mixing
 from hedgerow.errors import UsageError
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
@@ -42,7 +43,6 @@ from hedgerow.publish.planning.plan import divide_budget, levels
 from hedgerow.publish.publisher import refuse_unready
 from hedgerow.schema import Numeric, Schema
 from hedgerow.suggestions import check_arguments, check_fields
-from hedgerow.table import Table, encode_rows, read, refuse_mixing
 
 __all__ = ["CLUSTER", "Centroids", "cluster_schema", "find_centroids", "label_rows", "run"]
 

@@ -12,9 +12,7 @@ Spent on each record (path composition, see `privacy.ledger`):
 | step                                         | mechanism        | `paper`      | `core` | `tree` |
 |----------------------------------------------|------------------|--------------|--------|--------|
 | size: records by number of items             | discrete Laplace | -            | 5%     | 2%     |
-| support: records with each item, by weight   | discrete Laplace | -            | to 88% | 30%    |
-| head_size: records by number of head items   | discrete Laplace | -            | 5%*    | -      |
-| head: support of each item of the head       | discrete Laplace | -            | 33%*   | -      |
+| support: records with each item, by weight   | discrete Laplace | -            | to 83% | 30%    |
 | test: is an inner sub-partition worth while? | noisy threshold  | b/n each     | -      | -      |
 | gate: the same, all levels together          | depth-free gate  | -            | -      | 25%    |
 | leaf, cell: how many records                 | discrete Laplace | what is left | rest   | rest   |
@@ -27,10 +25,7 @@ is counted, and how the others are spread is estimated from their supports. A re
 counts less for each, so that it counts for no more than a cap in all. If the whole universe fits,
 supports cost nothing. `tree` keeps the tree that was given, for sets in its own words.
 
-* Where a few long records would blur the frequent items, by noisy sizes, supports get 50%, with a
-small cap, and the items that look most frequent, the head, are counted once more among themselves:
-records are short there, and a cap of its own leaves next to nothing out. With a delta, whichever
-of the two measures the head is paid in rho, if Gaussian noise is then less than Laplace noise.
+With a delta, supports are paid in rho, if Gaussian noise is then less than Laplace noise.
 
 Departures from the paper (P.. as in docs/algorithms/diffpart.md): a leaf is counted and not tested
 before (P1); empty sub-partitions are as many as there are, drawn at once by an exact binomial, with
@@ -42,7 +37,7 @@ data (P6, P7), and loses nothing: what a partition holds beside its sub-partitio
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -54,7 +49,7 @@ from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.sizes import SizeCurve, fit_sizes
-from hedgerow.measured.itemsets import HEAD, MOST_CORE, CoreCells, Itemsets, cap_of, head_of
+from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, cap_of
 from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.budget import Budget, UnitBudget, precision_below, rho_of_epsilon
 from hedgerow.privacy.curator import Curator
@@ -63,14 +58,14 @@ from hedgerow.privacy.sampler import Sampler
 from hedgerow.publish.planning.plan import Budgets, Plan, divide_budget
 from hedgerow.publish.planning.rules import (
     CROWD,
+    LIGHT_TAILS,
     REST_EDGES,
     WHOLE_UNIVERSE,
-    cap_cost,
+    best_cap,
     core_size,
-    frequent_support,
-    item_cap,
     size_edges,
-    support_cap,
+    support_caps,
+    support_losses,
     support_units,
 )
 from hedgerow.publish.publisher import (
@@ -98,14 +93,10 @@ __all__ = ["DiffPart"]
 UNITS = 1_000_000
 SIZE_UNITS = {"core": 50_000, "small": 20_000, "tree": 20_000}  # "small" may be counted whole
 TREE_SUPPORT_UNITS = 300_000
-HEAD_UNITS = {"support": 500_000, "head_size": 50_000, "head": 330_000}
 GATE_UNITS = 250_000
 MOST_PARTITIONS = 1_000_000
 _LOW_BAR = 1000  # records, which most data sets have
 _ROOT = np.zeros(1, dtype=np.int64)
-
-Variance = Callable[[int], float]
-"""Of the noise of a support, by the cap."""
 
 
 @answer_mistakes
@@ -120,8 +111,6 @@ class DiffPart(Publisher):
         core: The number of items in the core; by default set by a public rule.
         cap: The number of items for which one record counts in total, when supports are counted;
             by default set by a public rule from noisy sizes.
-        head: The number of items that are counted once more, 0 for none; by default set by a public
-            rule from noisy sizes. Only for "core".
         c1: The paper's C1, which sets the threshold for leaves. Only for "paper".
         c2: The paper's C2, which sets the threshold for other partitions. Only for "paper".
         max_partitions: The largest number of partitions; the tree stops growing there.
@@ -135,7 +124,6 @@ class DiffPart(Publisher):
     variant: Literal["core", "tree"] | None = None
     core: int | None = None
     cap: int | None = None
-    head: int | None = None
     c1: float = 2.75
     c2: float = 6.75
     max_partitions: int = 100_000
@@ -149,8 +137,6 @@ class DiffPart(Publisher):
         super().__post_init__()
         check_count("core", self.core, MOST_CORE)
         check_count("cap", self.cap, 1_000_000)
-        if self.head != 0:
-            check_count("head", self.head, 1_000_000)
         check_count("max_partitions", self.max_partitions, MOST_PARTITIONS)
         for setting, value in (("c1", self.c1), ("c2", self.c2)):
             if not 0 < value < 1e6:
@@ -168,7 +154,7 @@ class DiffPart(Publisher):
     # plan
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
-        """See `Publisher.plan_for`. A delta may pay for the head, or is not spent."""
+        """See `Publisher.plan_for`. A delta may pay for supports, or is not spent."""
         items, kind = schema.transaction_items, self.kind(schema)
         if not self._spends_delta(items, kind):
             budget = replace(budget, delta=Fraction(0))
@@ -191,9 +177,7 @@ class DiffPart(Publisher):
             )
             if not whole:
                 units = TREE_SUPPORT_UNITS
-                if kind == "core" and self.head:
-                    units = HEAD_UNITS["support"]
-                elif kind == "core":
+                if kind == "core":
                     units = support_units(items.size, budget.epsilon, rows)
                 reach = WEIGHT * items.most
                 allowances.append(
@@ -235,10 +219,7 @@ class DiffPart(Publisher):
         whole = core_size(items.size, records, float(budget.epsilon * left))
         if whole == items.size:
             return whole
-        supports = support_units(items.size, budget.epsilon, rows)
-        if self.head:
-            supports = sum(HEAD_UNITS.values())
-        left -= Fraction(supports, UNITS)
+        left -= Fraction(support_units(items.size, budget.epsilon, rows), UNITS)
         return min(items.size - 1, core_size(items.size, records, float(budget.epsilon * left)))
 
     # run
@@ -268,13 +249,12 @@ class DiffPart(Publisher):
         plan = self.plan_for(schema, plan.budget, rows)
         found = [sizes]
         progress(0.2)
-        # support, and the head once more
+        # support
         lines = {line.purpose: line for line in plan.allowances[1:]}
         if "support" in lines:
             units = lines.pop("support").units
             assert units is not None
-            curve = _curve(sizes, items.most)
-            found += self._supports(engine, items, plan.budget, curator, curve, units[0])
+            found.append(self._supports(engine, items, plan.budget, curator, sizes, units[0]))
         curator.ledger.allow(lines.values())
         progress(0.6)
         grow = self._cells if kind == "core" else self._tree
@@ -295,47 +275,41 @@ class DiffPart(Publisher):
         items: Items,
         budget: Budget,
         curator: Curator,
-        curve: SizeCurve,
+        sizes: Measurement,
         units: int,
-    ) -> list[Measurement]:
-        """The supports of all items; and of the head once more, where it wants another cap."""
-        ledger, epsilon = curator.ledger, float(budget.epsilon)
-        every, typical = np.arange(items.size), frequent_support(curve, items.size)
+    ) -> Measurement:
+        """Noisy weighted supports: a record adds WEIGHT * cap, in squares WEIGHT^2 * cap at most.
 
-        def rule(variance: Variance) -> int:
-            return min(self.cap or support_cap(curve, items.size, variance, epsilon)[0], items.most)
-
-        def costs(variance: Variance, cap: int) -> list[float]:
-            # of a frequent item, and of noise alone
-            return [cap_cost(curve, one, variance, cap) for one in (typical, 0.0)]
-
-        noises = _noises(budget, units)
-        _, anew = support_cap(curve, items.size, noises[0].variance, epsilon)
-        number = self.head if self.head is not None else HEAD if anew and not self.cap else 0
-        if self.variant == "tree" or not number:
-            noise, cap = _least(noises, rule, costs)
-            return [_weighed(curator, engine, "support", (units, noise, cap), every)]
-        first = _noises(budget, HEAD_UNITS["support"])[0]
-        chosen = HEAD_UNITS["support"], first, rule(first.variance)
-        supports = _weighed(curator, engine, "support", chosen, every)
-        head = head_of(supports.values[:, 0], number)
-        group = np.full(items.size, -1)
-        group[head] = np.arange(len(head))
-        edges = size_edges(min(items.most, len(head)))
-        ledger.allow([Allowance("head_size", "epsilon", units=(HEAD_UNITS["head_size"],), uses=1)])
-        sizes = _counted(curator, "head_size", "size", edges, engine.sizes(edges, group))
-        inside = _curve(sizes, min(items.most, len(head)))
-        upper = np.sort(supports.values[:, 0])[-max(1, len(head) // 2) :]
-        held = max(float(upper.mean()) / WEIGHT / curve.share(chosen[2]), 1.0)
-        noise, cap = _least(
-            _noises(budget, HEAD_UNITS["head"]),
-            lambda variance: item_cap(inside, held, variance),
-            lambda variance, cap: [cap_cost(inside, held, variance, cap)],
+        With a delta the noise is Gaussian if there is a cap with which neither all items nor the
+        most frequent ones are further off than with Laplace noise, as far as the rule can tell.
+        """
+        curve = _curve(sizes, items.most)
+        epsilon = budget.epsilon * Fraction(units, UNITS)
+        noise = _Noise("epsilon", epsilon)
+        caps = (
+            [min(self.cap, items.most)]
+            if self.cap
+            else support_caps(curve, items.size, items.most, float(budget.epsilon))
         )
-        again = _weighed(
-            curator, engine, "head", (HEAD_UNITS["head"], noise, min(cap, items.most)), group, head
-        )
-        return [supports, sizes, again]
+        losses = {cap: support_losses(curve, items.size, noise.variance, cap) for cap in caps}
+        cap = best_cap(losses)
+        if budget.delta:
+            gaussian = _Noise("rho", rho_of_epsilon(epsilon, budget.delta))
+            others = {
+                other: support_losses(curve, items.size, gaussian.variance, other)
+                for other in caps
+                if gaussian.drawable(other)
+            }
+            average, frequent = losses[cap]
+            other = best_cap(others, below=(LIGHT_TAILS * average, frequent))
+            if other:
+                noise, cap = gaussian, other
+                curator.ledger.exchange("support", units, noise.amount)
+        curator.ledger.allow([Allowance("support", noise.budget, units=(units,), uses=1)])
+        every = np.arange(items.size)
+        most = WEIGHT * cap if noise.budget == "epsilon" else WEIGHT * WEIGHT * cap
+        exact = engine.supports(cap, every, items.size)
+        return _counted(curator, "support", "item", every, exact, most)
 
     def _cells(
         self,
@@ -350,8 +324,7 @@ class DiffPart(Publisher):
         size = self._core(items, plan.budget, rows)
         core, rest = np.arange(items.size), np.zeros(1, dtype=np.int64)
         if size < items.size:
-            supports = found[1].values[:, 0]
-            core = np.sort(np.argsort(-supports, kind="stable")[:size])
+            core = _most_frequent(found[1].values[:, 0], size)
             edges = [edge for edge in REST_EDGES if edge <= items.size - size]
             rest = np.asarray(edges, dtype=np.int64)
         partition = CoreCells(core, rest)
@@ -400,9 +373,6 @@ class DiffPart(Publisher):
         for measurement in outcome.measurements:
             if measurement.name == "support":
                 found["cap"] = cap_of(measurement)
-            if measurement.name == "head":
-                found["head_cap"] = cap_of(measurement)
-                found["head"] = len(measurement.where)
         if isinstance(outcome.partition, CoreCells):
             found["core"] = len(outcome.partition.core)
         return found
@@ -434,34 +404,6 @@ class _Noise:
         return self.budget == "epsilon" or precision_below(rate) > 0
 
 
-def _noises(budget: Budget, units: int) -> list[_Noise]:
-    """Laplace noise, and Gaussian noise if there is a delta."""
-    epsilon = budget.epsilon * Fraction(units, UNITS)
-    found = [_Noise("epsilon", epsilon)]
-    if budget.delta:
-        found.append(_Noise("rho", rho_of_epsilon(epsilon, budget.delta)))
-    return found
-
-
-def _least(
-    noises: Sequence[_Noise],
-    rule: Callable[[Variance], int],
-    costs: Callable[[Variance, int], Sequence[float]],
-) -> tuple[_Noise, int]:
-    """Laplace noise and its cap, or Gaussian noise and its own where that costs less everywhere.
-
-    So nothing is worse with a delta than without one, as far as the rule can tell.
-    """
-    first, *others = noises
-    cap = rule(first.variance)
-    for other in others:
-        wide = rule(other.variance)
-        pairs = zip(costs(other.variance, wide), costs(first.variance, cap), strict=True)
-        if other.drawable(wide) and all(new < old for new, old in pairs):
-            return other, wide
-    return first, cap
-
-
 def _spent(plan: Plan, ledger: Ledger) -> Plan:
     """The plan as it was carried out; a delta that bought nothing is not spent."""
     parts = tuple(ledger.budgets.values())
@@ -481,8 +423,6 @@ def _remark(items: Items, budget: Budget) -> str:
     return (
         f"With more than about {many:,} records, each item is known well enough for less, and more "
         "is spent on which items go together."
-        + (" Where some records are very long, the most frequent items are counted once more, with "
-           "a part of what supports get." if items.size > 2 * HEAD else "")
         + (" Delta is spent where Gaussian noise is less; else none is." if budget.delta else "")
     )  # fmt: skip
 
@@ -524,26 +464,9 @@ def _curve(sizes: Measurement, most: int) -> SizeCurve:
     return fit_sizes(sizes.where, counts, float(sizes.units[0] * sizes.unit), most)
 
 
-def _weighed(
-    curator: Curator,
-    engine: ItemEngine,
-    purpose: Literal["support", "head"],
-    paid: tuple[int, _Noise, int],
-    group: Ints,
-    where: Ints | None = None,
-) -> Measurement:
-    """Noisy weighted supports: a record adds WEIGHT * cap at most, in squares WEIGHT^2 * cap.
-
-    Items in no group count for nothing, neither for themselves nor for the weights of others, so
-    that the same holds for the head: what is counted are records without all other items.
-    """
-    units, noise, cap = paid
-    if noise.budget == "rho":
-        curator.ledger.exchange(purpose, units, noise.amount)
-    curator.ledger.allow([Allowance(purpose, noise.budget, units=(units,), uses=1)])
-    where = group if where is None else where
-    most = WEIGHT * cap if noise.budget == "epsilon" else WEIGHT * WEIGHT * cap
-    return _counted(curator, purpose, "item", where, engine.supports(cap, group, len(where)), most)
+def _most_frequent(supports: Ints, number: int) -> Ints:
+    """The items with the largest noisy supports, by code; ties go to the smaller code."""
+    return np.sort(np.argsort(-supports, kind="stable")[:number])
 
 
 def _counted(

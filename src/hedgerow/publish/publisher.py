@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
+from hedgerow.data import CodeMatrix, WeightColumns
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.measured.itemsets import Itemsets
 from hedgerow.measured.measurements import Measurement
@@ -25,7 +26,6 @@ from hedgerow.publish.steps.measure import buy_rows
 from hedgerow.publish.steps.scores import SCORES, Score
 from hedgerow.schema import Schema, refuse_no_unit
 from hedgerow.suggestions import METHOD, Suggestions, answer_mistakes, check_fields
-from hedgerow.table import CodeMatrix, WeightColumns
 
 __all__ = [
     "Job",

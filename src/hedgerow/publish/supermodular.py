@@ -37,9 +37,24 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.counting.memory import MemoryEngine, Records
+from hedgerow.data import (
+    CodeMatrix,
+    WeightColumns,
+    read_public,
+    read_weight_file,
+    refuse_same_source,
+)
+from hedgerow.data.people import MissingWeight, OutsideWeight
 from hedgerow.errors import UsageError
-from hedgerow.optimise.hierarchy import Forest, generalised_attributes
-from hedgerow.optimise.model import Aim, Rule, Utility, Worth, check_number
+from hedgerow.optimise.model import (
+    Aim,
+    Forest,
+    Rule,
+    Utility,
+    Worth,
+    check_number,
+    generalised_attributes,
+)
 from hedgerow.optimise.side import Side
 from hedgerow.optimise.solve import check_possible, solve
 from hedgerow.privacy.budget import LARGEST_TERM, Budget, Number, read_number
@@ -59,14 +74,6 @@ from hedgerow.publish.steps.rows import RowsOutcome, SideRows, gather, made_side
 from hedgerow.publish.steps.sampling import draw_nodes
 from hedgerow.schema import Schema
 from hedgerow.suggestions import answer_mistakes
-from hedgerow.table import (
-    CodeMatrix,
-    WeightColumns,
-    read_public,
-    read_weight_file,
-    refuse_same_source,
-)
-from hedgerow.table.weights import MissingWeight, OutsideWeight
 
 __all__ = ["Supermodular"]
 
@@ -83,9 +90,10 @@ class Supermodular(Publisher):
     Args:
         mode: "noisy" (rows with noisy counts) or "sampled" (truthful rows of a sample of the
             people).
-        model: "threshold" (the largest utility within a risk) or "aggregate" (the largest
-            trade / risk + utility ** kappa).
+        model: "threshold" (the largest utility within a risk), "least-risk" (the least risk for a
+            utility) or "aggregate" (the largest trade / risk + utility ** kappa).
         risk: The largest risk of a record, for the threshold model.
+        least_utility: The least utility of a record, for the model of least risk.
         trade: The paper's lambda, for the aggregate model.
         kappa: The paper's exponent, for the aggregate model.
         utility: How the utility of a generalisation is measured: by its leaves or by its depth.
@@ -115,8 +123,9 @@ class Supermodular(Publisher):
     """
 
     mode: Literal["noisy", "sampled"] = "noisy"
-    model: Literal["threshold", "aggregate"] = "threshold"
+    model: Literal["threshold", "least-risk", "aggregate"] = "threshold"
     risk: float = 0.1
+    least_utility: float = 5.0
     trade: float = 0.01
     kappa: int = 1
     utility: Utility = "log"
@@ -145,7 +154,7 @@ class Supermodular(Publisher):
         super().__post_init__()
         _check_whole("fan", self.fan, 2, MOST_FAN)
         _check_whole("side_share", self.side_share, 1, 99)
-        Aim(self.risk, self.trade, self.kappa)
+        Aim(risk=self.risk, utility=self.least_utility, trade=self.trade, kappa=self.kappa)
         check_number("the floor of the sensitivity", self.floor, above=0)
         if self.sharpness is not None:
             check_number("sharpness", self.sharpness)
@@ -162,8 +171,11 @@ class Supermodular(Publisher):
 
     def aim(self) -> Aim:
         """What is looked for in a record's generalisations."""
-        risk = self.risk if self.model == "threshold" else None
-        return Aim(risk, self.trade, self.kappa)
+        if self.model == "threshold":
+            return Aim(risk=self.risk)
+        if self.model == "least-risk":
+            return Aim(utility=self.least_utility)
+        return Aim(trade=self.trade, kappa=self.kappa)
 
     def terms(self, schema: Schema) -> tuple[Forest, Worth]:
         """The hierarchies of a schema, with utilities and sensitivities."""
@@ -270,7 +282,7 @@ class Supermodular(Publisher):
         ledger = Ledger([plan.unit_budget])
         ledger.allow(plan.allowances)
         curator = Curator(ledger, sampler)
-        # the side table
+        progress(0.0, "the side table")
         if self.side is None:
             ledger.charge("side", 0, _ROOT)
             codes = made_side(engine, schema, plan.side_budget(), sampler)
@@ -278,9 +290,8 @@ class Supermodular(Publisher):
         else:
             side = Side.of(forest, self.side_rows(schema))
             check_possible(forest, side, worth, aim, self._largest_factor())
-        progress(0.2, "generalising")
         # generalise, when listing is paid for: one look at each distinct record
-        generalise = self._generalisation(schema, forest, side, worth, sampler)
+        generalise = self._generalisation(schema, forest, side, worth, sampler, progress)
         # list
         what = ("cells", engine.distinct_records(), generalise)
         if self.mode == "noisy":
@@ -294,10 +305,20 @@ class Supermodular(Publisher):
         return RowsOutcome(plan=plan, ledger=ledger, lo=lo, hi=hi, counts=counts, frontier=picture)
 
     def _generalisation(
-        self, schema: Schema, forest: Forest, side: Side, worth: Worth, sampler: Sampler
+        self,
+        schema: Schema,
+        forest: Forest,
+        side: Side,
+        worth: Worth,
+        sampler: Sampler,
+        progress: Progress,
     ) -> Callable[[Records], tuple[Small, Ints]]:
         """What generalises each record by itself, and adds up those that became the same row."""
         where = (forest, side, worth, self.aim())
+
+        def advance(share: float) -> None:
+            progress(0.1 + 0.7 * share, "generalising")
+
         values = None if not self.weight_columns else self._factors(schema)
 
         def generalise(records: Records) -> tuple[Small, Ints]:
@@ -308,10 +329,16 @@ class Supermodular(Publisher):
                     factor[:, place] = levels[records.weights[:, column]]
             if self.sharpness is not None:
                 found = draw_nodes(
-                    *where, self.sharpness, leaves, factor, records.counts, sampler.words
+                    *where,
+                    self.sharpness,
+                    leaves,
+                    factor,
+                    records.counts,
+                    sampler.words,
+                    progress=advance,
                 )
             else:
-                best = solve(*where, leaves, factor, thorough=self.thorough)
+                best = solve(*where, leaves, factor, thorough=self.thorough, progress=advance)
                 # nothing is allowed: the most general values, which say nothing
                 nodes = np.where(best.solved[:, None], best.nodes, forest.root[None, :])
                 found = nodes.astype(np.int32), records.counts

@@ -99,7 +99,7 @@ class PredictingRelease(MeasuredRelease):
         return self.schema.target
 
     def _encoded(self, rows: Frame) -> tuple[NDArray[np.integer], Bools]:
-        from hedgerow.table import encode_rows
+        from hedgerow.data import encode_rows
 
         codes, known = encode_rows(rows, self.schema, lenient=True)
         # what stands in for a row that was not encoded is never shown, but must be a code
@@ -107,7 +107,7 @@ class PredictingRelease(MeasuredRelease):
 
     def _beside(self, rows: Frame, columns: dict[str, pa.Array]) -> Frame:
         """A frame of the kind of the rows, aligned with them."""
-        from hedgerow.table import frame_kind
+        from hedgerow.data import frame_kind
 
         kind = frame_kind(rows)
         table = pa.table(columns)

@@ -28,7 +28,7 @@ from hedgerow.estimate.synthesize import draw_rows
 from hedgerow.measured.conversion import exact
 from hedgerow.measured.generalized import csv_blocks, dictionary
 from hedgerow.measured.partition import Parts
-from hedgerow.optimise.hierarchy import generalised_attributes
+from hedgerow.optimise.model import generalised_attributes
 from hedgerow.release.base import Questions, Release
 from hedgerow.release.description import Description, noisy_counts, protected_rows
 from hedgerow.release.files import Content, check_file, read_table
@@ -39,10 +39,16 @@ from hedgerow.store.frames import Frame
 from hedgerow.store.validation import broken
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["RowsRelease"]
+__all__ = ["FRONTIER_WORDS", "RowsRelease"]
 
 
 CELLS, TABLE = "cells.parquet", "table.csv"
+FRONTIER_WORDS = {
+    "threshold": ("risk_threshold", "risk at most"),
+    "least-risk": ("least_utility", "utility at least"),
+    "aggregate": ("trade", "lambda"),
+}
+"""The setting that a model's frontier varies, and what it is called."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

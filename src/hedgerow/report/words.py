@@ -60,8 +60,6 @@ _PURPOSES = {
     "support": "how often each item occurs",
     "test": "choosing which partitions to go on with",
     "gate": "choosing which partitions to go on with",
-    "head": "how often each of the most frequent items occurs, once more",
-    "head_size": "how many of the most frequent items records hold",
     "cell": "which of the most frequent items go together",
     "side": "synthetic rows to measure risks on",
     "cells": "the rows that are published",

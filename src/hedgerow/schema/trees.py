@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -57,6 +58,7 @@ __all__ = [
     "parse_taxonomy",
     "paths_of",
     "read_arx",
+    "read_hchy",
     "read_mapping",
     "read_shared",
     "read_taxonomy_file",
@@ -610,6 +612,88 @@ def _code_list(
     return tree
 
 
+# Files of several trees in nested braces (`.hchy`), as the DiffGen authors' program reads them.
+#
+#     education:discrete:generalization
+#     {Any {Secondary {9th} {10th}} {University {Bachelors} {Masters}}}
+#
+# A line with a name and a kind, then the tree: each pair of braces holds a label and what is below
+# it. A bar begins a comment. What is neither discrete nor continuous is left out.
+
+
+_HEAD = re.compile(r"([^{}|:]+):\s*(?:discrete|continuous)\b[^{}]*")
+_TOKEN = re.compile(r"[{}]|[^{}]+")
+
+
+def read_hchy(text: str, file: str, report: Report) -> dict[str, Branch]:
+    r"""The trees of a file by the names of their attributes; faults go to the report.
+
+    Example:
+        >>> text = "| sexes\nsex:discrete:generalization\n{Any {Female} {Male}}\n"
+        >>> trees = read_hchy(text, "adult.hchy", Report())
+        >>> [branch.label for branch in trees["sex"].below]
+        ['Female', 'Male']
+    """
+    trees: dict[str, Branch] = {}
+    name, first, body = "", 0, list[tuple[int, str]]()
+    lines = [line.partition("|")[0].strip() for line in text.splitlines()]
+    for number, line in enumerate([*lines, ":"], start=1):
+        if line[:1] not in ("{", "}", "") and (":" in line or not name):
+            if name and name in trees:
+                hint = "Give every tree a name of its own."
+                report.fault(f"the name {name!r} is repeated", hint, file, first)
+            elif name:
+                tree = _braces(body, name, first, file, report)
+                if tree is not None:
+                    trees[name] = tree
+            head = _HEAD.fullmatch(line)
+            name, first, body = head[1].strip() if head else "", number, []
+        elif name:
+            body.append((number, line))
+    if not trees and not report.faults:
+        hint = "Write a line such as sex:discrete, and below it {Any {Female} {Male}}."
+        report.fault("the file has no tree", hint, file)
+    return trees
+
+
+def _braces(
+    body: list[tuple[int, str]], name: str, first: int, file: str, report: Report
+) -> Branch | None:
+    """The tree in nested braces."""
+    roots: list[Branch] = []
+    above: list[Branch] = []  # open braces
+    what, line = "", first
+    for number, text in body:
+        for token in (found.strip() for found in _TOKEN.findall(text)):
+            if what or not token:
+                continue
+            line = number
+            if token == "{":
+                branch = Branch("", number)
+                (above[-1].below if above else roots).append(branch)
+                above.append(branch)
+                if len(above) > MAX_DEPTH + 1:
+                    what = f"is deeper than {MAX_DEPTH} levels"
+            elif not above:
+                what = (
+                    "has text outside its braces" if token != "}" else "closes one brace too many"
+                )
+            elif token == "}":
+                if not above.pop().label:
+                    what = "has braces without a name"
+            elif above[-1].label or above[-1].below:
+                what = "has two names in one pair of braces"
+            else:
+                above[-1].label = token
+    if not what and (above or len(roots) != 1):
+        what = "lacks a closing brace" if above else "is not one pair of braces"
+    if what:
+        hint = "Each pair of braces holds a name and the pairs below it: {Any {Female} {Male}}."
+        report.fault(f"the tree {name!r} {what}", hint, file, line)
+        return None
+    return roots[0]
+
+
 # Taxonomies as texts: nested YAML, ARX hierarchies, code lists and mappings; and their lint.
 
 
@@ -815,7 +899,10 @@ def read_taxonomy_file(
         hint = "Pass folder=, or put the taxonomy itself there as nested dictionaries."
         found.fault(what, hint, file, written.line)
         return Tree(None)
-    path = folder / written.value
+    place, mark, attribute = written.value.rpartition("#")
+    if not (mark and place.lower().endswith(".hchy")):
+        place, attribute = written.value, ""
+    path = folder / place
     suffix, name = path.suffix.lower(), str(path)
     if not os.path.isfile(path):  # which knows no errors, whatever the path
         hint = "Check the path; it is looked for beside the schema file."
@@ -823,6 +910,9 @@ def read_taxonomy_file(
             hint += f" The lists that come with hedgerow are {', '.join(listed)}."
         found.fault(f"there is no taxonomy file {name!r}", hint, file, written.line)
         return Tree(name)
+    if suffix == ".hchy":
+        text = read_text(path, found)
+        return Tree(name) if text is None else _one_of(text, attribute, root, name, found)
     if suffix not in _SUFFIXES:
         what = f"the kind of the taxonomy file {name!r} is unknown"
         hint = "Name it .yaml if it is nested, or .csv if it is an ARX hierarchy."
@@ -830,6 +920,19 @@ def read_taxonomy_file(
         return Tree(name)
     text = read_text(path, found)
     return Tree(name) if text is None else parse_taxonomy(text, suffix, root, name, found)
+
+
+def _one_of(text: str, attribute: str, root: str | None, name: str, found: Report) -> Tree:
+    """The tree of one attribute in a file of several."""
+    trees = read_hchy(text, name, found)
+    if trees and attribute not in trees:
+        what = f"the file has no tree {attribute!r}" if attribute else "the file has several trees"
+        hint = f"Name one of them, as in {Path(name).name}#{next(iter(trees))}: {', '.join(trees)}."
+        found.fault(what, hint, name)
+    branch = trees.get(attribute)
+    if branch is not None and root is not None and branch.below:
+        branch.label = root
+    return Tree(name, branch)
 
 
 def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, found: Report) -> Tree:

@@ -43,7 +43,7 @@ def as_kind(table: pa.Table, kind: str) -> Frame:
     """
     if kind == "arrow":
         return table
-    from hedgerow.table import to_frame
+    from hedgerow.data import to_frame
 
     if kind not in ("arrow", "pandas", "polars"):
         raise UsageError(

@@ -69,12 +69,11 @@ def look(rows: FirstRows) -> Any:
 
 
 def _looked(rows: FirstRows) -> Any:
+    from hedgerow.data.choose import check_header, open_source
+    from hedgerow.data.frames import split_text
+    from hedgerow.draft.draft import looks_like_transactions
+    from hedgerow.draft.guess import guess_column
     from hedgerow.schema.attributes import PLAIN, Layout
-    from hedgerow.table.drafting.draft_items import looks_like_transactions
-    from hedgerow.table.drafting.guess import guess_column
-    from hedgerow.table.readers.choose import open_source
-    from hedgerow.table.readers.frames import split_text
-    from hedgerow.table.readers.header import check_header
 
     path, written = Path(rows.path), Layout(**rows.written)
     if rows.delimiter is None and written == PLAIN and looks_like_transactions(path):

@@ -11,16 +11,24 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from hedgerow.draft.answers import answered_schema
+from hedgerow.draft.draft import Sketch
+from hedgerow.draft.questions import (
+    Question,
+    accept,
+    from_lines,
+    join,
+    questions,
+    read_bounds,
+    read_names,
+    to_lines,
+)
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import Outside
 from hedgerow.studio.leads import in_the_form
 from hedgerow.studio.schema_text import SchemaText
-from hedgerow.table.drafting.answered import answered_schema
-from hedgerow.table.drafting.questions import Question, accept, questions
-from hedgerow.table.drafting.replies import from_lines, join, read_bounds, read_names, to_lines
-from hedgerow.table.drafting.sketch import Sketch
 
 __all__ = ["Field", "Guided", "fields_of", "keep", "open_questions", "taken", "under_way"]
 

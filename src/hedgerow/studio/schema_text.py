@@ -228,8 +228,8 @@ class SchemaText:
 
         That people may have several rows stays, since pages warn of it until it is published.
         """
-        from hedgerow.table.drafting.entries import SIGNED
-        from hedgerow.table.drafting.guess_people import REPEATED
+        from hedgerow.draft.draft import SIGNED
+        from hedgerow.draft.people import REPEATED
 
         lines: list[str] = []
         comments: list[str] = []

@@ -36,23 +36,18 @@ __all__ = ["RULES"]
 _PLACES = {
     "size": "size",
     "support": "item",
-    "head": "item",
-    "head_size": "size",
     "cell": "region",
     "leaf": "node",
 }
 _TESTED_HALF = 2  # one half of the budget is for tests
 _PARTS = 1024  # of a record, in which weighted supports are counted
-_WEIGHED = {"support": "cap", "head": "head_cap"}  # and the settings that cap them
-_REST_EDGES = (0, 1, 2, 3, 4, 6, 9, 15)  # of items beside a core
-_HEAD = 200  # items that are counted once more
+_REST_EDGES = (0, 1, 4, 15)  # of items beside a core
 _SMALL = 17  # items of a universe that may be counted as a whole
 SHARES = {
     "whole": {"size": 5},  # all items are in the core
     "few": {"size": 2},  # of a small universe
-    "small": {"size": 2, "support": 88},
-    "core": {"size": 5, "support": 88},
-    "head": {"support": 50, "head_size": 5, "head": 33},  # where it is counted once more
+    "small": {"size": 2, "support": 83},
+    "core": {"size": 5, "support": 83},
     "tree": {"size": 2, "support": 30, "gate": 25},
 }
 """Percent of the budget that DiffPart's tuned schedule gives to finding the regions."""
@@ -122,8 +117,6 @@ def _named(release: TransactionsRelease) -> dict[str, Measurement]:
     """The measurements by name, of which no other and none twice may be there."""
     counts = "cell" if isinstance(release.partition, CoreCells) else "leaf"
     known = {counts} if _listed(release) else {counts, "size", "support"}
-    if counts == "cell":
-        known |= {"head", "head_size"}
     found: dict[str, Measurement] = {}
     for measurement in release.measurements:
         if measurement.name not in known:
@@ -144,10 +137,8 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         raise Failed(f"{name} has a class or a threshold, which transactions do not have")
     places = {"item": release.items.size, "region": release.partition.cells}
     places["node"] = release.partition.cells
-    if name in ("size", "head_size"):
+    if name == "size":
         fits = len(where) > 0 and where[0] >= 0 and bool((np.diff(where) > 0).all())
-    elif name == "head":
-        fits = np.array_equal(where, _head_of(release))
     elif _listed(release):
         inside = where.min(initial=0) >= 0 and where.max(initial=-1) < places["node"]
         fits = inside and bool((np.diff(where) > 0).all())
@@ -155,11 +146,11 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         fits = np.array_equal(where, np.arange(places[measurement.at]))
     if not fits:
         raise Failed(f"{name} was not counted once in every place")
-    if measurement.max_contribution != 1 and name not in _WEIGHED:
+    if measurement.max_contribution != 1 and name != "support":
         raise Failed(f"{name} counts disjoint places, in one of which a record lies")
     parts = _PARTS * _PARTS if measurement.law == "gaussian" else _PARTS
-    if name in _WEIGHED and measurement.max_contribution != parts * whole(
-        release.settings["chosen"][_WEIGHED[name]], 1
+    if name == "support" and measurement.max_contribution != parts * whole(
+        release.settings["chosen"]["cap"], 1
     ):
         raise Failed("a record counts for another number of supports than the settings say")
 
@@ -171,8 +162,6 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
         shares = SHARES["tree"]
     elif len(partition.core) < release.items.size:
         shares = SHARES["small" if release.items.size <= _SMALL else "core"]
-        if "head" in booked:
-            shares = shares | SHARES["head"]
     else:
         shares = SHARES["few" if release.items.size <= _SMALL else "whole"]
     parts = {purpose: Fraction(percent, 100) for purpose, percent in shares.items()}
@@ -187,7 +176,7 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
         if purpose not in booked:
             raise Failed(f"nothing was booked for {purpose}, without which no regions are found")
         book = booked[purpose]
-        if book.budget == "rho" and purpose != ("head" if "head" in parts else "support"):
+        if book.budget == "rho" and purpose != "support":
             raise Failed(f"{purpose} is not paid from the budget of epsilon")
         if book.once() != math.floor(part * units):
             raise Failed(f"{purpose} had another share of the budget than this method gives it")
@@ -196,7 +185,7 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
 
 
 def _may_spend_delta(release: TransactionsRelease) -> bool:
-    """Whether the supports of the head may have Gaussian noise."""
+    """Whether supports may have Gaussian noise."""
     size, asked = release.items.size, release.settings["core"]
     part = size > _SMALL if asked is None else asked < size
     beside = isinstance(release.partition, CoreCells) and len(release.partition.core) < size
@@ -214,19 +203,6 @@ def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) 
     most = min(release.items.max_items or size, size)
     if "size" not in named or not np.array_equal(named["size"].where, _size_edges(most)):
         raise Failed("sizes were counted in other bins than this method has")
-    if "head" in named:
-        edges = [edge for edge in _size_edges(most) if edge <= len(named["head"].where)]
-        if "support" not in named or "head_size" not in named:
-            raise Failed("a head was counted without what it is picked and corrected by")
-        ruled = settings["cap"] is None and size > 2 * _HEAD and chosen["head"] == _HEAD
-        if settings["head"] is None and not ruled:
-            raise Failed("a head was counted where none is")
-        if settings["head"] is not None and min(settings["head"], size) != chosen["head"]:
-            raise Failed("the head has another size than was asked for")
-        if named["head_size"].where.tolist() != edges:
-            raise Failed("items of the head were counted in other bins than this method has")
-        if whole(chosen["head_cap"], 1) > most:
-            raise Failed("a record counts for another number of items than it may")
     if "support" in named:
         cap = whole(chosen["cap"], 1)
         if cap > most or (settings["cap"] is not None and cap != min(settings["cap"], most)):
@@ -251,13 +227,6 @@ def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) 
         raise Failed("the core has another size than the settings say")
     if settings["core"] is not None and min(whole(settings["core"]), size) != number:
         raise Failed("the core has another size than was asked for")
-
-
-def _head_of(release: TransactionsRelease) -> Ints:
-    """The items with the largest noisy supports."""
-    supports = _named(release)["support"].values[:, 0]
-    number = whole(release.settings["chosen"]["head"], 1)
-    return np.asarray(np.sort(np.argsort(-supports, kind="stable")[:number]))
 
 
 def _size_edges(most: int) -> list[int]:
@@ -373,7 +342,7 @@ class _Spending:
             raise Failed("other purposes were booked than this method pays for")
 
 
-_SETTINGS = "schedule chosen variant core cap head c1 c2 max_partitions"
+_SETTINGS = "schedule chosen variant core cap c1 c2 max_partitions"
 
 
 def _rules(*, some: bool) -> Rules:

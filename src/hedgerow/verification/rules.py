@@ -57,7 +57,7 @@ class Rules:
     spending: Callable[[Any], tuple[str, Fraction, Fraction]]
     checks: Mapping[str, Callable[[Any], str]]
     settings: frozenset[str] | None = None
-    chosen: frozenset[str] = frozenset(("cap", "core", "head", "head_cap", "variant"))
+    chosen: frozenset[str] = frozenset(("cap", "core", "variant"))
     nested: frozenset[str] = frozenset()
     near: Mapping[str, Callable[[Any, Any], str]] = field(default_factory=dict)
 

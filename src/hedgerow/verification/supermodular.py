@@ -12,7 +12,7 @@ import numpy as np
 
 from hedgerow.errors import HedgerowError
 from hedgerow.measured.conversion import exact, group_delta, in_words
-from hedgerow.optimise.hierarchy import Forest
+from hedgerow.optimise.model import Forest
 from hedgerow.release.rows import RowsRelease
 from hedgerow.schema import Categorical
 from hedgerow.verification.entries import named
@@ -147,8 +147,8 @@ def _number(value: object) -> bool:
 
 
 _SETTINGS = (
-    "schedule fan floor kappa keep mode model risk rule sharpness side side_share thorough trade "
-    "utility weight_bounds weight_columns weight_missing weight_outside weights"
+    "schedule fan floor kappa keep least_utility mode model risk rule sharpness side side_share "
+    "thorough trade utility weight_bounds weight_columns weight_missing weight_outside weights"
 )
 
 RULES = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hedgerow.cli.asking import answers_file, ask_for_schema
+from hedgerow.draft.draft import ItemSketch
 from hedgerow.errors import ReleaseError
 from hedgerow.schema import Schema
-from hedgerow.table.drafting.draft_items import ItemSketch
 
 
 def sketch(label: str) -> ItemSketch:

@@ -12,10 +12,10 @@ from hedgerow import __version__, sample
 from hedgerow.counting.cluster import connection, workers
 from hedgerow.counting.cluster.engine import ClusterEngine
 from hedgerow.counting.cluster.items import ClusterItems
+from hedgerow.data import RowStream
+from hedgerow.data.parquet import Piece
 from hedgerow.errors import DataError, DataWarning, UsageError
 from hedgerow.schema import Schema
-from hedgerow.table import RowStream
-from hedgerow.table.readers.parquet import Piece
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.usefixtures("workers")

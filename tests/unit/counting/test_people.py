@@ -9,9 +9,9 @@ import pytest
 from hedgerow.counting.people import PersonCap
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.streamed import StreamedEngine
+from hedgerow.data import RowStream, read
+from hedgerow.data.people import first_rows
 from hedgerow.schema import Schema
-from hedgerow.table import RowStream, read
-from hedgerow.table.person import first_rows
 
 SCHEMA = Schema.from_dict(
     {

@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
+from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.evaluate import cluster_records, cluster_regions, match_point
 from hedgerow.measured import GridPartition
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 pytest.importorskip("sklearn")
 

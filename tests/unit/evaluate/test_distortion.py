@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import hedgerow
+from hedgerow.data import Table
 from hedgerow.evaluate import discernibility, ncp
 from hedgerow.measured import GridPartition, TreePartition
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 SCHEMA = Schema.from_dict(
     {

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hedgerow.data import Transactions
 from hedgerow.evaluate.itemsets import exact_supports, random_itemsets, top_itemsets, top_utility
 from hedgerow.schema import Schema
-from hedgerow.table import Transactions
 
 ITEMS = 6
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import hedgerow as hr
+from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.personal import personal_table
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 from papers.algorithm_2 import NonPrivateStudy, nonprivate_algorithm_2
 
 SCHEMA = Schema.from_dict(

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hedgerow.data import read
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.simulated import HiddenKinds, as_frame, simulated_transactions
 from hedgerow.schema import Schema
-from hedgerow.table import read
 
 SCHEMA = Schema.from_dict(
     {

@@ -5,10 +5,10 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import sample
+from hedgerow.data import read
 from hedgerow.evaluate import tables
 from hedgerow.evaluate.tables import k_marginal, table_errors
 from hedgerow.schema import Schema
-from hedgerow.table import read
 
 PAIR = Schema.from_dict(
     {

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.evaluate import (
     NOT_PRIVATE,
@@ -19,7 +20,6 @@ from hedgerow.measured import GridPartition, Measurement
 from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
 from hedgerow.schema.query import Query
-from hedgerow.table import Table
 
 SCHEMA = Schema.from_dict(
     {

@@ -9,15 +9,12 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.optimise.aggregate import maximise_aggregate
-from hedgerow.optimise.descend import descend
+from hedgerow.optimise.aggregate import approximate_threshold, maximise_aggregate
+from hedgerow.optimise.descend import descend, descend_to_utility
 from hedgerow.optimise.exact import lattice, search
-from hedgerow.optimise.hierarchy import Forest, generalised_attributes
-from hedgerow.optimise.model import Aim, Worth
-from hedgerow.optimise.record import Record
-from hedgerow.optimise.side import Side
+from hedgerow.optimise.model import Aim, Forest, Worth, generalised_attributes
+from hedgerow.optimise.side import Record, Side
 from hedgerow.optimise.solve import check_possible, solve
-from hedgerow.optimise.threshold import approximate_threshold
 from hedgerow.schema import Schema
 
 TAXONOMY = {"L": ["a", "b"], "R": {"S": ["c", "d"], "T": ["e", "f", "g"]}}
@@ -172,6 +169,69 @@ def test_the_threshold_model(seed):
         assert walked.utility[place] <= best + 1e-9
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_model_of_least_risk(seed):
+    """C1' and C3' of the paper: the least risk of all whose utility is large enough."""
+    here = world(seed)
+    aim = Aim(utility=float(here.random.uniform(0, 6)))
+    where = (here.forest, here.side, here.worth, aim, here.leaves, here.factor)
+    found, walked = search(*where), descend_to_utility(*where)
+    for place in range(len(here.codes)):
+        _, utility, sensitivity, counts = here.brute(place)
+        allowed = (counts > 0) & (utility >= aim.utility - 1e-9)
+        assert found.solved[place] == allowed.any()
+        assert walked.solved[place] <= allowed.any()
+        if allowed.any():
+            least = (sensitivity[allowed] / counts[allowed]).min()
+            assert found.risk[place] == pytest.approx(least)
+            assert found.utility[place] >= aim.utility - 1e-9
+        if walked.solved[place]:
+            assert walked.utility[place] >= aim.utility - 1e-9
+            assert walked.risk[place] >= least * (1 - 1e-9)
+
+
+def test_walks_to_a_utility_end_near_the_least_risk():
+    ratios, solved = [], []
+    for seed in range(60):
+        here = world(seed, attributes=4)
+        where = (here.forest, here.side, here.worth, Aim(utility=3.0), here.leaves, here.factor)
+        found, walked = search(*where), descend_to_utility(*where)
+        solved += walked.solved[found.solved].tolist()
+        ratios += (walked.risk / found.risk)[walked.solved].tolist()
+    assert np.mean(solved) >= 0.99
+    assert np.exp(np.mean(np.log(ratios))) <= 1.05
+
+
+def test_theorem_2_fails_on_a_chain_of_three():
+    """The paper: rounding gives an expected utility of at least the best, z*. Here it gives 0.
+
+    A single attribute with utilities 1, 0.4 and 0, of which 1, n/2 and n side rows are consistent,
+    and a sensitivity of 1 throughout. The best within the risk 2/n is 0.4. The relaxation mixes the
+    two ends; the level sets of what it mixes are these ends; the one of utility 1 is refused, since
+    too few rows are consistent with it, and so only the one of utility 0 is ever accepted.
+    """
+    n, sigma1, sigma2, theta = 1000, 0.5, 4.0, 0.5
+    utility, counts, risk = np.array([1.0, 0.4, 0.0]), np.array([1, n // 2, n]), 2 / n
+    assert (1 - theta) / (1 - theta * sigma1) + 1 / sigma2 < 1  # what the theorem asks for
+    assert risk == (1 / n) / theta
+    share = np.linspace(0, 1, 100_001)  # of the first point; the rest lies on the last one
+    fits = share * counts[0] + (1 - share) * counts[2] >= 1 / risk
+    relaxed = (share * utility[0])[fits].max()
+    assert relaxed > utility[1]  # so the middle point has no part in the relaxation's solution
+    accepted = counts[[0, 2]] >= sigma1 / risk
+    assert accepted.tolist() == [False, True] and utility[2] == 0 < utility[1]
+    record = Record(
+        heights=np.array([2]),
+        utility=(utility,),
+        weight=(np.ones(3),),
+        levels=np.array([[0], [1], [2]], np.uint8),
+        counts=np.diff(counts, prepend=0),
+    )
+    ours = approximate_threshold(record, Aim(risk=risk))
+    assert ours.utility == 0.4 and ours.risk <= risk
+    assert ours.bound == pytest.approx(relaxed, abs=1e-5)  # what the relaxation is good for
+
+
 def test_walks_end_near_the_best():
     """Over all worlds together: single records may fare worse."""
     best, walked = 0.0, 0.0
@@ -266,7 +326,9 @@ def test_walks_with_bounds_and_in_company_end_where_plain_ones_do(seed, monkeypa
         assert every.sensitivity[place] == pytest.approx(record.sensitivities(point[None, :])[0])
 
 
-@pytest.mark.parametrize("aim", [Aim(risk=0.5), Aim(trade=0.1), Aim(trade=0.1, kappa=2)])
+@pytest.mark.parametrize(
+    "aim", [Aim(risk=0.5), Aim(utility=3), Aim(trade=0.1), Aim(trade=0.1, kappa=2)]
+)
 def test_large_lattices_go_another_way(aim):
     here = world(3, attributes=3)
     where = (here.forest, here.side, here.worth, aim, here.leaves, here.factor)
@@ -285,7 +347,7 @@ def test_large_lattices_go_another_way(aim):
             assert large.utility[place] == pytest.approx(point[1][at])
             assert large.sensitivity[place] == pytest.approx(point[2][at])
             assert large.count[place] == point[3][at]
-            if not aim.threshold:
+            if aim.model == "aggregate":
                 value = aim.trade / small.risk[place] + small.utility[place] ** aim.kappa
                 other = aim.trade / large.risk[place] + large.utility[place] ** aim.kappa
                 assert other == pytest.approx(value, rel=1e-7)

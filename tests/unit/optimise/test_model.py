@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.optimise.hierarchy import Forest, generalised_attributes
-from hedgerow.optimise.model import Aim, Worth
+from hedgerow.optimise.model import Aim, Forest, Worth, generalised_attributes
 from hedgerow.optimise.side import Side
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 

@@ -12,6 +12,7 @@ import pytest
 
 import hedgerow
 from hedgerow.counting.nearest import nearest
+from hedgerow.data import Table
 from hedgerow.errors import BudgetError, DataError, LedgerWarning, SchemaError, UsageError
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
@@ -25,7 +26,6 @@ from hedgerow.publish.clusters import (
     run,
 )
 from hedgerow.schema import Schema
-from hedgerow.table import Table
 
 SCHEMA = Schema.from_dict(
     {

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.data import Table
 from hedgerow.measured.partition import GridPartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
@@ -20,7 +21,6 @@ from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.publisher import Outcome
 from hedgerow.publish.steps.scores import SCORES
 from hedgerow.schema import Numeric, Schema
-from hedgerow.table import Table
 
 ENDLESS = Budget(Fraction(10**6))
 SCHEMA = Schema.from_dict(

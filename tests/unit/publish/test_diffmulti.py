@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.data import Table
 from hedgerow.measured.partition import TreePartition
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
@@ -16,7 +17,6 @@ from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.publisher import Outcome
 from hedgerow.schema import Categorical, Numeric, Schema
-from hedgerow.table import Table
 
 ENDLESS = Budget(Fraction(10**6))
 SCHEMA = Schema.from_dict(

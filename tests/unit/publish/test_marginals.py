@@ -11,13 +11,13 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.audit.neighbours import Pick, picker
+from hedgerow.data import read
 from hedgerow.errors import HedgerowError
 from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.evaluate import exact_counts
 from hedgerow.privacy.budget import UnitBudget
 from hedgerow.publish.marginals import Marginals, share_budget
 from hedgerow.schema import Query, Schema
-from hedgerow.table import read
 
 ROWS = 1500
 

@@ -31,7 +31,8 @@ DEFAULTS: dict[Any, dict[str, Any]] = {
     },
     hr.Supermodular: {
         "mode": "noisy", "model": "threshold", "risk": 0.1, "trade": 0.01, "kappa": 1,
-        "utility": "log", "rule": "fixed", "weights": None, "weight_columns": None,
+        "utility": "log", "least_utility": 5.0, "rule": "fixed", "weights": None,
+        "weight_columns": None,
         "weight_bounds": (0.0, 10.0), "floor": 0.1, "side": None, "side_share": 30, "keep": "1/5",
         "fan": 2, "sharpness": None, "thorough": False,
     },
@@ -98,7 +99,6 @@ def test_what_the_budget_is_cut_into() -> None:
     assert (diffgen.DENSE_CELLS, diffgen.SPURIOUS) == (1_000_000, 10_000)
     assert (cdiffgen.GROWTH_UNITS, cdiffgen.PAPER_STEP) == (40_000, 1_000)
     assert (diffpart.UNITS, diffpart.GATE_UNITS) == (10**6, 250_000)
-    assert diffpart.HEAD_UNITS == {"support": 500_000, "head_size": 50_000, "head": 330_000}
     assert diffpart.SIZE_UNITS == {"core": 50_000, "small": 20_000, "tree": 20_000}
     assert diffpart.TREE_SUPPORT_UNITS == 300_000
     assert rows.MOST_SIDE_ROWS == 50_000

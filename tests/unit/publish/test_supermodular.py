@@ -277,7 +277,9 @@ def test_nothing_is_drawn_for_a_record_before_it_is_paid_for(monkeypatch, mode):
         Ledger, "charge", lambda self, *args: charged.append(args[0]) or charge(self, *args)
     )
     monkeypatch.setattr(
-        supermodular, "draw_nodes", lambda *args: drawn.append([*charged]) or draw(*args)
+        supermodular,
+        "draw_nodes",
+        lambda *args, **more: drawn.append([*charged]) or draw(*args, **more),
     )
     published(hr.Supermodular(side=SIDE, risk=0.2, sharpness=2.0, mode=mode))
     assert drawn == [["cells"]]

@@ -19,11 +19,11 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import sample
+from hedgerow.data import read, read_transactions
 from hedgerow.evaluate import exact_counts
 from hedgerow.evaluate.itemsets import exact_supports
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query
-from hedgerow.table import read, read_transactions
 
 PAGE = (Path(__file__).parents[3] / "docs" / "tables.md").read_text(encoding="utf-8")
 DEVIATIONS, ROUNDING, DRAWN = 5, 3, 20_000

@@ -341,7 +341,7 @@ def test_the_reach_of_supports_is_that_of_the_settings(files: Path) -> None:
         found = hr.publish(files, shop_of(8), method=METHODS[name], epsilon=1, seed=4)
         found = replace(found, guarantee=found.guarantee | {"private": True})
         for place, support in enumerate(found.measurements):
-            if support.name not in ("support", "head"):
+            if support.name != "support":
                 continue
             assert support.max_contribution > 1
             changed = [*found.measurements]
@@ -357,8 +357,6 @@ def test_shares_are_those_of_the_method() -> None:
         shares |= {"gate": diffpart.GATE_UNITS} if kind == "tree" else {}
         held = rules.SHARES[kind]
         assert {key: percent * diffpart.UNITS // 100 for key, percent in held.items()} == shares
-    head = {key: percent * diffpart.UNITS // 100 for key, percent in rules.SHARES["head"].items()}
-    assert head == diffpart.HEAD_UNITS
     assert rules.SHARES["few"] == {"size": rules.SHARES["small"]["size"]}
     assert rules.SHARES["whole"] == {"size": rules.SHARES["core"]["size"]}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hedgerow import sample
+from hedgerow.data import read
 from hedgerow.errors import UsageError
-from hedgerow.table import read
 
 
 def test_the_same_seed_gives_the_same_people() -> None:

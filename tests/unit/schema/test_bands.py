@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
+from hedgerow.data import read
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema import Query, Schema
-from hedgerow.table import read
 
 STAY: dict[str, Any] = {
     "type": "numeric", "low": 0, "high": 60, "outside": "clip", "role": "class",

@@ -7,10 +7,9 @@ import re
 import pyarrow as pa
 import pytest
 
+from hedgerow.data.encode import MISSING, STRANGE, encode_array
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.trees import built_in
-from hedgerow.table.encode import encode_array
-from hedgerow.table.notation import MISSING, STRANGE
 
 
 def column(name: str, **keys: object) -> Categorical:

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.data.encode import MISSING, STRANGE, encode_array
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Categorical, Schema, Taxonomy
 from hedgerow.schema.taxonomy import Reading
-from hedgerow.table.encode import encode_array
-from hedgerow.table.notation import MISSING, STRANGE
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import hedgerow as hr
+from hedgerow.draft.draft import Sketch, sketch_table
 from hedgerow.studio.guided import Guided, taken
-from hedgerow.table.drafting.draft import sketch_table
-from hedgerow.table.drafting.sketch import Sketch
 
 AT = {"data": "ward.csv", "schema": "ward.yaml"}
 DRUGS = [f"drug{n}" for n in range(24)]

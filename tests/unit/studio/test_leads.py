@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import hedgerow as hr
+from hedgerow.draft.guess import _TOO_MANY, _WRITTEN
 from hedgerow.studio.leads import in_the_form, leads
 from hedgerow.studio.steps import Way
-from hedgerow.table.drafting.guess import _TOO_MANY, _WRITTEN
 
 TABLE = {"data": "people.csv", "schema": "clinic.yaml"}
 

@@ -31,7 +31,7 @@ def shop() -> TransactionsRelease:
         {"name": "shop", "unit": "row", "items": {"universe": {"range": [0, ITEMS - 1]}}}
     )
     rows = pa.table({"x": pa.array(records, pa.list_(pa.string()))})
-    release = publish(rows, schema, DiffPart(core=2, head=5), "1", seed=7)
+    release = publish(rows, schema, DiffPart(core=2), "1", seed=7)
     assert isinstance(release, TransactionsRelease)
     return replace(release, guarantee=release.guarantee | {"private": True})
 
@@ -60,11 +60,11 @@ def chosen(release: TransactionsRelease, **settings: int) -> Any:
 
 def test_an_honest_release_passes(shop: TransactionsRelease) -> None:
     names = [m.name for m in shop.measurements]
-    assert names == ["size", "support", "head_size", "head", "cell"]
+    assert names == ["size", "support", "cell"]
     assert failing(shop) == set()
 
 
-@pytest.mark.parametrize("name", ["size", "support", "head_size", "head", "cell"])
+@pytest.mark.parametrize("name", ["size", "support", "cell"])
 def test_noise_that_was_not_paid_for_is_refused(shop: TransactionsRelease, name: str) -> None:
     assert "measurements" in failing(counted(shop, name, unit=lambda m: m.unit * 2))
     assert "measurements" in failing(counted(shop, name, law=lambda m: "gaussian"))
@@ -72,37 +72,24 @@ def test_noise_that_was_not_paid_for_is_refused(shop: TransactionsRelease, name:
     assert failing(replace(shop, measurements=rest))
 
 
-@pytest.mark.parametrize("name, setting", [("support", "cap"), ("head", "head_cap")])
-def test_a_cap_and_its_noise_belong_together(
-    shop: TransactionsRelease, name: str, setting: str
-) -> None:
-    cap = shop.settings["chosen"][setting]
-    assert "measurements" in failing(chosen(shop, **{setting: cap + 1}))
-    larger = counted(shop, name, max_contribution=lambda m: m.max_contribution + WEIGHT)
+def test_a_cap_and_its_noise_belong_together(shop: TransactionsRelease) -> None:
+    cap = shop.settings["chosen"]["cap"]
+    assert "measurements" in failing(chosen(shop, cap=cap + 1))
+    larger = counted(shop, "support", max_contribution=lambda m: m.max_contribution + WEIGHT)
     assert "measurements" in failing(larger)
     # both changed alike: records count for more than the noise pays for
-    assert "measurements" in failing(chosen(larger, **{setting: cap + 1}))
-    alone = counted(shop, name, max_contribution=lambda m: 1)
+    assert "measurements" in failing(chosen(larger, cap=cap + 1))
+    alone = counted(shop, "support", max_contribution=lambda m: 1)
     assert "measurements" in failing(alone)
 
 
-def test_another_head_than_the_settings_say_is_refused(shop: TransactionsRelease) -> None:
-    number = shop.settings["chosen"]["head"]
-    assert "measurements" in failing(chosen(shop, head=number + 1))
-    assert "accounts" in failing(asked(shop, head=number + 1))
-    assert "accounts" in failing(asked(shop, head=None))  # where the rule has none
-    moved = counted(shop, "head", where=lambda m: np.sort((m.where + 1) % ITEMS))
-    assert "measurements" in failing(moved)
-    assert "accounts" in failing(counted(shop, "head_size", where=lambda m: m.where + 1))
-
-
 @pytest.mark.parametrize("more", [-1, 1])
-@pytest.mark.parametrize("name", ["size", "support", "head_size", "head", "cell"])
+@pytest.mark.parametrize("name", ["size", "support", "cell"])
 def test_other_shares_of_the_budget_are_refused(
     shop: TransactionsRelease, name: str, more: int
 ) -> None:
     """Also if the entries agree with each other: the schedule is known."""
-    other = "cell" if name != "cell" else "head"
+    other = "cell" if name != "cell" else "support"
     ledger = json.loads(json.dumps(shop.ledger))
     for entry in ledger["entries"]:
         if entry["purpose"] in (name, other):

@@ -21,7 +21,6 @@ AUDITED = (
             DiffPart(core=2),
             DiffPart(core=1, cap=1),
             DiffPart(cap=3, core=3),
-            DiffPart(core=1, cap=1, head=2),
             DiffPart(variant="tree"),
             DiffPart(variant="tree", max_partitions=4),
             DiffPart(schedule="paper", c1=0.01, c2=0.01),

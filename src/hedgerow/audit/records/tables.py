@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.audit.records.base import EXTRA, Codes, Pick, Records, Rows, Sketch
+from hedgerow.data import Table
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.measured.tables import Cells
 from hedgerow.publish.publisher import Outcome
 from hedgerow.schema import Person, Schema
-from hedgerow.table import Table
 
 __all__ = ["TableRecords", "published_count"]
 

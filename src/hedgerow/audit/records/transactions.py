@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.audit.records.base import EXTRA, Codes, Pick, Records, Rows, Sketch
+from hedgerow.data import Transactions
 from hedgerow.publish.publisher import Outcome
 from hedgerow.schema import Schema
-from hedgerow.table import Transactions
 
 __all__ = ["TransactionRecords"]
 

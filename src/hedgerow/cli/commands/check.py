@@ -90,8 +90,8 @@ def check(
         warn(warning, as_json)
     found: Any = None
     if data is not None:
-        from hedgerow.table import check_transactions, refuse_mixing
-        from hedgerow.table.checking import check_rows
+        from hedgerow.data import check_transactions, refuse_mixing
+        from hedgerow.draft.check import check_rows
 
         source = source_of(data, table, query, row_wise)
         refuse_mixing(source)

@@ -77,8 +77,7 @@ def init(
     sign the schema off; otherwise `hedgerow sign` does it later.
     """
     from hedgerow.cli.files import refuse_existing, write_text
-    from hedgerow.table.drafting.draft import draft_text, sketch_table
-    from hedgerow.table.drafting.sketch import Sketch
+    from hedgerow.draft.draft import Sketch, draft_text, sketch_table
 
     source = source_of(data, table, query)
     refuse_existing(out, overwrite)

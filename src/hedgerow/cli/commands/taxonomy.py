@@ -31,12 +31,12 @@ def taxonomy(
         str,
         typer.Argument(
             help="A taxonomy file (YAML, ARX hierarchy, code list or mapping), the name of a list "
-            "that comes with hedgerow, or with --attribute a schema."
+            "that comes with hedgerow, or with --attribute a schema or a .hchy file."
         ),
     ],
     attribute: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The attribute of a schema whose taxonomy is meant."),
+        typer.Option(metavar="NAME", help="The attribute whose taxonomy is meant."),
     ] = None,
     depth: Annotated[
         int, typer.Option(metavar="N", min=0, help="How many levels of the tree to show.")
@@ -108,7 +108,8 @@ def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
     from hedgerow.schema.trees import RuleLine, Tree, branch_of, built_in, read_taxonomy_file
     from hedgerow.schema.yaml_reader import Text
 
-    if attribute is not None:
+    several = attribute is not None and Path(source).suffix.lower() == ".hchy"
+    if attribute is not None and not several:
         columns = {
             column.name: column
             for column in Schema.load(source).columns
@@ -123,8 +124,9 @@ def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
         rules = [RuleLine(rule, leaf) for rule, leaf in column.reading.rules]
         return Tree(source, branch_of(column.taxonomy), rules), branch_of(column.taxonomy)
     found = Report()
-    tree = read_taxonomy_file(Text(source), None, None, Path(), found)
-    if tree.branch is None and not Path(source).is_file():
+    written = Text(f"{source}#{attribute}" if several else source)
+    tree = read_taxonomy_file(written, None, None, Path(), found)
+    if tree.branch is None and not Path(tree.file or source).is_file():
         raise SchemaError(
             f"there is no taxonomy file {source!r}",
             hint=f"Check the path, or choose one of {', '.join(built_in())}.",

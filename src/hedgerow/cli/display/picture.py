@@ -13,6 +13,7 @@ from hedgerow.cli.display.words import strength
 from hedgerow.cli.files import whole_file
 from hedgerow.errors import UsageError
 from hedgerow.release.plots import BEYOND, draw_ends, new_figure
+from hedgerow.release.rows import FRONTIER_WORDS
 
 if TYPE_CHECKING:
     from hedgerow.evaluate.simulate import Simulation
@@ -43,8 +44,7 @@ def draw_frontier(
     check_picture(path)
     figure, axes = new_figure((8, 5))
     points = picture["points"]
-    setting = "risk_threshold" if picture["model"] == "threshold" else "trade"
-    word = "risk at most" if picture["model"] == "threshold" else "lambda"
+    setting, word = FRONTIER_WORDS[picture["model"]]
     axes.plot(
         [point["risk"] for point in points], [point["utility"] for point in points], "o-", lw=1
     )

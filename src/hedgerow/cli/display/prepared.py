@@ -8,8 +8,8 @@ from hedgerow.cli.display.columns import print_table
 from hedgerow.cli.display.terminal import say, warn
 
 if TYPE_CHECKING:
-    from hedgerow.table.preparation import Preparation
-    from hedgerow.table.transactions.preparation import ItemPreparation
+    from hedgerow.data.records import ItemPreparation
+    from hedgerow.data.table import Preparation
 
 __all__ = ["tell_preparation"]
 

@@ -55,7 +55,7 @@ class Trials:
         """Refuses what cannot be read or drawn, and says what a public table must be."""
         from hedgerow.cli.display.picture import check_picture
         from hedgerow.cli.files import refuse_existing
-        from hedgerow.table.readers.database import is_database
+        from hedgerow.data.database import is_database
 
         if self.plot is not None:
             check_picture(self.plot)

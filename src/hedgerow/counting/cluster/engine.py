@@ -21,11 +21,11 @@ from hedgerow.counting.layout import Layout
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.sums import RowSums
 from hedgerow.counting.tallies import Cells, histogram_questions
+from hedgerow.data import RowStream, Table
+from hedgerow.data.source import Progress, silent
+from hedgerow.data.stream import Report
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
-from hedgerow.table import RowStream, Table
-from hedgerow.table.readers.source import Progress, silent
-from hedgerow.table.rules import Report
 
 __all__ = ["ClusterEngine"]
 

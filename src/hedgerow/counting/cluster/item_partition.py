@@ -17,11 +17,9 @@ from hedgerow.counting.item_memory import (
     expand_records,
     sum_masks,
 )
+from hedgerow.data.parquet import Piece, read_piece
+from hedgerow.data.records import Lookup, Noted, Records, items_of
 from hedgerow.schema import Schema
-from hedgerow.table.readers.parquet import Piece, read_piece
-from hedgerow.table.transactions.columns import items_of
-from hedgerow.table.transactions.lookup import Lookup
-from hedgerow.table.transactions.records import Noted, Records
 
 __all__ = [
     "ItemPartition",

@@ -14,11 +14,11 @@ from hedgerow.counting.cluster.partition import merge_counts
 from hedgerow.counting.cluster.workers import Workers
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.sealed import Sealed
+from hedgerow.data import Transactions
+from hedgerow.data.source import Progress, silent
+from hedgerow.data.transactions import open_pieces
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
-from hedgerow.table import Transactions
-from hedgerow.table.readers.source import Progress, silent
-from hedgerow.table.transactions.transactions import open_pieces
 
 __all__ = ["ClusterItems"]
 

@@ -27,10 +27,9 @@ from hedgerow.counting.tallies import (
     summed,
 )
 from hedgerow.counting.threads import Crew
+from hedgerow.data.parquet import Piece, read_piece
+from hedgerow.data.stream import Report, encode_columns
 from hedgerow.schema import Schema
-from hedgerow.table.readers.parquet import Piece, read_piece
-from hedgerow.table.rules import Report
-from hedgerow.table.stream import encode_columns
 
 __all__ = [
     "Partition",

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Self
 
 from hedgerow.counting.cluster.connection import reachable
-from hedgerow.table.readers.parquet import Piece
-from hedgerow.table.readers.source import Progress, silent
+from hedgerow.data.parquet import Piece
+from hedgerow.data.source import Progress, silent
 
 __all__ = ["Workers", "grouped"]
 

@@ -31,7 +31,7 @@ from hedgerow.counting.tallies import (
     summed,
 )
 from hedgerow.counting.threads import Crew
-from hedgerow.table.readers.source import Progress, silent
+from hedgerow.data.source import Progress, silent
 
 __all__ = ["Chunks", "Memory"]
 

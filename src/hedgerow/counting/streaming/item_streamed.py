@@ -29,9 +29,9 @@ from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.scratch import Shelf, Spare, check_folder
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, shared_out
 from hedgerow.counting.threads import Crew
+from hedgerow.data import Transactions, read_records
+from hedgerow.data.source import Progress, ReadOptions, silent
 from hedgerow.schema import Schema
-from hedgerow.table import Transactions, read_records
-from hedgerow.table.readers.source import Progress, ReadOptions, silent
 
 __all__ = ["StreamedItems"]
 

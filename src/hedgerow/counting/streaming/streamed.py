@@ -25,12 +25,11 @@ from hedgerow.counting.streaming.scratch import check_folder
 from hedgerow.counting.sums import RowSums
 from hedgerow.counting.tallies import histogram_questions
 from hedgerow.counting.threads import Crew
+from hedgerow.data import RowStream, Table
+from hedgerow.data.people import id_digests, new_key, row_hash
+from hedgerow.data.source import Progress, silent
+from hedgerow.data.stream import Encoded, Report
 from hedgerow.schema import Schema
-from hedgerow.table import RowStream, Table
-from hedgerow.table.person import id_digests, new_key, row_hash
-from hedgerow.table.readers.source import Progress, silent
-from hedgerow.table.rules import Report
-from hedgerow.table.stream import Encoded
 
 __all__ = ["DEFAULT_MEMORY", "StreamedEngine", "shared_out"]
 

@@ -50,23 +50,18 @@ def model_of(
     from hedgerow.estimate.itemsets.cuts import CutModel
 
     named = {measurement.name: measurement for measurement in measurements}
-    support, size, head, head_size = (
-        named.get(name) for name in ("support", "size", "head", "head_size")
-    )
-    every = np.arange(items.size)
-    if (head is None) != (head_size is None):
-        raise _lacking("its head was counted by half")
-    for found, places in ((support, every), (size, None), (head, None), (head_size, None)):
+    support, size = named.get("support"), named.get("size")
+    for found, places in ((support, np.arange(items.size)), (size, None)):
         if found is not None and not _fits(found, places):
             raise _lacking(f"its measurement {found.name!r} is not as it should be")
-        weighed = found is support or found is head
+        weighed = found is support
         if found is not None and not weighed and found.law != "laplace":
             raise _lacking(f"its measurement {found.name!r} has another noise than it should have")
         if found is not None and weighed and found.max_contribution % _weights(found):
             raise _lacking(f"the weights of its measurement {found.name!r} are unknown")
     supports = None
     if support is not None and size is not None:
-        supports = Supports(items=items, support=support, size=size, head=head, head_size=head_size)
+        supports = Supports(items=items, support=support, size=size)
     if isinstance(partition, CoreCells):
         cell = named.get("cell")
         if cell is None or not _fits(cell, np.arange(partition.cells)):
@@ -84,7 +79,7 @@ def _fits(measurement: Measurement, places: Ints | None) -> bool:
     """Whether it has one number at each of these places, all at one rate."""
     where, units = measurement.where, measurement.units
     alike = measurement.values.shape[1] == 1 and len(units) > 0 and bool((units == units[0]).all())
-    if places is None:  # the lower ends of bins, or the items of a head
+    if places is None:  # the lower ends of bins
         return alike and bool(where[0] >= 0) and bool((np.diff(where) > 0).all())
     return alike and np.array_equal(where, places)
 

@@ -25,7 +25,7 @@ from hedgerow.schema.items import WEIGHT
 __all__ = ["KnownSum", "SizeCurve", "fit_sizes", "weights"]
 
 
-FALL = 2.5
+FALL = 2.0
 _SOFT = 0.3  # how far from that power the curve may fall, about
 _BEND = 3.0  # the deviation of a bend over one unit of the log of the size
 _HOLLOW = 10.0  # by how much smaller it is for bends upwards in the tail

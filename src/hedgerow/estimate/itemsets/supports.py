@@ -1,15 +1,13 @@
-"""How many records hold each item, from weighted supports, sizes and the head.
+"""How many records hold each item, from weighted supports and sizes.
 
 1. **Weights.** A weighted support is too small by what the weights leave out, and the sizes of
    records tell how much that is, if records draw their items at random (`SizeCurve.supports`).
-2. **The head.** Where the most frequent items were counted once more, among themselves, they have
-   these values and these sizes.
-3. **The tail.** Most items of a large universe are rare, and most of their noisy supports are
+2. **The tail.** Most items of a large universe are rare, and most of their noisy supports are
    noise. The supports of all items are taken for draws from one distribution on a grid, which is
    itself estimated from them, by EM with the kernel of the noise; then for groups of items apart,
    as far as these differ: groups of the taxonomy, or neighbours in the universe. The estimate is
    the posterior mean, and the noisy value itself where it stands out (`clear_from`).
-4. **Sum.** What was shrunk is scaled, so that all have the number of items that the sizes tell.
+3. **Sum.** What was shrunk is scaled, so that all have the number of items that the sizes tell.
 
 None of this is needed for intervals (`itemsets.ends`).
 """
@@ -32,12 +30,11 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
 
-__all__ = ["DEPENDENCE", "Supports", "prior_groups", "shrink"]
+__all__ = ["Supports", "prior_groups", "shrink"]
 
 
-DEPENDENCE = 0.2  # of the spread of weights, by which an item's records are taken to differ
+_DEPENDENCE = 0.2  # of the spread of weights, by which an item's records are taken to differ
 _TAIL = (0.05, 5.0)  # what shrunk supports may be multiplied by, so that the sum is right
-_AGAIN = 0.6  # of the error of an interval: for what was counted once more
 _NEIGHBOURS = 64
 _LEAST_GROUP = 16
 _LIKE_ALL = 10.0  # items of the whole universe that a group's prior counts for its own
@@ -51,22 +48,17 @@ _BLOCK = 256  # groups at a time
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Supports:
-    """What sizes, supports and strata tell about single items.
+    """What sizes and supports tell about single items.
 
     Args:
         items: The public universe.
         support: The noisy weighted supports of all items.
         size: The noisy number of records by number of items.
-        head: The noisy weighted supports of the most frequent items, counted once more among
-            themselves, if they were.
-        head_size: The noisy number of records by number of items of the head, from 1.
     """
 
     items: Items
     support: Measurement
     size: Measurement
-    head: Measurement | None = None
-    head_size: Measurement | None = None
 
     @property
     def cap(self) -> int:
@@ -99,7 +91,7 @@ class Supports:
     @property
     def scale(self) -> float:
         """The noise scale of a weighted support, in records."""
-        return _scale(self.support)
+        return float(np.sqrt(self.support.tail_variance[0] / 2)) / WEIGHT
 
     @cached_property
     def curve(self) -> SizeCurve:
@@ -120,22 +112,6 @@ class Supports:
         return max(self.curve.share(self.cap), 1e-9)
 
     @cached_property
-    def counted(self) -> Ints:
-        """The items of the head, which were counted once more; none if no head was."""
-        return np.zeros(0, np.int64) if self.head is None else self.head.where
-
-    @cached_property
-    def head_curve(self) -> SizeCurve:
-        """How many records have each number of items of the head."""
-        assert self.head is not None and self.head_size is not None
-        return fit_sizes(
-            self.head_size.where,
-            self.head_size.values[:, 0].astype(np.float64),
-            float(self.head_size.units[0] * self.head_size.unit),
-            min(self.most, len(self.head.where)),
-        )
-
-    @cached_property
     def estimate(self) -> Floats:
         """The estimated support of each item; they sum to the items of all records."""
         return self._singles[0]
@@ -147,35 +123,20 @@ class Supports:
 
     @cached_property
     def _singles(self) -> tuple[Floats, Floats]:
-        """Estimates and variances: the head by itself, the rest so that the sum is right."""
-        found, spread = np.zeros(self.items.size), np.zeros(self.items.size)
-        head = np.zeros(self.items.size, np.bool_)
-        if self.head is not None:
-            head[self.counted] = True
-            cap, curve = cap_of(self.head), self.head_curve
-            noisy = self.head.values[:, 0] / WEIGHT
-            whole = np.array([0, len(noisy)])
-            value, noise = shrink(noisy, _scale(self.head), whole, self._kernel(self.head))
-            found[head] = curve.supports(np.maximum(value, 0.0), cap)
-            noise = noise / max(curve.share(cap), 1e-9) ** 2
-            spread[head] = noise + _by_weights(curve, cap, found[head])
-        tail = np.flatnonzero(~head)
-        groups = np.unique(np.searchsorted(tail, prior_groups(self.items)))
-        value, noise = shrink(self.noisy[tail], self.scale, groups, self._kernel(self.support))
-        clear = value >= clear_from(len(tail)) * self.scale
+        """Estimates and variances: what stands out by itself, the rest so that the sum is right."""
+        likelihood = _laplace if self.support.law == "laplace" else _gaussian
+        value, noise = shrink(self.noisy, self.scale, prior_groups(self.items), likelihood)
+        clear = value >= clear_from(self.items.size) * self.scale
         value, noise = self.curve.supports(value, self.cap), noise / self.share**2
-        left = self.curve.items - float(found.sum() + value[clear].sum())
+        left = self.curve.items - float(value[clear].sum())
         ratio = float(np.clip(left / max(float(value[~clear].sum()), 1e-9), *_TAIL))
-        found[tail] = np.where(clear, value, value * ratio)
+        found = np.where(clear, value, value * ratio)
         noise = np.where(clear, noise, noise * ratio**2)
         scaled = (self.curve.deviation / max(self.curve.items, 1e-9)) ** 2
-        spread[tail] = noise + _by_weights(self.curve, self.cap, found[tail])
-        spread[tail] += np.where(clear, 0.0, min(scaled, 1.0) * found[tail] ** 2)
-        return found, spread
-
-    @staticmethod
-    def _kernel(measurement: Measurement) -> Callable[[Floats, Floats, float], Floats]:
-        return _laplace if measurement.law == "laplace" else _gaussian
+        noise += np.where(clear, 0.0, min(scaled, 1.0) * found**2)
+        # chance, and a dependence of size and item
+        by_weights = self.curve.spread(self.cap) * (found + (_DEPENDENCE * found) ** 2)
+        return found, noise + by_weights
 
     # guaranteed ends
 
@@ -199,33 +160,8 @@ class Supports:
         """Intervals for the number of records with anything of each group, each by itself.
 
         The error is shared by the lower end, the weighted support at the upper end, and the sizes
-        of records. Most items are rare, and 0 is then the lower end whatever its part. An item of
-        the head has ends from either measurement. The noise of the first decided what is in the
-        head, so each has a part of the error that is the same inside and outside of it.
+        of records. Most items are rare, and 0 is then the lower end whatever its part.
         """
-        if self.head is None:
-            return self._ends(groups, level)
-        low, high = self._ends(groups, 1 - (1 - _AGAIN) * (1 - level))
-        place = np.full(self.items.size, -1)
-        place[self.counted] = np.arange(len(self.counted))
-        inside = [k for k, one in enumerate(groups) if len(one) == 1 and place[one[0]] >= 0]
-        if inside:
-            assert self.head_size is not None
-            value = self.head.values[place[[int(groups[k][0]) for k in inside]], 0] / WEIGHT
-            error = _AGAIN * (1 - level)
-            most = min(self.most, len(self.counted))
-            bounds = MostRecords.of(self.head_size, most, cap_of(self.head), _PARTS[2] * error)
-            laplace = 1.0 if self.head.law == "laplace" else 0.0
-            down, up = (
-                factor(1 - 2 * part * error, laplace) * np.sqrt(2) * _scale(self.head) + LATTICE
-                for part in _PARTS[:2]
-            )
-            low[inside] = np.maximum(low[inside], value - down)
-            high[inside] = np.minimum(high[inside], bounds(value + up))
-        return low, high
-
-    def _ends(self, groups: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
-        """The same, from the supports of all items alone."""
         value, deviation = self.sums(groups)
         for_low, for_high, for_sizes = (part * (1 - level) for part in _PARTS)
         down, up = (
@@ -235,16 +171,6 @@ class Supports:
         number = np.array([len(group) for group in groups])
         low = (value - down) / np.minimum(number, self.cap)
         return low, self.most_records(for_sizes)(value + up)
-
-
-def _scale(measurement: Measurement) -> float:
-    """The scale of Laplace noise with the variance of this noise, in records."""
-    return float(np.sqrt(measurement.tail_variance[0] / 2)) / WEIGHT
-
-
-def _by_weights(curve: SizeCurve, cap: int, estimate: Floats) -> Floats:
-    """The variance that weights leave: chance, and a dependence of size and item."""
-    return curve.spread(cap) * (estimate + (DEPENDENCE * estimate) ** 2)
 
 
 def prior_groups(items: Items) -> Ints:

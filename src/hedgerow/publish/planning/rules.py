@@ -13,28 +13,26 @@ move. What matters is to stay small where epsilon times rows is below some hundr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import numpy as np
 
 from hedgerow.arrays import Ints
 from hedgerow.estimate.itemsets.sizes import SizeCurve
-from hedgerow.estimate.itemsets.supports import DEPENDENCE
-from hedgerow.measured.itemsets import HEAD
 
 __all__ = [
     "CROWD",
+    "LIGHT_TAILS",
     "PAPER_NUMERIC_HEIGHT",
     "REST_EDGES",
     "WHOLE_UNIVERSE",
-    "cap_cost",
+    "best_cap",
     "core_size",
-    "frequent_support",
     "grid_size",
-    "item_cap",
-    "support_cap",
     "size_edges",
+    "support_caps",
+    "support_losses",
     "support_units",
     "tree_size",
 ]
@@ -46,17 +44,21 @@ WHOLE_UNIVERSE = 17
 CROWD = 200
 """Records for each item, times epsilon, from which on supports need less and may weigh more."""
 
-REST_EDGES = (0, 1, 2, 3, 4, 6, 9, 15)
+LIGHT_TAILS = 1.1
+"""How much more Gaussian noise all items bear, since it is told from rare items better."""
+
+REST_EDGES = (0, 1, 4, 15)
 """Bins for the number of items that a record has beside a core."""
 
 _LARGEST_CORE = 14
 _NOISE_SHARE = 0.02  # of all records, which the noise of a single item's support may make up
 _WHOLE_NOISE_SHARE = 0.02
-_SUPPORT_UNITS = (300_000, 880_000)  # of a million, at least and at most
+_SUPPORT_UNITS = (300_000, 830_000)  # of a million, at least and at most
+_STAND_OUT = 20  # records for each item, times epsilon
 _LONG_RECORDS = 0.25  # of all records, which are longer than a cap at least
-_RANK = 30  # of the item of the head that caps are made for, if supports fall as their ranks do
-_ALIKE, _APART = 2, 9  # times as large a cap as the head wants, to be moved and to be counted anew
-_SEEN = 10  # deviations of noise, above which most of the head can be picked out
+_DEPENDENCE = 0.08  # of the spread of weights, by which an item's records are taken to differ
+_RANKS, _TOP = 60, 100  # that are looked at, and those of the most frequent items
+_RARE = 1e-9  # records
 
 
 def size_edges(most: int) -> Ints:
@@ -76,86 +78,72 @@ def size_edges(most: int) -> Ints:
     return np.asarray([edge for edge in edges if edge <= most], dtype=np.int64)
 
 
-def item_cap(
-    curve: SizeCurve,
-    mean: float,
-    variance: Callable[[int], float],
-    most: float = math.inf,
-) -> int:
-    """How many items of a record count in full for weighted supports.
+def support_losses(
+    curve: SizeCurve, items: int, variance: Callable[[int], float], cap: int
+) -> tuple[float, float]:
+    """The expected errors of supports with a cap: of all items, and of the most frequent ones.
 
-    The noise of a support grows with it. Against that stands what weights leave open for an item of
-    some support: which records it is in, by chance, and a dependence of size and item.
-
-    Args:
-        curve: The number of records by size, from noisy numbers.
-        mean: The support of the item that the cap is made for.
-        variance: The variance of a support's noise for a cap.
-        most: The largest cap.
-
-    Example:
-        >>> sizes = np.arange(1.0, 31.0)
-        >>> poisson = np.exp(sizes * np.log(10) - 10 - np.cumsum(np.log(sizes)))
-        >>> many = SizeCurve(size=sizes, stretch=np.ones(30), records=100_000 * poisson)
-        >>> [item_cap(many, 1000, lambda m: 2 * (m / e) ** 2) for e in (0.8, 0.08, 0.008)]
-        [14, 5, 3]
+    Supports are taken to fall as their ranks do. Noise grows with the cap; against that stands what
+    weights leave open: which records an item is in, by chance, and a dependence of size and item.
+    What both amount to is shrunk by the recipient, so that an item is not off by more than itself.
     """
-    caps = [cap for cap in _caps(curve) if cap <= most]
-    return min(caps, key=lambda cap: (cap_cost(curve, mean, variance, cap), cap))
+    ranks = np.unique(np.geomspace(1, items, _RANKS).astype(np.int64))
+    number = np.diff(np.append(ranks, items + 1)).astype(np.float64)
+    support = curve.items / (1 + math.log(items)) / ranks
+    support = np.maximum(np.minimum(support, curve.records.sum()), _RARE)
+    by_weights = curve.spread(cap) * (support + (_DEPENDENCE * support) ** 2)
+    spread = variance(cap) / curve.share(cap) ** 2 + by_weights
+    error = support * np.sqrt(spread / (spread + support**2))
+    top = number * (ranks <= _TOP)
+    return float(error @ number / number.sum()), float(error @ top / top.sum())
 
 
-def cap_cost(curve: SizeCurve, mean: float, variance: Callable[[int], float], cap: int) -> float:
-    """The expected square of an item's error with a cap (see `item_cap`)."""
-    noise = variance(cap) / curve.share(cap) ** 2
-    return noise + curve.spread(cap) * (mean + (DEPENDENCE * mean) ** 2)
+def support_caps(curve: SizeCurve, items: int, most: int, epsilon: float) -> list[int]:
+    """Caps that are tried: single to 8, then eight an octave, up to the largest size.
 
-
-def frequent_support(curve: SizeCurve, items: int) -> float:
-    """The support that a frequent item has, if supports fall as their ranks do."""
-    return curve.items / _RANK / (1 + math.log(items))
-
-
-def support_cap(
-    curve: SizeCurve, items: int, variance: Callable[[int], float], epsilon: float
-) -> tuple[int, bool]:
-    """The cap for the supports of all items, and whether the head is counted anew with its own.
-
-    For an item of average support, more than the upper quartile of the sizes is not worth its
-    noise. Where items crowd, noise matters less, and an item of long records must not seem rarer
-    than it is, or it is left out of the core: the quarter beyond the cap then falls with the root
-    of the crowd.
-
-    A frequent item wants a larger cap than an average one: it gains less from noise that is small
-    than it loses by weights. Where both want nearly the same, the average one has its way; where
-    they do not, the frequent one; where they are far apart, the head is counted anew, by itself, if
-    it stands out of the noise far enough to be picked out.
-
-    Args:
-        curve: The number of records by size, from noisy numbers.
-        items: The number of items in the universe.
-        variance: The variance of a support's noise for a cap.
-        epsilon: What one record may lose in all.
-
-    Example:
-        >>> sizes = np.arange(1.0, 31.0)
-        >>> poisson = np.exp(sizes * np.log(10) - 10 - np.cumsum(np.log(sizes)))
-        >>> many = SizeCurve(size=sizes, stretch=np.ones(30), records=100_000 * poisson)
-        >>> support_cap(many, 1000, lambda m: 2 * (m / 0.8) ** 2, 1)
-        (12, False)
+    Where items crowd, so that the average one stands out of the noise, no cap is beyond the upper
+    quartile of the sizes. Where they crowd more, noise matters less, and an item of long records
+    must not seem rarer than it is, or it is left out of the core: the quarter beyond the cap then
+    falls with the root of the crowd.
     """
     so_far = np.cumsum(curve.records)
-    crowd = epsilon * so_far[-1] / items
-    beyond = _LONG_RECORDS * math.sqrt(CROWD / max(crowd, CROWD))
-    most = float(curve.size[np.argmax(so_far >= (1 - beyond) * so_far[-1])])
-    average = item_cap(curve, curve.items / items, variance, most)
-    if crowd > CROWD:
-        return average, False
-    wanted = frequent_support(curve, items)
-    frequent = item_cap(curve, wanted, variance)
-    noise = math.sqrt(variance(average)) / curve.share(average)
-    if frequent >= _APART * average and items > 2 * HEAD and wanted > _SEEN * noise:
-        return average, True
-    return (frequent if frequent > _ALIKE * average else average), False
+    crowd = epsilon * float(so_far[-1]) / items
+    if crowd >= _STAND_OUT:
+        beyond = _LONG_RECORDS * math.sqrt(CROWD / max(crowd, CROWD))
+        most = min(most, int(curve.size[np.argmax(so_far >= (1 - beyond) * so_far[-1])]))
+    caps = [1]
+    while caps[-1] < min(curve.size[-1], most):
+        caps.append(caps[-1] + max(1, (1 << caps[-1].bit_length() - 1) // 8))
+    return [cap for cap in caps if cap <= most]
+
+
+def best_cap(
+    losses: Mapping[int, tuple[float, float]], below: tuple[float, float] = (math.inf, math.inf)
+) -> int:
+    """The cap whose two losses have the least product; 0 if none has both of them below others.
+
+    The average item wants a small cap, for less noise; a frequent one loses more by the weights of
+    long records and wants a large one. With the product, neither gains by a part what the other
+    loses by more.
+
+    Args:
+        losses: The losses by cap (see `support_losses`).
+        below: What neither of the losses may exceed.
+
+    Example:
+        >>> sizes = np.arange(1.0, 31.0)
+        >>> poisson = np.exp(sizes * np.log(10) - 10 - np.cumsum(np.log(sizes)))
+        >>> many = SizeCurve(size=sizes, stretch=np.ones(30), records=100_000 * poisson)
+        >>> def losses(epsilon):
+        ...     noise = lambda cap: 2 * (cap / epsilon) ** 2
+        ...     return {cap: support_losses(many, 1000, noise, cap) for cap in range(1, 31)}
+        >>> [best_cap(losses(epsilon)) for epsilon in (0.8, 0.08, 0.008)]
+        [16, 9, 3]
+        >>> best_cap(losses(0.08), below=losses(0.8)[16])
+        0
+    """
+    fit = [cap for cap, both in losses.items() if both[0] <= below[0] and both[1] <= below[1]]
+    return min(fit, key=lambda cap: (math.prod(losses[cap]), cap), default=0)
 
 
 def support_units(items: int, epsilon: Fraction, rows: int | None) -> int:
@@ -172,21 +160,13 @@ def support_units(items: int, epsilon: Fraction, rows: int | None) -> int:
 
     Example:
         >>> support_units(1_000, Fraction(1), 100_000), support_units(1_000, Fraction(1), 400_000)
-        (880000, 440000)
+        (830000, 415000)
         >>> support_units(1_000, Fraction(1), 4_000_000)
         300000
     """
     least, most = _SUPPORT_UNITS
     crowd = epsilon * (rows or 0) / items
     return most if crowd <= CROWD else max(least, math.floor(most * CROWD / crowd))
-
-
-def _caps(curve: SizeCurve) -> list[int]:
-    """Caps that are tried: single to 8, then eight an octave, up to the largest size."""
-    caps = [1]
-    while caps[-1] < curve.size[-1]:
-        caps.append(caps[-1] + max(1, (1 << caps[-1].bit_length() - 1) // 8))
-    return caps
 
 
 def core_size(items: int, records: int, epsilon: float) -> int:
@@ -200,7 +180,7 @@ def core_size(items: int, records: int, epsilon: float) -> int:
         >>> core_size(17, 1_000_000, 1.0), core_size(1_000, 1_000_000, 0.35)
         (17, 14)
         >>> core_size(1_000, 20_000, 0.35), core_size(17, 100, 1.0)
-        (11, 1)
+        (12, 1)
     """
 
     def noise(core: int, bins: int) -> float:

@@ -13,8 +13,7 @@ import numpy as np
 
 from hedgerow.arrays import Small
 from hedgerow.optimise.exact import LARGEST
-from hedgerow.optimise.hierarchy import Forest
-from hedgerow.optimise.model import Aim, Worth
+from hedgerow.optimise.model import Aim, Forest, Worth
 from hedgerow.optimise.side import Side
 from hedgerow.optimise.solve import solve
 
@@ -29,14 +28,15 @@ def frontier(forest: Forest, side: Side, worth: Worth, aim: Aim) -> dict[str, An
     leaves = _some_rows(forest, side)
     points = []
     for factor in _FACTORS:
-        other = (
-            replace(aim, risk=aim.risk * factor)
-            if aim.risk is not None
-            else replace(aim, trade=aim.trade * factor)
-        )
+        if aim.risk is not None:
+            other = replace(aim, risk=aim.risk * factor)
+        elif aim.utility is not None:  # which has a largest value, so its factors are smaller
+            other = replace(aim, utility=aim.utility * factor**0.25)
+        else:
+            other = replace(aim, trade=aim.trade * factor)
         points.append(place_of(forest, side, worth, other, leaves))
     return {
-        "model": "threshold" if aim.threshold else "aggregate",
+        "model": aim.model,
         "records": len(leaves),
         "most_utility": float(worth.utility[leaves].sum(axis=1).mean()),
         "points": points,
@@ -48,7 +48,11 @@ def place_of(forest: Forest, side: Side, worth: Worth, aim: Aim, leaves: Small) 
     """The mean utility and risk of some records, and the setting they come from."""
     found = solve(forest, side, worth, aim, leaves, np.ones(leaves.shape))
     top = np.maximum(worth.weight[forest.root], worth.floor).sum() / side.rows
-    setting = {"risk_threshold": aim.risk} if aim.risk is not None else {"trade": aim.trade}
+    setting = {
+        "threshold": {"risk_threshold": aim.risk or 0.0},
+        "least-risk": {"least_utility": aim.utility or 0.0},
+        "aggregate": {"trade": aim.trade},
+    }[aim.model]
     return {
         **setting,
         "utility": float(np.where(found.solved, found.utility, 0.0).mean()),

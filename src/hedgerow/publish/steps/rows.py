@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.data import CodeMatrix, read_public
 from hedgerow.estimate.cells import estimate_cells, whole_counts
 from hedgerow.estimate.synthesize import draw_rows
 from hedgerow.measured.partition import TreePartition
-from hedgerow.optimise.hierarchy import Forest
+from hedgerow.optimise.model import Forest
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Sampler
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.planning.plan import RowsPlan
 from hedgerow.schema import Schema
-from hedgerow.table import CodeMatrix, read_public
 
 __all__ = ["RowsOutcome", "SideRows", "gather", "made_side"]
 

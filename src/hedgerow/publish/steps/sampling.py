@@ -27,10 +27,8 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.optimise.exact import LARGEST, lattice
-from hedgerow.optimise.hierarchy import Forest
-from hedgerow.optimise.model import Aim, Worth
-from hedgerow.optimise.record import Record
-from hedgerow.optimise.side import Side
+from hedgerow.optimise.model import Aim, Forest, Worth
+from hedgerow.optimise.side import Record, Side
 
 __all__ = ["STEPS", "draw_nodes", "sample_point"]
 
@@ -52,6 +50,7 @@ def draw_nodes(
     times: Ints,
     words: Words,
     largest: int = LARGEST,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> tuple[Small, Ints]:
     """Draws a generalisation for each of the people who share a record.
 
@@ -66,6 +65,7 @@ def draw_nodes(
         times: How many people have each record.
         words: Where sampler comes from: gives so many random words.
         largest: Lattices up to this size are listed.
+        progress: Called with the share of the records that is done.
 
     Returns:
         Generalised values, and how many people got each.
@@ -74,6 +74,7 @@ def draw_nodes(
     lengths = forest.depth[leaves].astype(np.int64) + 1
     for place, sizes in enumerate(lengths.tolist()):
         many = int(times[place])
+        progress(place / len(leaves))
         if math.prod(sizes) <= largest:
             _, utility, sensitivity, counts = lattice(
                 forest, side, worth, leaves[place], factor[place]
@@ -135,6 +136,11 @@ def _log_law(
         if not allowed.any():  # not even the most general values, which come last, are
             allowed[-1] = True
         return np.where(allowed, sharpness * utility, -np.inf)
+    if aim.utility is not None:
+        allowed = (counts > 0) & (utility >= aim.utility * (1 - 1e-12))
+        if not allowed.any():
+            allowed[-1] = True
+        return np.where(allowed, -sharpness * sensitivity / np.maximum(counts, 1), -np.inf)
     value = aim.trade * counts / sensitivity + utility**aim.kappa
     return np.asarray(sharpness * value)
 

@@ -10,6 +10,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.measured import GridPartition
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.release import MarginalsRelease, RowsRelease, TableRelease, TransactionsRelease
+from hedgerow.release.rows import FRONTIER_WORDS
 from hedgerow.report import words
 from hedgerow.report.charts import bar
 from hedgerow.report.html import Safe, bars, join, picture, table, tag
@@ -125,7 +126,7 @@ def rows(release: RowsRelease) -> Safe:
 def _frontier(frontier: dict[str, Any]) -> Safe | None:
     """What other settings would have meant; nothing if it cannot be read."""
     try:
-        setting = "risk_threshold" if frontier["model"] == "threshold" else "trade"
+        setting, word = FRONTIER_WORDS[frontier["model"]]
         rows = [
             [f"{float(p[setting]):.3g}", f"{float(p['utility']):.2f}", f"{float(p['risk']):.3g}"]
             for p in frontier["points"]
@@ -140,7 +141,6 @@ def _frontier(frontier: dict[str, Any]) -> Safe | None:
         )
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         return None
-    word = "risk at most" if setting == "risk_threshold" else "lambda"
     return join(
         [
             tag("p", sentence),

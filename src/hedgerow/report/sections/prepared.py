@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from hedgerow.data.records import ItemPreparation
+from hedgerow.data.table import Preparation
 from hedgerow.report.html import Safe, join, table, tag
-from hedgerow.table.preparation import Preparation
-from hedgerow.table.transactions.preparation import ItemPreparation
 
 __all__ = ["about_rows", "about_tables", "prepared"]
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from starlette.responses import RedirectResponse, Response
 
+from hedgerow.draft.questions import Question
+from hedgerow.draft.words import PUBLIC, told
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.studio.app import Asked
 from hedgerow.studio.bulk import Bulk
@@ -16,8 +18,6 @@ from hedgerow.studio.leads import in_the_form, leads
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.unit import doubt, repeated
-from hedgerow.table.drafting.questions import Question
-from hedgerow.table.drafting.words import PUBLIC, told
 
 __all__ = ["save_columns", "save_unit", "show_columns", "show_unit"]
 

@@ -91,7 +91,7 @@ def _unchanged(asked: Asked, text: SchemaText) -> dict[str, Any]:
 
     Where the studio has not seen the draft as it was made, everything counts as unchanged.
     """
-    from hedgerow.table.drafting.words import sign
+    from hedgerow.draft.words import sign
 
     drafted = asked.studio.drafts.get(text.path)
     domains = text.domains()
@@ -103,9 +103,9 @@ def _prepared(found: Any) -> Markup | None:
     """What became of the rows, as the report says it."""
     if found is None:
         return None
+    from hedgerow.data.records import ItemPreparation
+    from hedgerow.data.table import Fate, Preparation
     from hedgerow.report.sections.prepared import prepared
-    from hedgerow.table.preparation import Fate, Preparation
-    from hedgerow.table.transactions.preparation import ItemPreparation
 
     if "attributes" not in found:
         return Markup(prepared(ItemPreparation(**found)))

@@ -72,7 +72,7 @@ def guided_of(asked: Asked, text: SchemaText) -> Guided | None:
 
 def repeated(text: SchemaText) -> list[str]:
     """The columns of which the draft says that they identify people who have several rows."""
-    from hedgerow.table.drafting.guess_people import REPEATED
+    from hedgerow.draft.people import REPEATED
 
     return [name for name in text.columns if any(one in text.reason(name) for one in REPEATED)]
 

@@ -15,8 +15,8 @@ from hedgerow.counting.streaming import chunks
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.counting.tallies import histogram_questions
+from hedgerow.data import RowStream, read
 from hedgerow.errors import DataError, DataWarning
-from hedgerow.table import RowStream, read
 
 TINY = Memory(chunk=2000, rows=0, bounds=0, batch=10_000)
 

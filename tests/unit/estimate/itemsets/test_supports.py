@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from hedgerow.estimate.itemsets.supports import Supports, prior_groups, shrink
-from hedgerow.measured.itemsets import head_of
 from hedgerow.publish.planning.rules import size_edges
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
 from hedgerow.schema.taxonomy import Taxonomy
 
-ITEMS, RECORDS, HEAD = 300, 4000, 30
+ITEMS, RECORDS = 300, 4000
 
 
 def baskets(random: np.random.Generator) -> np.ndarray:
@@ -27,9 +26,12 @@ def baskets(random: np.random.Generator) -> np.ndarray:
 
 
 def measured(
-    hand: SimpleNamespace, held: np.ndarray, cap: int, high: int, random: np.random.Generator,
+    hand: SimpleNamespace,
+    held: np.ndarray,
+    cap: int,
+    random: np.random.Generator,
     epsilon: float = 1.0,
-) -> Supports:  # fmt: skip
+) -> Supports:
     number = held.sum(axis=1)
     edges = size_edges(ITEMS)
 
@@ -38,28 +40,12 @@ def measured(
         unit = Fraction(rate).limit_denominator(1000) / reach
         return hand.counted(name, at, drawn, unit=unit, max_contribution=reach, **more)
 
-    def weighed(of: np.ndarray, most: int) -> np.ndarray:
-        among = of.sum(axis=1)
-        return np.where(among <= most, WEIGHT, WEIGHT * most // np.maximum(among, 1)) @ of
-
     place = np.searchsorted(edges, number, side="right") - 1
     counts = np.bincount(place, minlength=len(edges))
     size = noisy("size", "size", counts, epsilon / 10, 1, where=edges)
-    if not high:
-        support = noisy("support", "item", weighed(held, cap), epsilon * 0.9, WEIGHT * cap)
-        return Supports(items=Items(range(ITEMS)), support=support, size=size)
-    support = noisy("support", "item", weighed(held, cap), epsilon * 0.5, WEIGHT * cap)
-    head = head_of(support.values[:, 0], HEAD)
-    inside = held[:, head].sum(axis=1)
-    edges = size_edges(HEAD)
-    place = np.searchsorted(edges, inside[inside > 0], side="right") - 1
-    counts = np.bincount(place, minlength=len(edges))
-    again = noisy("head_size", "size", counts, epsilon / 10, 1, where=edges)
-    exact = weighed(held[:, head], high)
-    counted = noisy("head", "item", exact, epsilon * 0.3, WEIGHT * high, where=head)
-    return Supports(
-        items=Items(range(ITEMS)), support=support, size=size, head=counted, head_size=again
-    )
+    exact = np.where(number <= cap, WEIGHT, WEIGHT * cap // np.maximum(number, 1)) @ held
+    support = noisy("support", "item", exact, epsilon * 0.9, WEIGHT * cap)
+    return Supports(items=Items(range(ITEMS)), support=support, size=size)
 
 
 def test_sums_are_right_and_supports_better_than_noisy(hand: SimpleNamespace) -> None:
@@ -69,7 +55,7 @@ def test_sums_are_right_and_supports_better_than_noisy(hand: SimpleNamespace) ->
         random = np.random.default_rng(seed)
         held = baskets(random)
         exact = held.sum(axis=0)
-        found = measured(hand, held, 3, seed % 2 * 8, random)
+        found = measured(hand, held, 3, random)
         sums.append(found.estimate.sum() / exact.sum())
         assert found.estimate.sum() == pytest.approx(found.curve.items)
         plain = np.maximum(found.noisy / found.share, 0)
@@ -79,23 +65,22 @@ def test_sums_are_right_and_supports_better_than_noisy(hand: SimpleNamespace) ->
     assert np.mean(sums) == pytest.approx(1, abs=0.08)
 
 
-def covered(hand: SimpleNamespace, runs: int, narrow: float, high: int = 8) -> np.ndarray:
+def covered(hand: SimpleNamespace, runs: int, narrow: float) -> np.ndarray:
     random = np.random.default_rng(4)
     held = baskets(random)
     groups = [np.array([0]), np.array([7]), np.array([250]), np.arange(10, 60)]
     exact = np.array([held[:, group].any(axis=1).sum() for group in groups])
     inside = np.zeros(len(groups))
     for _ in range(runs):
-        low, top = measured(hand, held, 3, high, random).bounds(groups, 0.9)
+        low, top = measured(hand, held, 3, random).bounds(groups, 0.9)
         middle, half = (low + top) / 2, (top - low) / 2 * narrow
         inside += (middle - half <= exact) & (exact <= middle + half)
     return inside
 
 
-@pytest.mark.parametrize("high", [0, 8])
-def test_intervals_hold_the_truth(hand: SimpleNamespace, high: int) -> None:
+def test_intervals_hold_the_truth(hand: SimpleNamespace) -> None:
     """At a level of 90%, 100 runs fall below 77 with probability 1e-4 each if it is kept."""
-    assert covered(hand, 100, 1.0, high).min() >= 77
+    assert covered(hand, 100, 1.0).min() >= 77
 
 
 def test_narrower_intervals_would_be_found_out(hand: SimpleNamespace) -> None:

@@ -15,11 +15,12 @@ from hedgerow.estimate.itemsets.sizes import SizeCurve
 from hedgerow.publish.diffmulti import MOST_DEPTH, MOST_SPECIALISATIONS
 from hedgerow.publish.planning.rules import (
     REST_EDGES,
+    best_cap,
     core_size,
     grid_size,
-    item_cap,
     size_edges,
-    support_cap,
+    support_caps,
+    support_losses,
     tree_size,
 )
 
@@ -85,7 +86,7 @@ def test_bins_of_sizes() -> None:
     assert [size_edges(most).tolist() for most in (1, 3, 9)] == [
         [1], [1, 2, 3], [1, 2, 3, 4, 5, 6, 7, 8],
     ]  # fmt: skip
-    assert REST_EDGES == (0, 1, 2, 3, 4, 6, 9, 15)
+    assert REST_EDGES == (0, 1, 4, 15)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +94,10 @@ def test_bins_of_sizes() -> None:
     [
         (2, [1, 2, 2, 2, 2, 2, 2]),
         (5, [1, 5, 5, 5, 5, 5, 5]),
-        (16, [1, 5, 12, 16, 16, 16, 16]),
-        (17, [1, 5, 12, 17, 17, 17, 17]),
-        (18, [1, 5, 12, 14, 14, 14, 14]),
-        (40, [1, 5, 12, 14, 14, 14, 14]),
+        (16, [1, 6, 13, 16, 16, 16, 16]),
+        (17, [1, 6, 13, 17, 17, 17, 17]),
+        (18, [1, 6, 13, 14, 14, 14, 14]),
+        (40, [1, 6, 13, 14, 14, 14, 14]),
     ],
 )
 def test_sizes_of_cores(items: int, sizes: list[int]) -> None:
@@ -104,8 +105,8 @@ def test_sizes_of_cores(items: int, sizes: list[int]) -> None:
 
 
 def test_a_core_grows_with_records_and_epsilon() -> None:
-    assert [core_size(40, n, 0.5) for n in (1000, 5000, 20_000, 50_000)] == [3, 8, 12, 14]
-    assert [core_size(40, n, 1.0) for n in (500, 2500, 10_000, 25_000)] == [3, 8, 12, 14]
+    assert [core_size(40, n, 0.5) for n in (1000, 5000, 20_000, 50_000)] == [4, 9, 13, 14]
+    assert [core_size(40, n, 1.0) for n in (500, 2500, 10_000, 25_000)] == [4, 9, 13, 14]
 
 
 def curve(mean: float, records: float, most: int = 64) -> SizeCurve:
@@ -119,46 +120,59 @@ def laplace(epsilon: float) -> Callable[[int], float]:
     return lambda cap: 2 * (cap / epsilon) ** 2
 
 
-def average(found: SizeCurve, items: int, epsilon: float) -> int:
-    return item_cap(found, found.items / items, laplace(epsilon))
+def losses(
+    found: SizeCurve, items: int, variance: Callable[[int], float]
+) -> dict[int, tuple[float, float]]:
+    caps = support_caps(found, items, items, 0.0)
+    return {cap: support_losses(found, items, variance, cap) for cap in caps}
 
 
 def test_caps_grow_with_epsilon_and_records() -> None:
-    found = [average(curve(10, 1e5), 1000, e) for e in (0.01, 0.1, 1.0)]
+    found = [best_cap(losses(curve(10, 1e5), 1000, laplace(e))) for e in (0.01, 0.1, 1.0)]
     assert found == sorted(set(found))
-    found = [average(curve(10, n), 1000, 0.5) for n in (1e2, 1e3, 1e4, 1e5)]
+    found = [best_cap(losses(curve(10, n), 1000, laplace(0.5))) for n in (1e2, 1e3, 1e4, 1e5)]
     assert found == sorted(found) and found[0] < found[-1]
 
 
 def test_gaussian_noise_allows_larger_caps() -> None:
     """Noise of the root of the cap, as large as Laplace noise at a cap of 4."""
-    for records in (1e2, 1e3, 1e4):
+    for records in (1e3, 1e4, 1e5):
         found = curve(10, records)
-        mean = found.items / 1000
-        wide = item_cap(found, mean, lambda cap: 2 * (4 / 0.5) ** 2 * cap / 4)
-        assert wide > item_cap(found, mean, laplace(0.5))
+        wide = best_cap(losses(found, 1000, lambda cap: 2 * (4 / 0.5) ** 2 * cap / 4))
+        assert wide > best_cap(losses(found, 1000, laplace(0.5)))
 
 
-@pytest.mark.parametrize("crowd, beyond", [(300, 0.2), (800, 1 / 8), (3200, 1 / 16)])
+def test_a_cap_weighs_average_items_against_frequent_ones() -> None:
+    """The chosen cap has the least product of both losses; each alone wants another one."""
+    both = losses(curve(300, 1e5, most=2000), 40_000, laplace(1.0))
+    every, top = (min(both, key=lambda cap: both[cap][kind]) for kind in (0, 1))
+    assert every < best_cap(both) < top
+
+
+def test_no_cap_is_better_where_a_loss_would_be_larger() -> None:
+    found = curve(300, 1e5, most=2000)
+    first = losses(found, 40_000, laplace(1.0))
+    old = first[best_cap(first)]
+    for scale in (0.5, 1.5):
+        others = losses(found, 40_000, lambda cap: scale**2 * laplace(1.0)(cap))  # noqa: B023
+        cap = best_cap(others, below=old)
+        assert (cap > 0) == (scale < 1)
+        assert not cap or (others[cap][0] <= old[0] and others[cap][1] <= old[1])
+
+
+@pytest.mark.parametrize("crowd, beyond", [(30, 0.2), (300, 0.2), (800, 1 / 8), (3200, 1 / 16)])
 def test_no_cap_is_beyond_what_the_crowd_allows(crowd: int, beyond: float) -> None:
     """A quarter of the records is longer, less by the root of the crowd where items crowd."""
     for mean in (2, 5, 20):
         found = curve(mean, 1e9)
         items = round(1e9 / crowd)
-        cap, anew = support_cap(found, items, lambda cap: 0.0, 1.0)
-        assert not anew
-        assert found.records[found.size >= cap].sum() / found.records.sum() >= beyond
-        assert support_cap(found, items, lambda cap: 0.0, 4.0)[0] > cap
-
-
-def test_the_head_is_counted_anew_where_it_wants_another_cap_and_stands_out() -> None:
-    long, short = curve(300, 1e5, most=2000), curve(1.5, 1e5, most=4)
-    assert support_cap(long, 40_000, laplace(1.0), 1.0)[1]
-    assert not support_cap(long, 300, laplace(1.0), 1.0)[1]  # all but everything is the head
-    assert not support_cap(long, 40_000, laplace(1e-3), 1e-3)[1]  # which nobody could pick out
-    assert not support_cap(short, 40_000, laplace(1.0), 1.0)[1]
+        cap = support_caps(found, items, items, 1.0)[-1]
+        assert found.records[found.size > cap].sum() / found.records.sum() >= beyond / 2
+        assert support_caps(found, items, items, 4.0)[-1] >= cap
+        assert support_caps(found, items, items, 10 / crowd)[-1] > cap
+    assert support_caps(found, items, 3, 0.0) == [1, 2, 3]
 
 
 def test_nobody_at_all_has_rules_too() -> None:
     nobody = SizeCurve(size=np.arange(1.0, 4.0), stretch=np.ones(3), records=np.zeros(3))
-    assert support_cap(nobody, 3, laplace(1.0), 1.0) == (1, False)
+    assert best_cap(losses(nobody, 3, laplace(1.0))) == 1

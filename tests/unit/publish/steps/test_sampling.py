@@ -14,10 +14,8 @@ import numpy as np
 import pytest
 
 from hedgerow.optimise.exact import lattice
-from hedgerow.optimise.hierarchy import Forest, generalised_attributes
-from hedgerow.optimise.model import Aim, Worth
-from hedgerow.optimise.record import Record
-from hedgerow.optimise.side import Side
+from hedgerow.optimise.model import Aim, Forest, Worth, generalised_attributes
+from hedgerow.optimise.side import Record, Side
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.steps import sampling

@@ -10,9 +10,9 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import sample
+from hedgerow.data import encode_rows
 from hedgerow.report.sections.associations import associations
 from hedgerow.report.sections.findings import findings
-from hedgerow.table import encode_rows
 
 
 def test_the_class_by_groups_comes_first_and_only_where_intervals_tell() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hedgerow.cli.display.prepared import tell_preparation
+from hedgerow.data.table import Fate, Preparation
 from hedgerow.report.sections.prepared import about_tables
-from hedgerow.table.preparation import Fate, Preparation
 
 
 def test_columns_without_a_number_are_left_out_and_the_table_fits(

@@ -1,0 +1,247 @@
+"""Tables and queries of databases, streamed as Arrow batches: PostgreSQL (ADBC) and DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import unquote, urlsplit
+
+from hedgerow.data.source import BATCH_ROWS, Source, check_names
+from hedgerow.errors import DataError, UsageError
+from hedgerow.suggestions import answer_mistakes, check_fields
+
+__all__ = [
+    "Database",
+    "is_database",
+    "open_database",
+    "refuse_mixing",
+]
+
+
+_POSTGRES = ("postgresql://", "postgres://")
+_DUCKDB = "duckdb://"
+
+# A view in a file of somebody else's is text that is run: it reads that file, and nothing else.
+_ALONE: dict[str, Any] = {
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "lock_configuration": True,
+}
+
+# What servers answer (SQLSTATE, by its first characters), in words and with a way out.
+_STATES = {
+    "28": ("it does not let you in", "Check user and password (PGPASSWORD, ~/.pgpass)."),
+    "3D": ("it has no database of that name", "Check the last part of the address."),
+    "42501": ("you may not read that table", "Ask for the right to SELECT from it."),
+    "42P01": ("it has no such table", "Check the name; write it as schema.table if need be."),
+    "42703": ("the query names a column that is not there", "Check the query."),
+    "42": ("the query is not right", "Try it in psql first. It must be one SELECT."),
+    "08": ("it cannot be reached", "Check host and port, and that it is running."),
+    "57": ("it broke off", "Try again; look whether it has a time limit for queries."),
+}
+
+
+@answer_mistakes
+@dataclass(frozen=True)
+class Database:
+    """A table in a database, or what a query of it gives.
+
+    Args:
+        url: `postgresql://user@host:port/database`, or `duckdb:///path/of/file.db`.
+        table: The table, such as `people` or `clinic.people`.
+        query: A SELECT instead of a table.
+        row_wise: Acknowledges that each row of the query depends on one person alone; `publish`
+            refuses a query without it (docs/scale.md#queries).
+
+    Example:
+        >>> Database("postgresql://ann:secret@db/clinic", table="people")
+        Database(postgresql://db/clinic)
+    """
+
+    url: str
+    _: KW_ONLY
+    table: str | None = None
+    query: str | None = None
+    row_wise: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type."""
+        check_fields(self)
+
+    def __repr__(self) -> str:
+        """The address without user and password: a repr ends up in logs."""
+        return f"Database({self.shown})"
+
+    @property
+    def shown(self) -> str:
+        """The address as messages may show it."""
+        if self.url.startswith(_DUCKDB):
+            return self.url
+        try:
+            parts = urlsplit(self.url)
+            host = parts.hostname or ""
+        except ValueError:  # an address that makes no sense may have the password anywhere
+            return "postgresql://..."
+        return f"postgresql://{host}{parts.path}"
+
+
+def refuse_mixing(source: object) -> None:
+    """Refuses a query unless somebody vouches that it mixes nobody's rows with another's.
+
+    Whether a query does so is not worked out: a view or a function may hide it.
+
+    Raises:
+        UsageError: If the acknowledgement is missing.
+
+    Example:
+        >>> refuse_mixing(Database("duckdb:///x.db", query="SELECT age FROM people LIMIT 9"))
+        Traceback (most recent call last):
+        hedgerow.errors.UsageError: duckdb:///x.db: a query may mix the records of several people
+          If each of its rows depends on one person alone, say so ...
+    """
+    if isinstance(source, Database) and source.query is not None and not source.row_wise:
+        raise UsageError(
+            f"{source.shown}: a query may mix the records of several people",
+            hint="If each of its rows depends on one person alone, say so (--row-wise, "
+            "row_wise=True). It does not with LIMIT, DISTINCT, GROUP BY, window functions, "
+            "subqueries or joins over other people's rows: see docs/scale.md.",
+        )
+
+
+def is_database(source: str) -> bool:
+    """Whether this is the address of a database.
+
+    Example:
+        >>> is_database("postgresql://localhost/clinic"), is_database("people.csv")
+        (True, False)
+    """
+    return source.startswith((*_POSTGRES, _DUCKDB))
+
+
+def open_database(database: Database) -> Source:
+    """Asks for the names of the columns; rows are fetched when they are read."""
+    inner = _query(database)
+    what = database.shown
+    columns = _names(database, f"SELECT * FROM ({inner}) AS hedgerow_rows LIMIT 0")
+    names = check_names(columns, what)
+
+    def batches(wanted: Sequence[int]) -> Iterator[Any]:
+        listed = ", ".join(_quoted(columns[place]) for place in wanted)
+        yield from _batches(database, f"SELECT {listed} FROM ({inner}) AS hedgerow_rows")
+
+    return Source(what=what, names=names, batches=batches)
+
+
+def _query(database: Database) -> str:
+    if (database.table is None) == (database.query is None):
+        raise UsageError(
+            f"{database.shown}: name either a table or a query",
+            hint="Write --table people, or --query 'SELECT age, sex FROM people'.",
+        )
+    if database.query is not None:
+        return database.query.strip().rstrip(";")
+    assert database.table is not None
+    return f"SELECT * FROM {'.'.join(_quoted(part) for part in database.table.split('.'))}"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _names(database: Database, query: str) -> list[str]:
+    for reader in _readers(database, query):
+        return [str(name) for name in reader.schema.names]
+    raise AssertionError("a query has a reader")
+
+
+def _batches(database: Database, query: str) -> Iterator[Any]:
+    for reader in _readers(database, query):
+        while True:
+            try:
+                batch = reader.read_next_batch()
+            except StopIteration:
+                break
+            except Exception as error:
+                _refuse(database, error)
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                yield batch.slice(start, BATCH_ROWS)
+
+
+def _readers(database: Database, query: str) -> Iterator[Any]:
+    """The one reader of a query, inside its connection."""
+    if database.url.startswith(_DUCKDB):
+        yield from _duckdb(database, query)
+    else:
+        yield from _postgres(database, query)
+
+
+def _postgres(database: Database, query: str) -> Iterator[Any]:
+    try:
+        from adbc_driver_postgresql import dbapi
+    except ImportError:
+        raise _lacking(database, "adbc-driver-postgresql") from None
+    try:
+        connection = dbapi.connect(database.url)
+    except Exception as error:
+        _refuse(database, error)
+    with closing(connection), closing(connection.cursor()) as cursor:
+        try:
+            cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute(query)
+            reader = cursor.fetch_record_batch()
+        except Exception as error:
+            _refuse(database, error)
+        yield reader
+
+
+def _duckdb(database: Database, query: str) -> Iterator[Any]:
+    try:
+        import duckdb
+    except ImportError:
+        raise _lacking(database, "duckdb") from None
+    path = Path(unquote(database.url[len(_DUCKDB) :]))
+    for way in (path, Path(str(path).lstrip("/"))):  # duckdb:///file.db may mean either
+        if way.is_file():
+            break
+    else:
+        raise DataError(f"{path}: there is no such file", hint="Check the path after duckdb://.")
+    try:
+        connection = duckdb.connect(str(way), read_only=True, config=_ALONE)
+    except Exception as error:
+        _refuse(database, error)
+    with closing(connection):
+        try:
+            found: Any = connection.sql(query)
+            fetch = getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader
+            reader = fetch(BATCH_ROWS)
+        except Exception as error:
+            _refuse(database, error)
+        yield reader
+
+
+def _lacking(database: Database, package: str) -> UsageError:
+    return UsageError(
+        f"{database.shown}: reading it needs the package {package}",
+        hint="Install it with: pip install 'hedgerow[database]'.",
+    )
+
+
+def _refuse(database: Database, error: Exception) -> NoReturn:
+    state = str(getattr(error, "sqlstate", None) or "")
+    kind = type(error).__name__
+    words, way = "the query or the connection failed", "Try the query in the database's own tool."
+    if kind in ("CatalogException", "BinderException", "ParserException"):  # DuckDB's
+        words, way = _STATES["42P01" if kind == "CatalogException" else "42"]
+        way = way.replace("psql", "duckdb")
+    if kind == "PermissionException":
+        words = "a view or the query asks for another file, a server or an extension"
+        way = "Nothing outside the database is opened: copy what it needs into a table of it."
+    for beginning, said in sorted(_STATES.items()):  # longer ones later, so that they win
+        if state.startswith(beginning):
+            words, way = said
+    mark = f" ({state})" if state.isalnum() else ""
+    raise DataError(f"{database.shown}: {words}{mark}", hint=way) from None

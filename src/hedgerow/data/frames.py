@@ -1,0 +1,401 @@
+"""Frames of other libraries, in and out, by way of Arrow."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from hedgerow.data.database import Database
+from hedgerow.data.encode import text_of
+from hedgerow.data.source import BATCH_ROWS, Source, check_names
+from hedgerow.errors import DataError, UsageError
+
+__all__ = [
+    "FrameKind",
+    "Split",
+    "frame_kind",
+    "open_frame",
+    "read_column",
+    "read_columns",
+    "split_text",
+    "to_frame",
+]
+
+
+FrameKind = Literal["pandas", "polars", "arrow"]
+Split = Callable[[str], Sequence[str]]
+
+_BLANKS = re.compile(r"[ \t-\r]+")
+_LISTS = (list, tuple, set, frozenset, np.ndarray)
+
+
+def frame_kind(source: object) -> FrameKind:
+    """The kind of frame that results for this source should come back as.
+
+    Example:
+        >>> frame_kind("people.csv")
+        'arrow'
+        >>> frame_kind(pa.table({"age": [40]}))
+        'arrow'
+    """
+    known = (str, os.PathLike, pa.Table, pa.RecordBatch, pa.RecordBatchReader, Database)
+    if isinstance(source, known):
+        return "arrow"
+    import narwhals as nw
+
+    # Not from_native: it refuses repeated columns in its own words before we can in ours.
+    native = nw.to_native(source, pass_through=True)
+    if nw.dependencies.is_pandas_dataframe(native):
+        return "pandas"
+    polars = (nw.dependencies.is_polars_dataframe, nw.dependencies.is_polars_lazyframe)
+    if any(is_polars(native) for is_polars in polars):
+        return "polars"
+    return "arrow"
+
+
+def to_frame(table: Any, kind: str) -> Any:
+    """Turns an Arrow table into a frame of the asked kind.
+
+    Example:
+        >>> to_frame(pa.table({"age": [40]}), "arrow").column_names
+        ['age']
+    """
+    if kind == "pandas":
+        return table.to_pandas()
+    if kind == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    return table
+
+
+def open_frame(source: Any, *, split: Split | None = None) -> Source:
+    """Opens an Arrow table or stream, or any frame that narwhals knows.
+
+    Args:
+        source: The table or frame.
+        split: If given, a column of Python objects may hold lists, and a text beside them
+            becomes the list of what this makes of it.
+
+    Example:
+        >>> open_frame(pa.table({"age": [40]})).names
+        ('age',)
+    """
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if isinstance(source, pa.Table):
+        return _open_table(source, "the Arrow table")
+    if isinstance(source, pa.RecordBatchReader):
+        return _open_stream(source)
+    import narwhals as nw
+
+    native = nw.to_native(source, pass_through=True)
+    if nw.dependencies.is_into_series(native):
+        raise DataError(
+            "this is a single column, not a table",
+            hint="Give a table, such as column.to_frame().",
+        )
+    if frame_kind(native) == "pandas":
+        return _open_pandas(native, split)
+    frame: Any = nw.from_native(native, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        return _open_table(_arrow(lambda: frame.collect("pyarrow").to_arrow()), "the lazy frame")
+    if isinstance(frame, nw.DataFrame):
+        return _open_table(_arrow(frame.to_arrow), f"the {frame.implementation.value} frame")
+    if hasattr(source, "__arrow_c_stream__"):
+        return _open_stream(pa.RecordBatchReader.from_stream(source))
+    raise UsageError(
+        f"cannot read a table from an object of type {type(source).__name__}",
+        hint="Give the path of a CSV or Parquet file, or an Arrow, pandas or Polars table.",
+    )
+
+
+def _arrow(convert: Any) -> Any:
+    try:
+        return convert()
+    except Exception:  # whatever a foreign library raises may quote a value
+        raise DataError(
+            "the frame cannot be turned into an Arrow table",
+            hint="Give every column one plain type: text, number, true/false or date.",
+        ) from None
+
+
+def _open_table(table: Any, what: str) -> Source:
+    names = check_names(table.column_names, what)
+    done = [0]
+
+    def batches(columns: Sequence[int]) -> Iterator[Any]:
+        for batch in table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS):
+            yield _sound(batch, what)
+            done[0] += batch.num_rows
+
+    return Source(
+        what=what,
+        names=names,
+        batches=batches,
+        capacity=table.num_rows,
+        share=lambda: done[0] / max(1, table.num_rows),
+        bytes=0,
+    )
+
+
+def _open_stream(reader: Any) -> Source:
+    names = check_names(reader.schema.names, "the Arrow stream")
+
+    def batches(columns: Sequence[int]) -> Iterator[Any]:
+        while True:
+            try:
+                batch = reader.read_next_batch()
+            except StopIteration:
+                return
+            except (pa.ArrowException, OSError):
+                raise DataError(
+                    "the Arrow stream broke off before its end",
+                    hint="Make the stream anew, or write it to a Parquet file first.",
+                ) from None
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                part = batch.select(list(columns)).slice(start, BATCH_ROWS)
+                yield _sound(part, "the Arrow stream")
+
+    return Source(what="the Arrow stream", names=names, batches=batches)
+
+
+def _sound(batch: Any, what: str) -> Any:
+    """The batch, if its values are what their types say; text, for one, may be no text."""
+    try:
+        batch.validate(full=True)
+    except pa.ArrowException:
+        raise DataError(
+            f"{what} holds values that are not of their columns' types",
+            hint="Text must be encoded in UTF-8. Make the table anew from its source.",
+        ) from None
+    return batch
+
+
+def _open_pandas(frame: Any, split: Split | None) -> Source:
+    what = "the pandas frame"
+    names = check_names([str(name) for name in frame.columns], what)
+
+    def batches(columns: Sequence[int]) -> Iterator[Any]:
+        arrays = [
+            _pandas_column(frame.iloc[:, column], names[column], what, split) for column in columns
+        ]
+        table = pa.table(arrays, names=[names[column] for column in columns])
+        for batch in table.to_batches(max_chunksize=BATCH_ROWS):
+            yield batch
+            done[0] += batch.num_rows
+
+    done = [0]
+    return Source(
+        what=what,
+        names=names,
+        batches=batches,
+        capacity=len(frame),
+        share=lambda: done[0] / max(1, len(frame)),
+        bytes=0,
+    )
+
+
+def _pandas_column(series: Any, name: str, what: str, split: Split | None = None) -> Any:
+    """A pandas column in Arrow's form, value by value where pandas itself has no one type.
+
+    A column of Python objects is never given a type by its content: one odd value would change
+    how all others are read. Each value becomes the text that a CSV file would hold.
+    """
+    kind = getattr(series.dtype, "categories", series).dtype
+    if kind == np.dtype(object):
+        return _objects(series.to_numpy(dtype=object), name, what, split)
+    return _typed(series, name, what)
+
+
+def _typed(values: Any, name: str, what: str) -> Any:
+    """An Arrow array of values that come with one type."""
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise DataError(
+            f"{what}: column {name!r} has a type that cannot be read",
+            hint="Give the column one plain type: text, number, true/false or date.",
+        ) from None
+
+
+def _objects(values: Sequence[Any], name: str, what: str, split: Split | None = None) -> Any:
+    """An Arrow array of Python objects, each turned into text, or a list of texts, by itself.
+
+    Whether there are lists at all changes no text beside them: `split` makes of it what it would
+    be alone.
+    """
+    lists = split is not None and any(isinstance(value, _LISTS) for value in values)
+    if not lists and any(isinstance(value, (*_LISTS, dict)) for value in values):
+        raise DataError(
+            f"{what}: column {name!r} holds lists or records",
+            hint="Give the column one plain type: text, number, true/false or date.",
+        )
+
+    def texts(value: Any) -> list[str | None] | None:
+        if not isinstance(value, _LISTS):
+            text = _plain_text(value)
+            return None if text is None or split is None else list(split(text))
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = [value.item()]
+        parts = list(value)
+        if any(isinstance(part, (*_LISTS, dict)) for part in parts):
+            raise DataError(
+                f"{what}: column {name!r} holds lists inside lists, or records",
+                hint="Give one list of items, texts or whole numbers, for each record.",
+            )
+        return [part if isinstance(part, str) else _plain_text(part) for part in parts]
+
+    try:
+        if lists:
+            return pa.array([texts(value) for value in values], pa.list_(pa.string()))
+        return pa.array([_plain_text(value) for value in values], pa.string())
+    except (DataError, MemoryError):
+        raise
+    except Exception:
+        # A number of thousands of digits, half a character, an object that cannot be shown: what
+        # its own code raises may quote it.
+        raise DataError(
+            f"{what}: column {name!r} holds an object that has no text",
+            hint="Give the column one plain type: text, number, true/false or date.",
+        ) from None
+
+
+def _plain_text(value: Any) -> str | None:
+    """The text of one Python object, as a CSV file would hold it; None for a missing one."""
+    if type(value).__name__ in ("NAType", "NaTType"):  # pandas' own marks for what is missing
+        return None
+    if isinstance(value, np.datetime64):
+        return None if np.isnat(value) else str(value.astype("datetime64[s]"))
+    if isinstance(value, np.floating):
+        value = float(str(value))  # the decimal that it is written as, however wide it is
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return text_of(value)
+
+
+def read_columns(rows: Any, what: str) -> tuple[tuple[str, ...] | None, list[Any]]:
+    """The columns of anything like a table as Arrow arrays, and their names if it has some.
+
+    An array has a type of its own. A list of rows has none, and each of its values is read by
+    itself: a type inferred from all of them would let one record change the others.
+
+    Args:
+        rows: A frame, an array with a row for each record, or a list of such rows.
+        what: How messages call it.
+
+    Example:
+        >>> read_columns([[1, "a"], [2.5, None]], "X")[1][0].to_pylist()
+        ['1', '2.5']
+        >>> read_columns(pa.table({"age": [40]}), "X")[0]
+        ('age',)
+    """
+    if isinstance(rows, (pa.Table, pa.RecordBatch)) or hasattr(rows, "columns"):
+        source = open_frame(rows)
+        batches = list(source.batches(range(len(source.names))))
+        if not batches:
+            return source.names, [pa.nulls(0) for _ in source.names]
+        return source.names, pa.Table.from_batches(batches).columns
+    if not isinstance(rows, (list, tuple)):
+        array = _as_array(rows, what)
+        if array.ndim != 2:
+            raise _no_table(what)
+        return None, [_array_column(array[:, at], f"x{at}", what) for at in range(array.shape[1])]
+    records = [_record(row, what) for row in rows]
+    width = len(records[0]) if records else 0
+    if any(len(record) != width for record in records):
+        raise DataError(
+            f"{what}: not all rows have the same number of values",
+            hint="Give every row one value for each column; a missing one is None.",
+        )
+    columns = ([record[at] for record in records] for at in range(width))
+    return None, [_objects(column, f"x{at}", what) for at, column in enumerate(columns)]
+
+
+def read_column(values: Any, what: str) -> Any:
+    """One column as an Arrow array: see `read_columns`.
+
+    Args:
+        values: A series, an array or a list.
+        what: How messages call it.
+
+    Example:
+        >>> read_column(["yes", 1, 1.0], "y").to_pylist()
+        ['yes', '1', '1']
+    """
+    import narwhals as nw
+
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values
+    if isinstance(values, (list, tuple)):
+        return _objects(values, what, what)
+    native = nw.to_native(values, pass_through=True)
+    if nw.dependencies.is_pandas_series(native):
+        return _pandas_column(native, what, what)
+    if nw.dependencies.is_into_series(native):
+        return _arrow(nw.from_native(native, series_only=True).to_arrow)
+    array = _as_array(values, what)
+    if array.ndim != 1:
+        raise DataError(f"{what} should be a 1d array", hint="Give one value for each row.")
+    return _array_column(array, what, what)
+
+
+def _array_column(array: Any, name: str, what: str) -> Any:
+    if array.dtype == np.dtype(object):
+        return _objects(array.tolist(), name, what)
+    if array.dtype.kind == "c":
+        raise DataError(
+            f"Complex data not supported: {what} holds complex numbers",
+            hint="Give real and imaginary parts as columns of their own.",
+        )
+    return _typed(array, name, what)
+
+
+def _as_array(values: Any, what: str) -> Any:
+    """What already is an array, or can say so by itself; never a list."""
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "__array__"):
+        try:
+            return np.asarray(values)
+        except Exception:  # whatever a foreign library raises may quote a value
+            pass
+    raise _no_table(what)
+
+
+def _record(row: Any, what: str) -> list[Any]:
+    if isinstance(row, (list, tuple)) or (hasattr(row, "__array__") and np.ndim(row) == 1):
+        return list(row)
+    raise _no_table(what)
+
+
+def _no_table(what: str) -> DataError:
+    return DataError(
+        f"{what} is not a table that can be read",
+        hint="Reshape your data: give a frame, an array of two dimensions, or a list of rows, each "
+        "with one value for each column. Make a sparse matrix dense.",
+    )
+
+
+def split_text(separator: str) -> Split:
+    r"""How one text is split into items: for Python objects, and equal to what the loops do.
+
+    Example:
+        >>> split_text(" ")(" a  b\t"), split_text(";")("a b; ;c")
+        (['a', 'b'], ['a b', 'c'])
+    """
+    if separator == " ":
+        return lambda text: [part for part in _BLANKS.split(text) if part]
+    return lambda text: [part for part in map(_bare, text.split(separator)) if part]
+
+
+def _bare(text: str) -> str:
+    return text.strip(" \t\n\v\f\r")

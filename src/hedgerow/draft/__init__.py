@@ -1,0 +1,1 @@
+"""Drafts of schemas, and checks of data against a schema: for the eyes of its holder."""

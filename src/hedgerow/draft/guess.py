@@ -1,0 +1,698 @@
+"""Guesses what a column of private data is, for a draft that a person corrects."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hedgerow.data.encode import listed, text_of
+from hedgerow.draft.people import (
+    ASK_ABOUT_ATTRIBUTE,
+    ASK_ABOUT_DROPPED,
+    People,
+    find_people,
+    has_infinite,
+    is_code,
+    is_doubtful,
+    tidy,
+    words_of,
+)
+from hedgerow.schema.attributes import Categorical
+from hedgerow.schema.diff import odd_label
+from hedgerow.schema.lint import label_fault
+from hedgerow.schema.schema import Schema
+
+__all__ = [
+    "FEWEST",
+    "Guess",
+    "code_order",
+    "date_formats",
+    "guess_column",
+    "known_list",
+    "notation",
+    "ordered",
+    "spellings",
+    "truth_values",
+]
+
+
+# Recognises what the values of a column are written as: bands, truth values, dates, known lists.
+#
+# Only drafts use this: they read private data and say so.
+
+
+_AMOUNT = r"[$€£]?\s*([+-]?\d{1,3}(?:[, ]\d{3})+|[+-]?\d+(?:\.\d+)?)\s*[$€£%kKmM]?"
+_UNIT = r"(?:\s*[A-Za-z]+\.?)?"  # years, cigarettes
+_BETWEEN = re.compile(
+    rf"[\[(]?\s*{_AMOUNT}{_UNIT}\s*(?:-|–|—|,|;|\.\.|to|bis)\s*{_AMOUNT}{_UNIT}\s*[\])]?"
+)
+_BELOW = re.compile(
+    rf"(?:<=?|≤|under|below|less than|fewer than|up to)\s*{_AMOUNT}{_UNIT}", re.IGNORECASE
+)
+_ABOVE = re.compile(
+    rf"(?:>=?|≥|over|above|more than|at least)\s*{_AMOUNT}{_UNIT}"
+    rf"|{_AMOUNT}{_UNIT}\s*(?:\+|(?:and|or) (?:over|more|above|older|up))",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(rf"{_AMOUNT}{_UNIT}")
+_OTHER_VALUES = 3  # beside bands, such as "unknown"
+_CODED = re.compile(r"[(\[]?(\d{1,4})[)\]]?\s*[-–:=.)]\s*[^\W\d].*")
+
+_TRUTH = [
+    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("nein", "ja"),
+    ("nee", "ja"), ("nej", "ja"), ("non", "oui"), ("no", "si"), ("no", "sí"), ("não", "sim"),
+    ("nie", "tak"), ("off", "on"), ("absent", "present"), ("negative", "positive"),
+    ("neg", "pos"),
+]  # fmt: skip
+_MEANS = {word: place for pair in _TRUTH for place, word in enumerate(pair)}
+
+_SEXES = {"f": "female", "m": "male"}
+
+_FORMATS = [
+    "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d",
+    "%d %b %Y", "%d-%b-%Y", "%d%b%Y", "%b %d, %Y",
+]  # fmt: skip
+_YEARS = range(1850, 2101)  # others are not dates, but codes
+
+# Which list the name of a column must point to, where values alone could be anything.
+_SAYS = {
+    "icd-9-cm": r"diag|icd|\bdx",
+    "icd-10-cm": r"diag|icd|\bdx|cause",
+    "us-states": r"state",
+    "countries": r"countr|nation|land\b|cntry",
+    "nace-2": r"nace|industr|sector|branch",
+}
+_FIT, _FIT_SAID = 0.95, 0.8  # of the different values; where the name says what they are
+_LONGEST = {"icd-9-cm": 6, "icd-10-cm": 8}  # characters; other numbers have more places
+_FEW = 8  # different values that must be names, where the column's name says nothing
+
+
+def ordered(labels: Sequence[str]) -> list[str] | None:
+    """Bands in the order of their numbers, others after them; None if these are not bands.
+
+    Example:
+        >>> ordered(["65+", "[0-10)", "unknown", "[10-65)"])
+        ['[0-10)', '[10-65)', '65+', 'unknown']
+        >>> ordered([">30", "NO", "<30"]), ordered(["a-b", "3"])
+        (['<30', '>30', 'NO'], None)
+    """
+    found = {label: _band(label) for label in labels}
+    bands = [label for label, ends in found.items() if ends is not None]
+    wide = [label for label in bands if not _ALONE.fullmatch(label)]
+    if len(wide) < 2 or len(bands) < len(labels) - _OTHER_VALUES or 2 * len(bands) < len(labels):
+        return None
+    return [*sorted(bands, key=lambda label: found[label] or (0, 0)), *sorted(
+        label for label, ends in found.items() if ends is None
+    )]  # fmt: skip
+
+
+def _band(label: str) -> tuple[float, float] | None:
+    if match := _BETWEEN.fullmatch(label):
+        low, high = _amount(match[1]), _amount(match[2])
+        return (low, high) if low <= high else None
+    if match := _BELOW.fullmatch(label):
+        return -math.inf, _amount(match[1])
+    if match := _ABOVE.fullmatch(label):
+        return _amount(match[1] or match[2]), math.inf
+    if match := _ALONE.fullmatch(label):
+        return _amount(match[1]), _amount(match[1])
+    return None
+
+
+def _amount(text: str) -> float:
+    return float(re.sub("[, ]", "", text))
+
+
+def code_order(labels: Sequence[str]) -> list[str] | None:
+    """Codes with labels in the order of the codes; None if these are others.
+
+    Example:
+        >>> code_order(["10 - home", "2 - ward", "1 - emergency"])
+        ['1 - emergency', '2 - ward', '10 - home']
+    """
+    found = [(_CODED.fullmatch(label), label) for label in labels]
+    if len(labels) < 2 or not all(match for match, _ in found):
+        return None
+    return [label for _, label in sorted((int(match[1]), label) for match, label in found if match)]
+
+
+def truth_values(labels: Sequence[str]) -> tuple[list[str], dict[str, str]] | None:
+    """No and yes as they are written, and rules for other spellings of them; None if it is neither.
+
+    Example:
+        >>> truth_values(["Yes", "No"]), truth_values(["JA"]), truth_values(["a", "b"])
+        ((['No', 'Yes'], {}), None, None)
+        >>> truth_values(["yes", "NO", "No", "Y"])
+        (['NO', 'yes'], {'No': 'NO', 'Y': 'yes'})
+    """
+    folded = {label.casefold() for label in labels}
+    pairs = [pair for pair in _TRUTH if folded & set(pair)]
+    if not folded <= _MEANS.keys() or not pairs:
+        return None
+    first = next((pair for pair in pairs if folded <= set(pair)), pairs[0])
+    chosen: list[str] = []
+    for place, word in enumerate(first):
+        written = [label for label in labels if label.casefold() == word]
+        written = written or [label for label in labels if _MEANS[label.casefold()] == place]
+        if not written:
+            return None
+        chosen.append(written[0])
+    rules = {label: chosen[_MEANS[label.casefold()]] for label in labels if label not in chosen}
+    return chosen, rules
+
+
+def spellings(labels: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Values of which none differ only in case, and rules for the others.
+
+    Words for the sexes beside their first letters are merged with these.
+
+    Example:
+        >>> spellings(["F", "Female", "M", "f", "female", "male"])
+        (['Female', 'male'], {'F': 'Female', 'M': 'male', 'f': 'Female', 'female': 'Female'})
+        >>> spellings(["North", "north", "South"]), spellings(["a", "b"])
+        ((['North', 'South'], {'north': 'North'}), (['a', 'b'], {}))
+    """
+    folded = {label: label.casefold() for label in labels}
+    if set(folded.values()) <= {*_SEXES, *_SEXES.values()}:
+        folded = {label: _SEXES.get(word, word) for label, word in folded.items()}
+    chosen: dict[str, str] = {}
+    for label in sorted(labels, key=lambda one: -len(one)):  # a word rather than its letter
+        chosen.setdefault(folded[label], label)
+    rules = {label: chosen[word] for label, word in folded.items() if label != chosen[word]}
+    return [label for label in labels if label not in rules], rules
+
+
+def date_formats(texts: Sequence[str]) -> list[str]:
+    """The formats in which all texts are dates; several where days and months look alike.
+
+    Example:
+        >>> date_formats(["01/31/2024", "12/01/2023"]), date_formats(["01/02/2024"])
+        (['%m/%d/%Y'], ['%m/%d/%Y', '%d/%m/%Y'])
+    """
+    return [form for form in _FORMATS if texts and all(is_date(text, form) for text in texts)]
+
+
+def is_date(text: str, form: str) -> bool:
+    """Whether a text is a date in a format."""
+    for month in ("%b", "%B"):  # a schema's %b means both
+        try:
+            return datetime.datetime.strptime(text, form.replace("%b", month)).year in _YEARS
+        except ValueError:
+            continue
+    return False
+
+
+def notation(texts: Sequence[str]) -> tuple[dict[str, str], bool] | None:
+    """How numbers are written if not plainly, and whether that is beyond doubt; None for others.
+
+    Example:
+        >>> notation(["1,5", "12,25"]), notation(["1.234,5", "7"]), notation(["12,345", "7"])
+        (({'decimal': ','}, True), ({'decimal': ',', 'thousands': '.'}, True), ({'thousands': ','},
+        False))
+        >>> notation(["1.5", "a"]) is None
+        True
+    """
+    for point, group in ((".", ","), (",", "."), (",", "'"), (".", "'"), (".", " "), (",", " ")):
+        whole = rf"[+-]?(?:\d{{1,3}}(?:{re.escape(group)}\d{{3}})+|\d+)"
+        shape = re.compile(rf"{whole}(?:{re.escape(point)}\d+)?")
+        if not all(shape.fullmatch(text) for text in texts):
+            continue
+        found = {"decimal": point} if point == "," and any("," in text for text in texts) else {}
+        if any(group in text for text in texts):
+            found["thousands"] = group
+        if not found:
+            return None
+        several = any(text.count(group) > 1 or point in text for text in texts)
+        return found, "thousands" not in found or several
+    return None
+
+
+def known_list(name: str, labels: Sequence[str]) -> str | None:
+    """The list that comes with hedgerow to which values belong, by name and values.
+
+    Example:
+        >>> known_list("diag_1", ["250.83", "276", "V57"]), known_list("home", ["CA", "TX", "NY"])
+        ('icd-9-cm', None)
+        >>> known_list("state", ["CA", "TX", "NY"]), known_list("x", ["CA", "TX"])
+        ('us-states', None)
+    """
+    letters = [label for label in labels if not label[:1].isdigit()]
+    for known, says in _SAYS.items():
+        said = re.search(says, name.replace("_", " "), re.IGNORECASE) is not None
+        names = [label for label in letters if len(label) > 3]
+        kinds = {label[0] for label in names}  # P000123 numbers people
+        alone = known not in ("icd-9-cm", "nace-2") and len(names) >= _FEW and len(kinds) > 2
+        if not said and not alone:
+            continue
+        if known in ("us-states", "countries") and not letters:
+            continue  # numbers are too often others
+        if known.startswith("icd") and 2 * sum(len(label) > 2 for label in labels) < len(labels):
+            continue  # numbers of diagnoses
+        least = (_FIT_SAID if said else _FIT) * len(labels)
+        if len(labels) > 1 and sum(_fits(known, label) for label in labels) >= least:
+            return known
+    return None
+
+
+@cache
+def _attribute(known: str) -> Categorical:
+    column = {"type": "categorical", "taxonomy": known}
+    (attribute,) = Schema.from_dict({"name": known, "attributes": {known: column}}).attributes
+    assert isinstance(attribute, Categorical)
+    return attribute
+
+
+def _fits(known: str, label: str) -> bool:
+    if len(label) > _LONGEST.get(known, len(label)):
+        return False
+    attribute = _attribute(known)
+    return label in attribute.taxonomy.leaves or attribute.reading.leaf(label) is not None
+
+
+FEWEST = 10  # rows, or people: a value that fewer have may be one person's, and is not proposed
+_COVERED = 0.5  # of the rows, that values which are proposed must cover
+_TAILS = 40  # in rows for each that lies beyond a bound, up to `FEWEST` of them
+_GAPS = 5  # of codes that nobody has
+_VALUES = 50  # more distinct values than this do not make a list that a person can check
+_MOST_DISTINCT = 20_000  # more of them than this are not looked at one by one
+_ALMOST = 0.9  # missing, from which a column is almost empty
+_ROWS = 20  # in fewer rows, being all alike says little
+_TAIL = 0.05  # of the range, if three quarters of the values lie in it: a long tail
+_COUNTED = 20  # steps: fewer of them are counted one by one
+_CLOSED = (1, 7)  # a scale that is public by its shape, if all values occur; others are round
+_GRID = 2000  # about as many grid points as a draft should have
+_TOO_MANY = "It has too many values to list: to publish it, write a taxonomy of them."
+_LEFT_OUT = (
+    "Values that fewer than {fewest} rows have, or that look like free text, may be one person's "
+    "and are not listed: {share} of its rows become other."
+)
+_RARE = (
+    "Most of its rows have values that fewer than {fewest} rows have, or that look like free text. "
+    "They may be one person's: to publish it, write values that are public knowledge."
+)
+_KEPT = 200  # values that fewer than `FEWEST` rows have, of which a draft remembers so many
+_MOST_STRAYS = 0.1  # of the values, that are texts in a column of numbers
+_STRAYS = "Some of its values are not numbers: they would be counted as other."
+_OTHERS = {"missing": "other", "outside": "other"}
+_NUMBER = r"^[+-]?(0|[1-9]\d*)(\.\d+)?$"
+_WRITTEN = {  # by the shape that most values have
+    _NUMBER: "Most of its values are numbers, and some are not: to publish "
+    "it, write {type: numeric, low: ..., high: ..., missing: other, outside: other}.",
+    r"^[+-]?\d+,\d+$": "Most of its values have a decimal comma, and some are no numbers: to "
+    'publish it, write {type: numeric, low: ..., high: ..., step: ..., decimal: ",", missing: '
+    "other, outside: other}.",
+    r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b": "Most of its values look like dates: to publish it, "
+    'write {type: numeric, low: ..., high: ..., step: 7, format: "%d.%m.%Y", missing: other, '
+    "outside: other} with their format.",
+}
+_SPELLINGS = "It is written in several ways, which the rules merge."
+_GROUPS = "Its commas or points were taken for separators of thousands: is that so?"
+_EITHER = "Days and months look alike in it: {first} was taken, {second} would fit too."
+# Bounds that everybody knows, by the last word of a name.
+_USUAL = {
+    "age": (0, 120), "month": (1, 12), "hour": (0, 23), "percent": (0, 100), "pct": (0, 100),
+    "percentage": (0, 100), "latitude": (-90, 90), "longitude": (-180, 180),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guess:
+    """What a column seems to be.
+
+    Args:
+        settings: The keys of its entry in the schema, without values; None for a column that is
+            dropped.
+        labels: The values, if it has few; of numbers, what they would be as labels.
+        recode: Rules that lead other values to these.
+        comment: What a person should know about it.
+        people: Why it seems to identify people, if it does.
+        useless: Why it could as well be dropped, as the end of a sentence.
+        dates: Its different values as they are written, if they are dates with a format.
+        partial: Whether some of its values are not among the labels.
+        rare: The first of the values that fewer than `FEWEST` rows have.
+    """
+
+    settings: Mapping[str, str] | None = None
+    labels: Sequence[str] = ()
+    recode: Mapping[str, str] = field(default_factory=dict)
+    comment: str = ""
+    people: People | None = None
+    useless: str = ""
+    dates: Sequence[str] = ()
+    partial: bool = False
+    rare: Sequence[str] = ()
+
+    @property
+    def published(self) -> bool:
+        """Whether the column would be part of a release."""
+        return self.settings is not None
+
+
+def guess_column(name: str, parts: Sequence[Any]) -> Guess:
+    """Guesses what a column is from its name and values.
+
+    Args:
+        name: The name of the column.
+        parts: Its values, as Arrow arrays.
+
+    Example:
+        >>> guess_column("born", [pa.array(["1980-05-05", "1999-01-01"])]).settings["high"]
+        '1999-12-31'
+        >>> guess_column("e-mail", [pa.array(["a@example.org"])]).settings is None
+        True
+    """
+    array, written = tidy(name, parts)
+    present = array.drop_null()
+    if not len(present):
+        return Guess(comment="It has no values.")
+    # An infinite number names no category.
+    rules = {"missing": "other"} if array.null_count else {}
+    infinite = any(map(has_infinite, parts))
+    values = _Values.of(present)
+    found = _values(name, present, values, rules)
+    if found is None:
+        found = _by_shape(name, present, values, rules)
+    if written and found.labels and not found.recode:
+        places = {label: place for place, label in enumerate(found.labels)}
+        known = [(text, label) for text, (label, rows) in written.items()
+                 if label in places and rows >= FEWEST]  # fmt: skip
+        recode = dict(sorted(known, key=lambda pair: (places[pair[1]], pair[0])))
+        unwritten = any(rows < FEWEST for _, rows in written.values())
+        found = replace(found, recode=recode, partial=found.partial or unwritten)
+    found = _cased(found)
+    if (found.partial or infinite) and found.published:
+        settings = dict(found.settings or {})
+        if settings["type"] == "categorical":
+            settings["outside"] = "other"
+        found = replace(found, settings=settings, partial=True)
+    if found.published and array.null_count > _ALMOST * len(array) and len(array) >= _ROWS:
+        return replace(found, useless="almost all of its values are missing")
+    if found.published and len(present) >= _ROWS:
+        if len(values.distinct) == 1:
+            return replace(found, useless="it has one value only")
+        if values.but_most < FEWEST:
+            why = f"fewer than {FEWEST} of its rows have another value than the rest"
+            return replace(found, useless=why)
+    return found
+
+
+def _cased(found: Guess) -> Guess:
+    """The same; if rare values differ from labels in case alone, which then does not matter."""
+    folded = {label.casefold() for label in found.labels}
+    known = {*found.labels, *found.recode}
+    if (found.settings or {}).get("type") != "categorical" or len(folded) < len(found.labels):
+        return found
+    if not any(one.casefold() in folded and one not in known for one in found.rare):
+        return found
+    recode = {rule: leaf for rule, leaf in found.recode.items() if rule.casefold() not in folded}
+    return replace(found, settings={**(found.settings or {}), "ignore": "[case]"}, recode=recode)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Values:
+    """The different values of a column, and which of them may be proposed.
+
+    Args:
+        distinct: All of them.
+        common: Those that enough rows have and that do not look like free text.
+        rare: The first of those that too few rows have, as texts.
+        covered: The share of the rows that have common ones.
+        but_most: How many rows have another value than the most frequent one.
+    """
+
+    distinct: Any
+    common: Any
+    rare: tuple[str, ...]
+    covered: float
+    but_most: int
+
+    @staticmethod
+    def of(present: Any) -> _Values:
+        counted = pc.value_counts(present)
+        distinct, rows = counted.field("values"), counted.field("counts")
+        often = pc.greater_equal(rows, FEWEST)
+        rare = listed(distinct.filter(pc.invert(often)).slice(0, _KEPT))
+        if pa.types.is_string(present.type):
+            texts = distinct.filter(often).to_pylist()
+            odd = pa.array([text for text in texts if odd_label(text)], pa.string())
+            often = pc.and_not(often, pc.is_in(distinct, value_set=odd))
+        return _Values(
+            distinct=distinct, common=distinct.filter(often),
+            rare=tuple(text_of(value) or "" for value in rare),
+            covered=(pc.sum(rows.filter(often)).as_py() or 0) / len(present),
+            but_most=len(present) - pc.max(rows).as_py(),
+        )  # fmt: skip
+
+    @property
+    def left_out(self) -> str:
+        """What a person hears of values that are not listed; nothing if there are none."""
+        if len(self.common) == len(self.distinct):
+            return ""
+        share = 1 - self.covered
+        shown = "less than 1%" if share < 0.01 else f"about {share:.0%}"
+        return _LEFT_OUT.format(fewest=FEWEST, share=shown)
+
+
+def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) -> Guess | None:
+    """A column that is recognised by how its values are written; None for all others."""
+    distinct = values.distinct
+    if len(distinct) > _MOST_DISTINCT or pa.types.is_date32(present.type):
+        return None
+    labels = sorted({text_of(value) or "" for value in distinct.to_pylist()})
+    few = len(labels) <= _VALUES
+    if few and set(labels) <= {"true", "false"}:
+        return Guess(settings={"type": "boolean", **rules}, labels=("false", "true"))
+    if any(label_fault(label) is not None for label in labels):
+        return None
+    # Words for yes and no are public, whoever says them; how few write them is not.
+    often = sorted(labels, key=lambda label: label in values.rare) if few else []
+    if few and (truth := truth_values(often)) is not None:
+        pair, recode = truth
+        kept = {rule: leaf for rule, leaf in recode.items() if rule not in values.rare}
+        found = _categorical(pair, rules, _SPELLINGS if kept else "", kept)
+        return replace(found, partial=len(kept) < len(recode), rare=values.rare)
+    if (known := known_list(name, labels)) is not None:
+        settings = {"type": "categorical", "taxonomy": known, "outside": "other", **rules}
+        return Guess(settings=settings, comment=f"Its values are those of the list {known}.")
+    if not pa.types.is_string(present.type) or len(labels) < 2:
+        return None
+    if (written := notation(labels)) is not None:
+        return _noted(name, present, rules, *written)
+    if formats := date_formats(labels):
+        days = pc.strptime(present, format=formats[0], unit="s").cast(pa.date32())
+        told = "" if len(formats) == 1 else _EITHER.format(first=formats[0], second=formats[1])
+        found = _numeric(name, days, rules, told)
+        settings = {**(found.settings or {}), "format": f'"{formats[0]}"'}
+        return replace(found, settings=settings, dates=labels)
+    return None
+
+
+def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]) -> Guess:
+    """A column by its type, its name and how many values it has."""
+    if (numbers := _among(present)) is not None:
+        found = guess_column(name, [numbers])
+        if found.settings is not None and found.settings["type"] == "numeric":
+            told = f"{_STRAYS} {found.comment}".strip()
+            settings = {**found.settings, **_OTHERS}
+            return replace(found, settings=settings, comment=told, partial=True)
+    people = find_people(name, present, values.distinct)
+    if people is not None:
+        way = _written(present) if people.rank == 0 else ""
+        return Guess(people=people, comment=f"{way} {people.comment(chosen=False)}".strip())
+    doubtful = is_doubtful(name, present, values.distinct)
+    few = len(values.common) <= _VALUES
+    code = pa.types.is_integer(present.type) and is_code(name)
+    by_size = values.common.take(pc.sort_indices(values.common))
+    common = listed(by_size) if few else []
+    if code and common and common[-1] - common[0] < min(2 * len(common) + _GAPS, _VALUES):
+        common = list(range(min(common[0], 1), common[-1] + 1))  # a code book has the others
+    labels = list(dict.fromkeys(text_of(value) or "" for value in common))
+    partial = len(values.common) < len(values.distinct)
+    if not pa.types.is_string(present.type) and not code:
+        found = _numeric(name, present, rules, ASK_ABOUT_ATTRIBUTE if doubtful else "")
+        shown = labels if len(values.distinct) <= _VALUES else ()
+        return replace(found, labels=shown, partial=partial, rare=values.rare)
+    if not few or values.covered < _COVERED:
+        many = len(values.distinct) > _VALUES
+        way = _written(present) or (_TOO_MANY if many else _RARE.format(fewest=FEWEST))
+        told = f"{way} {ASK_ABOUT_DROPPED}" if doubtful else way
+        return Guess(comment=told, rare=values.rare)
+    if any(label_fault(label) is not None for label in labels):
+        return Guess(comment="Some value holds a line break or another unseen character.")
+    labels, recode = spellings(labels)
+    found_order = ordered(labels) or code_order(labels) or labels
+    told = f"{_SPELLINGS if recode else ''} {values.left_out}".strip()
+    found = _categorical(found_order, rules, told, recode)
+    return replace(found, partial=partial, rare=values.rare)
+
+
+def _noted(
+    name: str, present: Any, rules: Mapping[str, str], signs: Mapping[str, str], certain: bool
+) -> Guess | None:
+    """Numbers whose notation is declared with them."""
+    texts = pc.replace_substring(present, signs.get("thousands", ","), "")
+    if "decimal" in signs:
+        texts = pc.replace_substring(present, signs.get("thousands", "."), "")
+        texts = pc.replace_substring(texts, ",", ".")
+    found = guess_column(name, [texts])
+    if found.settings is None or found.settings["type"] != "numeric":
+        return None
+    told = found.comment if certain else f"{_GROUPS} {found.comment}".strip()
+    quoted = {key: f'"{sign}"' for key, sign in signs.items()}
+    return replace(
+        found, settings={**found.settings, **quoted, **rules}, labels=(), recode={}, comment=told
+    )
+
+
+def _categorical(
+    labels: Sequence[str],
+    rules: Mapping[str, str],
+    comment: str = "",
+    recode: Mapping[str, str] | None = None,
+) -> Guess:
+    settings = {"type": "categorical", **rules}
+    if "Any" in labels:  # the root of the taxonomy needs a name that no leaf has
+        settings["root"] = '"Any value"' if "Any value" not in labels else '"Any value at all"'
+    return Guess(settings=settings, labels=labels, recode=recode or {}, comment=comment)
+
+
+def _written(present: Any) -> str:
+    """What to do about texts if most of them are numbers or dates, however they are written."""
+    if not pa.types.is_string(present.type):
+        return ""
+    for shape, way in _WRITTEN.items():
+        if 2 * (pc.sum(pc.match_substring_regex(present, shape)).as_py() or 0) > len(present):
+            return way
+    return ""
+
+
+def _among(present: Any) -> Any:
+    """The numbers of a column of many numbers and a few texts; None if it is something else."""
+    if not pa.types.is_string(present.type):
+        return None
+    numbers = pc.filter(present, pc.match_substring_regex(present, _NUMBER))
+    strays = len(present) - len(numbers)
+    if not strays or strays > _MOST_STRAYS * len(present) or len(pc.unique(numbers)) <= _VALUES:
+        return None
+    return numbers
+
+
+def _year(day: int) -> int:
+    """The year of a day that is counted from 1970; Python's calendar ends what lies beyond it."""
+    ordinal = day + datetime.date(1970, 1, 1).toordinal()
+    return datetime.date.fromordinal(min(max(1, ordinal), datetime.date.max.toordinal())).year
+
+
+def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) -> Guess:
+    dates = pa.types.is_date32(present.type)
+    numbers = present.cast(pa.int32()) if dates else present
+    ends, extremes = _ends(numbers), pc.min_max(numbers).as_py()
+    if dates:
+        low = datetime.date(_year(ends["min"]), 1, 1)
+        high = datetime.date(_year(ends["max"]), 12, 31)
+        days = (high - low).days
+        step = 1 if days <= _GRID else 7 if days <= 7 * _GRID else 30
+        bounds = {"low": low.isoformat(), "high": high.isoformat(), "step": str(step)}
+    else:
+        whole = pa.types.is_integer(present.type)
+        least, most = Decimal(str(ends["min"])), Decimal(str(ends["max"]))
+        places = 0 if whole else _places(present)
+        usual = _USUAL.get((words_of(name) or [""])[-1])
+        # the numbers of bands, say, are not ages
+        if usual and usual[0] <= extremes["min"] and usual[1] / 10 < extremes["max"] <= usual[1]:
+            least, most = map(Decimal, usual)
+        else:
+            scale = (extremes["min"], extremes["max"]) == _CLOSED
+            if whole and scale and len(pc.unique(present)) == _CLOSED[1]:
+                least, most = map(Decimal, _CLOSED)
+            else:
+                least, most = _wider(least, most, places)
+        bounds = _bounds(least, most, whole, places)
+        middle = pc.quantile(present, 0.75)[0].as_py()
+        tail = middle - ends["min"] < _TAIL * (ends["max"] - ends["min"])
+        span = Decimal(bounds["high"]) - Decimal(bounds["low"])
+        if tail and span > _COUNTED * Decimal(bounds["step"]):
+            bounds["scale"] = "log"
+    settings = {"type": "numeric", **bounds, "outside": "clip", **rules}
+    return Guess(settings=settings, comment=comment)
+
+
+def _ends(present: Any) -> dict[str, Any]:
+    """The ends of the numbers or days but for a few rows, so that no bound tells of one of them."""
+    beyond = min(FEWEST, (len(present) + _TAILS - 1) // _TAILS) - 1
+    order = pc.sort_indices(present)
+    ends = {"min": order[beyond].as_py(), "max": order[len(order) - 1 - beyond].as_py()}
+    return {key: present[place].as_py() for key, place in ends.items()}
+
+
+def _places(present: Any) -> int | None:
+    """How many places after the point all decimals need; None for more than a few."""
+    for places in range(1, 4):
+        if pc.all(pc.equal(pc.round(present, ndigits=places), present)).as_py():
+            return places
+    return None
+
+
+def _wider(low: Decimal, high: Decimal, places: int | None) -> tuple[Decimal, Decimal]:
+    """Round bounds in place of the extremes, each of which may be one person's value.
+
+    Bounds not far from zero are 1, 2 or 5 times a power of ten, others multiples of such a number;
+    a low of 0 or 1 is round enough.
+
+    Example:
+        >>> pairs = (0, 13), (1987, 2013), (1, 3)
+        >>> [tuple(map(int, _wider(Decimal(a), Decimal(b), 0))) for a, b in pairs]
+        [(0, 20), (1980, 2020), (1, 5)]
+    """
+    if low <= 0 <= high or 0 < 4 * low <= high or low == 1:
+        below = -_round_up(-low) if low < 0 else Decimal(int(low == 1))
+        return below, _round_up(high) if high else high
+    unit = _round_up((high - low) / 2)
+    if places is not None:  # multiples of less would be the values themselves
+        unit = max(unit, Decimal(5).scaleb(-places))
+    # of a number with many digits, the last ones are told by nobody
+    unit = max(unit, _round_up(max(abs(low), abs(high)).scaleb(-12)))
+    return _multiple(low, unit, ROUND_FLOOR), _multiple(high, unit, ROUND_CEILING)
+
+
+def _multiple(value: Decimal, unit: Decimal, rounding: str) -> Decimal:
+    return (value / unit).to_integral_value(rounding) * unit
+
+
+def _bounds(low: Decimal, high: Decimal, whole: bool, places: int | None) -> dict[str, str]:
+    """Bounds as multiples of a round number, and a step that makes a grid of moderate size."""
+    span = high - low or max(Decimal(1), abs(high).scaleb(-12))  # more than rounding would lose
+    span = max(span, Decimal("1e-12"))  # finer steps have more digits than a schema takes
+    unit = _round_up(span / 20, whole)
+    low, high = _multiple(low, unit, ROUND_FLOOR), _multiple(high, unit, ROUND_CEILING)
+    if low == high:
+        high += unit
+    step = _round_up((high - low) / _GRID, whole)
+    if places is not None:
+        step = max(step, Decimal(1).scaleb(-places))
+
+    def show(value: Decimal) -> str:
+        if whole:
+            return str(int(value))
+        digits, _, places = format(value, "f").partition(".")
+        # Our schema tells decimals from integers by the point.
+        return f"{digits}.{places.rstrip('0') or '0'}"
+
+    return {"low": show(low), "high": show(high), "step": show(step)}
+
+
+def _round_up(value: Decimal, whole: bool = False) -> Decimal:
+    """The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ..."""
+    value = max(value, Decimal("1e-13"))
+    power = Decimal(1).scaleb(math.floor(value.log10()))
+    found = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= value)
+    return max(found, Decimal(1)) if whole else found

@@ -1,1 +1,0 @@
-"""Drafts of schemas from data: for the curator's eyes, never private."""

@@ -1,1 +1,0 @@
-"""Readers of private input: every format, opened as a `Source` of Arrow batches."""

@@ -1,1 +1,0 @@
-"""Text files: CSV and lines of items, framed record by record."""

@@ -1,1 +1,0 @@
-"""Private transactions as codes: how records of items are read and prepared."""
