@@ -18,6 +18,7 @@ from papers.figure import (
     Verdict,
     curve,
     short,
+    student,
 )
 
 __all__ = ["CLAIMS", "FIGURES", "TITLE", "judge_peak"]
@@ -44,8 +45,8 @@ def _sizes(score: str) -> Callable[[bool], Sequence[Point]]:
     return points
 
 
-def _anonymous(k: int, loss: bool) -> Callable[[Any, Any], Any]:
-    return lambda train, schema: top_down_specialisation(train, schema, k, anonymity_loss=loss)
+def _anonymous(k: int) -> Callable[[Any, Any], Any]:
+    return lambda train, schema: top_down_specialisation(train, schema, k)
 
 
 TDS = "TDS, k = 5 (not private)"
@@ -54,9 +55,8 @@ TDS = "TDS, k = 5 (not private)"
 def _comparison(quick: bool) -> Sequence[Point]:
     folds = fold(10)
     found = [
-        Point(TDS, None, run=accuracy(_anonymous(5, True), "1", splitter=folds)),
-        Point("TDS by gain alone", None, run=accuracy(_anonymous(5, False), "1", splitter=folds)),
-        Point("TDS, k = 100", None, run=accuracy(_anonymous(100, True), "1", splitter=folds)),
+        Point(TDS, None, run=accuracy(_anonymous(5), "1", splitter=folds)),
+        Point("TDS, k = 100", None, run=accuracy(_anonymous(100), "1", splitter=folds)),
     ]
     for epsilon in ("1", "4") if quick else ("0.75", "1", "2", "3", "4"):
         x = float(epsilon)
@@ -164,7 +164,8 @@ def _spread(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
 def _highest(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
     best = max(curve(results["diffgen-fig3a"], "epsilon 0.1", trees), key=lambda line: line.mean)
     words = f"{short(best.mean)} ± {best.error:.2g} at h = {best.x} [{best.runs}]"
-    return words, "holds" if abs(best.mean - 78) <= max(0.5, 2 * best.error) else "does not hold"
+    near = abs(best.mean - 78) <= max(0.5, student(best.runs) * best.error)
+    return words, "holds" if near else "does not hold"
 
 
 def judge_peak(
@@ -178,7 +179,8 @@ def judge_peak(
             lines = curve(results[figure], name, trees)
             best = max(lines, key=lambda line: line.mean)
             ends = lines[0], lines[-1]
-            far = [best.mean - end.mean - 2 * (best.error**2 + end.error**2) ** 0.5 for end in ends]
+            t = student(best.runs)
+            far = [best.mean - end.mean - t * (best.error**2 + end.error**2) ** 0.5 for end in ends]
             clear += min(far) > 0
             cells.append(f"{name}: best at {best.x}")
         words = f"{'; '.join(cells)}; clearly inside for {clear} of {len(series)}"
@@ -201,10 +203,10 @@ def _below_max(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
             error = max(error, (one.error**2 + two.error**2) ** 0.5)
     words = f"Max is {short(sum(far) / len(far))} better on average, ± {error:.2g} a point"
     mean = sum(far) / len(far)
-    spread = error / len(far) ** 0.5
+    spread = student(one.runs) * error / len(far) ** 0.5
     return (
         words,
-        "holds" if mean > 2 * spread else "ties" if mean > -2 * spread else "does not hold",
+        "holds" if mean > spread else "ties" if mean > -spread else "does not hold",
     )
 
 

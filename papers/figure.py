@@ -24,6 +24,7 @@ __all__ = [
     "Taxonomies",
     "Verdict",
     "short",
+    "student",
     "Claim",
     "Figure",
     "Inputs",
@@ -200,7 +201,7 @@ Verdict = Literal["holds", "ties", "does not hold", "not run"]
 class Claim:
     """A row of the table that a paper's page begins with: what it says, and what runs show.
 
-    Two means differ if they are more than two standard errors apart; else they tie.
+    Two means differ if a 95% interval of their difference, by Student's t, has no 0; else they tie.
 
     Args:
         words: What the paper says.
@@ -258,11 +259,12 @@ class Claim:
             # what one run gives has no error that could be known
             error = math.hypot(line.error, error)
             most = max(most, error)
+            chance = student(line.runs) * error
             far = (line.mean - other) * (-1 if self.sense == "below" else 1)
             one: Verdict
             if self.sense == "equal":
-                one = "holds" if abs(far) <= max(2 * error, self.within) else "does not hold"
-            elif abs(far) <= 2 * error:
+                one = "holds" if abs(far) <= max(chance, self.within) else "does not hold"
+            elif abs(far) <= chance:
                 one = "ties"
             else:
                 one = "holds" if far > 0 else "does not hold"
@@ -379,6 +381,16 @@ def curve(result: Result, series: str, taxonomies: Taxonomies) -> list[Line]:
     return [line for line in lines if line.taxonomies in (taxonomies, None)]
 
 
+def student(runs: int) -> float:
+    """How many standard errors a 95% interval of so many runs reaches to each side.
+
+    Example:
+        >>> student(3), student(20), student(100)
+        (4.3, 2.09, 1.96)
+    """
+    return _T[runs - 2] if 2 <= runs < len(_T) + 2 else 1.96
+
+
 def interval(values: Sequence[float]) -> tuple[float, float, float]:
     """The mean and its 95% interval by Student's t; without width where one run is all there is.
 
@@ -390,8 +402,7 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
     mean = float(array.mean())
     if len(array) < 2:
         return mean, mean, mean
-    t = _T[len(array) - 2] if len(array) - 2 < len(_T) else 1.96
-    half = t * float(array.std(ddof=1)) / math.sqrt(len(array))
+    half = student(len(array)) * float(array.std(ddof=1)) / math.sqrt(len(array))
     return mean, mean - half, mean + half
 
 
@@ -412,6 +423,7 @@ def measure(
     number: int,
     quick: bool,
     taxonomies: tuple[Taxonomies, ...] = ("ours",),
+    kept: bool = False,
 ) -> Iterator[tuple[float, Result | None]]:
     """Runs a figure, telling the share that is done, and the result in the end.
 
@@ -422,6 +434,7 @@ def measure(
         number: How many runs of each point; more, up to the paper's number, if they are kept.
         quick: Whether there should be fewer points.
         taxonomies: Whose taxonomies of Adult; the authors' only where taxonomies matter.
+        kept: Whether nothing is computed, so that as many runs count as all points have.
     """
     reason = figure.needs(inputs)
     if reason:
@@ -446,8 +459,14 @@ def measure(
         value, seconds = cpu_seconds(lambda: point.run(given, one))
         return {"y": value, "cpu": seconds}
 
+    if kept:
+        number = 0
     while number < figure.runs and all(runs.knows(key(*point, number)) for point in every):
         number += 1
+    if not number:
+        reason = "no runs of all points are kept"
+        yield 1.0, Result(figure=figure, lines=(), runs=0, quick=quick, skipped=reason)
+        return
     lines = []
     cpu = 0.0
     for place, (point, whose) in enumerate(every):

@@ -138,7 +138,7 @@ def write_page(
     parts += [
         f"*Written by {command}. {NOT_PRIVATE}* A cell holds the mean of our runs, the largest"
         " standard error and [the number of runs]; `a / b` compares two curves. Two means tie if"
-        " they are less than two standard errors apart. In figures, bars are 95% intervals and"
+        " a 95% interval of their difference holds 0. In figures, bars are 95% intervals and"
         " stars numbers that the paper's text states; none were read off its figures.",
         "",
     ]

@@ -119,6 +119,7 @@ class Plan(Suggestions):
         spends_all: Whether every path to what is published spends all that was granted.
         remark: What a reader should know of amounts that may still change.
         usefulness: How far off answers are, where a theorem says it.
+        largest: How many specialisations a schema has room for, where an equation says it.
 
     Example:
         >>> from hedgerow import DiffMulti, sample
@@ -140,6 +141,7 @@ class Plan(Suggestions):
     spends_all: bool = True
     remark: str | None = None
     usefulness: str | None = None
+    largest: str | None = None
 
     @property
     def accounting(self) -> str:
@@ -268,11 +270,13 @@ class RowsPlan(Plan):
         mode: "noisy" or "sampled".
         side: Percent of epsilon for making a side table; 0 if a public one is given.
         rule: How rows are left out: a rate and a threshold, or a share and a least size.
+        lattice: The most generalisations that a record can have.
     """
 
     mode: str = "noisy"
     side: int = 0
     rule: dict[str, Any] = field(default_factory=dict)
+    lattice: int = 0
 
     @staticmethod
     def of(method: str, mode: str, budget: Budget, side: int, rule: dict[str, Any]) -> RowsPlan:
