@@ -419,7 +419,7 @@ CLAIMS = (
     Claim(
         words="the same where both use gains", figure="diffmulti-fig5",
         series="DiffMulti by gains, tuned", than="DiffGen by gains, tuned", factor=0.1,
-        sense="below", why="DiffGen with gains comes near or goes below",
+        sense="below", why="DiffGen with gains comes near, and goes below at large h",
     ),
     Claim(
         words="information loss (NCP) an order of magnitude below", stated="10",
@@ -428,10 +428,10 @@ CLAIMS = (
     ),
     Claim(
         words="less generalised than DiffGen by NCP", figure="diffmulti-fig6", series="DiffMulti",
-        than="DiffGen", sense="below", why="as for discernibility: with gains it is not so",
+        than="DiffGen", sense="below",
     ),
     Claim(
-        words="the same where both use gains", figure="diffmulti-fig6",
+        words="less generalised where both use gains", figure="diffmulti-fig6",
         series="DiffMulti by gains, tuned", than="DiffGen by gains, tuned", sense="below",
     ),
     Claim(

@@ -273,10 +273,14 @@ class Claim:
         if not cells:
             return "", "not run"
         spread = f" ± {most:.2g}" if most else ""
+        if len(cells) > 3:
+            cells = [cells[0], "...", cells[-1]]
         words = f"{'; '.join(cells)}{spread} [{runs}]"
         if len(verdicts) == 1:
             return words, next(iter(verdicts))
-        return words, "; ".join(f"{one} at {', '.join(at)}" for one, at in verdicts.items())
+        every = sum(map(len, verdicts.values()))
+        counted = (f"{one} at {at[0] if len(at) == 1 else len(at)}" for one, at in verdicts.items())
+        return words, f"{', '.join(counted)} of {every} points" if every > 2 else ", ".join(counted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -410,9 +414,11 @@ def short(value: float) -> str:
     """Four digits are all that runs can tell.
 
     Example:
-        >>> short(1234.5), short(0.81237)
-        ('1,234', '0.8124')
+        >>> short(15_025_335), short(1234.5), short(0.81237)
+        ('1.5e7', '1,234', '0.8124')
     """
+    if abs(value) >= 1_000_000:
+        return f"{value:.3g}".replace("e+0", "e")
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 

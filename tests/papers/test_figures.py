@@ -233,7 +233,7 @@ def test_curves_are_compared_point_by_point():
     words, verdict = one.verdict(judged(one, *lines), "ours")
     assert (words, verdict) == ("1: 3 / 1 ± 0.22 [5]", "holds")
     lines += [line("A", 2, 1.0), line("B", 2, 1.0), line("A", 3, 9.0)]  # no B at 3
-    assert one.verdict(judged(one, *lines), "ours")[1] == "holds at 1; does not hold at 2"
+    assert one.verdict(judged(one, *lines), "ours")[1] == "holds at 1, does not hold at 2"
     assert claim(than="B", x=(1,)).verdict(judged(one, *lines), "ours")[1] == "holds"
     level = [line("A", 1, 3.0), line("B", None, 1.0)]
     assert one.verdict(judged(one, *level), "ours")[1] == "holds"
@@ -260,6 +260,15 @@ def test_a_page_begins_with_its_claims_and_those_that_depend_on_trees(tmp_path):
         "| second | 1 | 3 ± 0.1 [5] | 1.5 ± 0.1 [5] | holds | so |",
         "",
     ]
+
+
+def test_chance_is_no_dependence_on_trees(tmp_path):
+    one = claim(than=2.0)
+    lines = [line("A", None, 3.0, 0.1, "ours"), line("A", None, 2.1, 0.1, "authors")]
+    results = judged(one, *lines, taxonomies=("ours", "authors"))
+    pages.write_page("T", (one,), [*results.values()], tmp_path / "p.md", "c")
+    page = (tmp_path / "p.md").read_text(encoding="utf-8")
+    assert "| ours: holds; theirs: ties |" in page and "depends" not in page
 
 
 def test_where_trees_matter_points_are_measured_with_both(tmp_path):
