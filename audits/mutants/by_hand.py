@@ -849,9 +849,9 @@ BY_HAND = (
     ),
     ByHand(
         name="a-reader-that-re-raises",
-        path="data/csv_file.py",
-        old="raise explain(error, path, packed) from None",
-        new="raise explain(error, path, packed) from error",
+        path="data/text.py",
+        old="raise encoding_error(path, number + breaks(content[: error.start])) from None",
+        new="raise encoding_error(path, number + breaks(content[: error.start])) from error",
         flaw="A traceback shows the error behind ours, which quotes the record.",
         notice="what a reader raises holds nothing that it read",
     ),
