@@ -51,8 +51,8 @@ SEED = 7
 
 
 def schema_named(name: str) -> Any:
+    from hedgerow.audit.distinguish import PERSONAL
     from hedgerow.audit.neighbours import TINY_TABLES
-    from hedgerow.audit.trials import PERSONAL
     from hedgerow.schema import Schema
 
     number = {"type": "numeric", "low": 0, "high": 3, "step": 1}

@@ -83,7 +83,7 @@ def _cells(law: Callable[..., float]) -> Callable[[], AbstractContextManager[Any
 
     def put() -> AbstractContextManager[Any]:
         from hedgerow.audit import replay
-        from hedgerow.audit.replay_trace import Step
+        from hedgerow.audit.replay import Step
 
         def listed(self: Any, cells: Any, counts: Any, rule: Any) -> Any:
             forced = self._next(rule.law)
@@ -110,7 +110,7 @@ def _listing(
     *, later: int = 0, always: bool = False,
 ) -> float:  # fmt: skip
     """The log-probability of a list, with one of two flaws or none."""
-    from hedgerow.audit.replay_laws import tail
+    from hedgerow.audit.replay import tail
 
     log_p = 0.0
     point = math.tanh(e / 2)

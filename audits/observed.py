@@ -24,9 +24,8 @@ from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
-from hedgerow.audit.files import run_on
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.neighbours import edge_cases, picker, random_pair
+from hedgerow.audit.neighbours import edge_cases, picker, random_pair, run_on
 from hedgerow.audit.whole import fits
 from hedgerow.counting.sealed import Sealed
 from hedgerow.privacy.budget import Budget

@@ -10,9 +10,7 @@ from typing import Annotated
 import typer
 
 import papers
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.progress import progress
-from hedgerow.cli.display.terminal import Command, note, print_json, say
+from hedgerow.cli.display.terminal import Command, note, print_json, print_table, progress, say
 from hedgerow.cli.options import AsJson
 from hedgerow.errors import ReleaseError, UsageError
 from papers import Inputs, Result, Runs
@@ -51,7 +49,10 @@ def run(
         bool, typer.Option("--quick", help="Fewer points and two runs: about a minute.")
     ] = False,
     runs: Annotated[
-        int | None, typer.Option(metavar="N", help="How many runs of each point, not the paper's.")
+        int | None,
+        typer.Option(
+            metavar="N", help="At most so many runs of each point, if the paper has more."
+        ),
     ] = None,
     taxonomies: Annotated[
         Trees, typer.Option(help="Whose taxonomies of Adult, where a figure depends on them.")
@@ -87,7 +88,7 @@ def run(
         ) from error
     results: list[Result] = []
     for figure in chosen:
-        number = runs or (2 if quick else figure.runs)
+        number = min(runs or (2 if quick else figure.runs), figure.runs)
         kept = Runs(out / "runs" / commit / f"{figure.name}.jsonl")
         done: Result | None = None
         with progress(figure.name) as tell:

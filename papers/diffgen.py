@@ -44,8 +44,8 @@ def _sizes(score: str) -> Callable[[bool], Sequence[Point]]:
     return points
 
 
-def _anonymous(k: int, loss: bool) -> Callable[[Any, Any], Any]:
-    return lambda train, schema: top_down_specialisation(train, schema, k, anonymity_loss=loss)
+def _anonymous(k: int) -> Callable[[Any, Any], Any]:
+    return lambda train, schema: top_down_specialisation(train, schema, k)
 
 
 TDS = "TDS, k = 5 (not private)"
@@ -54,9 +54,8 @@ TDS = "TDS, k = 5 (not private)"
 def _comparison(quick: bool) -> Sequence[Point]:
     folds = fold(10)
     found = [
-        Point(TDS, None, run=accuracy(_anonymous(5, True), "1", splitter=folds)),
-        Point("TDS by gain alone", None, run=accuracy(_anonymous(5, False), "1", splitter=folds)),
-        Point("TDS, k = 100", None, run=accuracy(_anonymous(100, True), "1", splitter=folds)),
+        Point(TDS, None, run=accuracy(_anonymous(5), "1", splitter=folds)),
+        Point("TDS, k = 100", None, run=accuracy(_anonymous(100), "1", splitter=folds)),
     ]
     for epsilon in ("1", "4") if quick else ("0.75", "1", "2", "3", "4"):
         x = float(epsilon)

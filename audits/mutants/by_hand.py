@@ -522,15 +522,6 @@ BY_HAND = (
         method=("diffmulti",),
     ),
     ByHand(
-        name="infogain-weighed-at-one-bit",
-        path="publish/steps/scores.py",
-        old="own = score.numbers is None and score.kernel != kernels.INFOGAIN",
-        new="own = score.numbers is None",
-        flaw="The entropy of a region does not cancel where gains have weights, and is not paid.",
-        notice="score ranges with weights",
-        method=("diffmulti",),
-    ),
-    ByHand(
         name="purity-of-range-two",
         path="publish/steps/scores.py",
         old="score_range=3 << RATIO_BITS",
@@ -891,7 +882,7 @@ BY_HAND = (
     # the budget ledger --------------------------------------------------------------------
     ByHand(
         name="overdraft",
-        path="privacy/budget_ledger/rules.py",
+        path="ledger/rules.py",
         old="if asked > left:",
         new="if asked > total:",
         flaw="A release is held against the total and not against what is left of it.",
@@ -899,7 +890,7 @@ BY_HAND = (
     ),
     ByHand(
         name="crashed-runs-for-nothing",
-        path="privacy/budget_ledger/records.py",
+        path="ledger/file.py",
         old='return self.state not in ("withdrawn", "returned")',
         new='return self.state == "published"',
         flaw="A run that was booked and drew noise, but never published, costs nothing.",

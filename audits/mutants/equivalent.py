@@ -56,7 +56,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "self._shelves[number].add(block.reshape(~1))",
     ): "numpy takes any negative length for the one that follows from the others.",
     (
-        "privacy/budget_ledger/file.py",
+        "ledger/file.py",
         "uri=True,",
         "uri=False,",
     ): "Where SQLite is built with USE_URI, as it mostly is, it takes addresses anyway.",
@@ -173,7 +173,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'shares = _shares(tree, int(ledger.left("epsilon", _ROOT)[ -1]), self.schedule)',
     ): "One account is asked about.",
     (
-        "privacy/budget_ledger/file.py",
+        "ledger/file.py",
         'if file.execute("PRAGMA user_version").fetchone() == (1,):',
         'if file.execute("PRAGMA user_version").fetchone() <= (1,):',
     ): "A file without a version was refused before.",
@@ -198,7 +198,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "largest = np.int64( -1)",
     ): "There is a class at least, and counts are 0 at least.",
     (
-        "privacy/budget_ledger/rules.py",
+        "ledger/rules.py",
         'if before == "transaction":',
         'if before >= "transaction":',
     ): "All other units come before it in the alphabet.",
@@ -214,8 +214,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "Only leaves have a value.",
     (
         "publish/diffmulti.py",
-        'return (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)',
-        'return (self._paper if self.schedule <= "paper" else self._tuned)(schema, budget, rows)',
+        'plan = (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)',
+        'plan = (self._paper if self.schedule <= "paper" else self._tuned)(schema, budget, rows)',
     ): "There are two schedules, and the other one comes after it in the alphabet.",
     (
         "publish/steps/score_kernels.py",

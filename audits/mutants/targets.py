@@ -121,7 +121,7 @@ def _unit(room: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{UNIT}/{room}/test_{name}.py" for name in names)
 
 
-_LEDGER = _unit("privacy/budget_ledger", "ledger", "booking", "rules")
+_LEDGER = _unit("ledger", "ledger", "booking", "rules")
 _FORGED = _unit("verification", "charges", "marginals")
 _PLANS = (*_unit("publish", "settings"), *_unit("publish/planning", "plan"))
 
@@ -155,10 +155,7 @@ TARGETS: tuple[Target, ...] = (
     ),
     _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "sampler")),
     _target("privacy/suppression.py", *_unit("publish", "supermodular")),
-    *(
-        _target(f"privacy/budget_ledger/{name}.py", *_LEDGER, slow=BOOKS)
-        for name in ("ledger", "records", "rules", "booking", "file")
-    ),
+    *(_target(f"ledger/{name}.py", *_LEDGER, slow=BOOKS) for name in ("ledger", "rules", "file")),
     _target(
         "publish/planning/plan.py", GOLDEN, *_unit("publish", "supermodular"), slow=(*TABLES, *ROWS)
     ),

@@ -188,16 +188,13 @@ class _Growing:
 MOST_GROUPS = 50_000_000
 
 
-def top_down_specialisation(
-    source: Any, schema: Schema, k: int = 5, *, anonymity_loss: bool = True
-) -> TableRelease:
+def top_down_specialisation(source: Any, schema: Schema, k: int = 5) -> TableRelease:
     """Publishes k-anonymous groups with their exact counts. NOT PRIVATE.
 
     Args:
         source: The raw rows, with a class.
         schema: The public schema.
         k: The least number of records in a group that is not empty.
-        anonymity_loss: Whether a gain is divided by one more than what the smallest group loses.
     """
     table = as_table(source, schema)
     domain = Domain.of(schema)
@@ -228,7 +225,7 @@ def top_down_specialisation(
             if least < k or more > MOST_GROUPS:
                 del options[at]  # it cannot become allowed later: groups only get smaller
                 continue
-            loss = max(0, smallest - least) if anonymity_loss else 0
+            loss = max(0, smallest - least)
             if best is None or option.gain / (loss + 1) > best[0]:
                 best = option.gain / (loss + 1), at, sizes
         if best is None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hedgerow import evaluate as evaluate
     from hedgerow import sample as sample
     from hedgerow.data import Database as Database
-    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger as BudgetLedger
+    from hedgerow.ledger.ledger import BudgetLedger as BudgetLedger
     from hedgerow.publish.api import publish as publish
     from hedgerow.publish.cdiffgen import CDiffGen as CDiffGen
     from hedgerow.publish.diffgen import DiffGen as DiffGen
@@ -67,7 +67,7 @@ __all__ = [
 # Loading numpy, Arrow and numba takes most of a second, which `hedgerow --help` and a script that
 # only reads a schema need not wait for: names are fetched from their rooms on first use.
 _PACKAGES = {
-    "BudgetLedger": "hedgerow.privacy.budget_ledger.ledger",
+    "BudgetLedger": "hedgerow.ledger.ledger",
     "Database": "hedgerow.data",
     "MarginalsRelease": "hedgerow.release",
     "Query": "hedgerow.schema",

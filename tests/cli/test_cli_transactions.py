@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+import hedgerow as hr
 from hedgerow import sample
 from hedgerow.cli import app
 
@@ -213,6 +215,51 @@ def test_items_that_begin_with_a_dash_or_hold_blanks(tmp_path, run):
     run("publish", tmp_path / "drinks.csv", "--schema", tmp_path / "d.yaml", "--epsilon", "5",
         "--out", out).expect(0)  # fmt: skip
     assert "green tea\n" in run("query", out, "green tea").expect(0).out
+
+
+def test_a_list_of_items_is_one_itemset_in_python_and_here(release, run):
+    """One argument is one itemset, and so is one list; several arguments are several."""
+    loaded = hr.Release.load(release)
+    together = loaded.count(["bread", "butter"])
+    assert len(together.estimate) == 1
+    apart = loaded.count([["bread"], ["butter"]])
+    one = json.loads(run("query", release, "bread, butter", "--json").expect(0).out)["answers"]
+    assert [answer["estimate"] for answer in one] == pytest.approx(together.estimate.tolist())
+    two = json.loads(run("query", release, "bread", "butter", "--json").expect(0).out)["answers"]
+    assert [answer["estimate"] for answer in two] == pytest.approx(apart.estimate.tolist())
+    for answer in one + two:  # a typical error did not hold, so none is told
+        assert answer.keys() == {"query", "estimate", "low", "high", "basis"}
+
+
+def test_association_rules_are_listed(release, run, tmp_path):
+    loaded = hr.Release.load(release)
+    known = loaded.rules(least=0.3, kind="arrow").to_pylist()
+    assert known
+    told = run("table", release, "--rules", "0.3", "--json").expect(0).out
+    for row, expected in zip(json.loads(told)["rules"], known, strict=True):
+        assert row == {name: None if v == math.inf else v for name, v in expected.items()}
+        assert row["confidence_low"] <= row["confidence"] <= row["confidence_high"]
+    text = run("table", release, "--rules", "0.3", "--top", "1").expect(0).out
+    assert f"{known[0]['confidence']:.2f}" in text and "chosen without looking" in text
+    out = tmp_path / "rules.csv"
+    run("table", release, "--rules", "0.3", "--out", out).expect(0)
+    assert len(out.read_text().splitlines()) == len(known) + 1
+    assert "alone" in run("table", release, "item", "--rules", "0.3").expect(2).err
+
+
+def test_a_release_that_holds_nothing_says_so_first(shop, run, tmp_path):
+    words = ("--schema", shop / "baskets.yaml", "--epsilon", "0.001", "--schedule", "paper")
+    assert "nothing is published but by chance" in " ".join(
+        run("plan", *words).expect(0).err.split()
+    )
+    out = tmp_path / "nothing"
+    told = run("publish", shop / "baskets.dat", *words, "--seed", "1", "--out", out).expect(0)
+    assert "It holds nothing" in told.out and "noisy counts" not in told.out
+    first = run("show", out).expect(0).out.splitlines()[0]
+    assert "It holds nothing" in first
+    page = tmp_path / "page.html"
+    run("report", out, "--out", page).expect(0)
+    assert "It holds nothing" in page.read_text()
 
 
 def test_a_delta_is_spent_or_said_to_buy_nothing(shop, run, tmp_path):

@@ -28,6 +28,7 @@ PACKAGES = [
     "draft",  # schemas proposed from private data, and data checked against them
     "counting",
     "privacy",
+    "ledger",  # what all releases of a data set cost together
     "store",  # folders, files and frames
     "measured",  # regions, itemsets and noisy measurements, as plain values
     "estimate",

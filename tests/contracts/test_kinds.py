@@ -22,7 +22,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 GOLDEN = Path(__file__).parents[1] / "golden"
 ONE_OF_EACH = ("diffmulti-tuned-1", "marginals-tuned-1", "diffpart-tuned-3", "supermodular-tuned-1")
 # they make records of items, or count them, or are the kind of release that has them
-OWNERS = ("schema", "table", "counting", "release/transactions.py")
+OWNERS = ("schema", "data", "counting", "release/transactions.py")
 TOLD_APART = re.compile(r"isinstance\([^)]*(Table|Marginals|Transactions|Rows|Measured)Release")
 
 

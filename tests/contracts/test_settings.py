@@ -18,8 +18,8 @@ from hedgerow.data import Database, WeightColumns
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.evaluate.scorecard import judge
 from hedgerow.evaluate.simulate import simulate
+from hedgerow.ledger.ledger import BudgetLedger
 from hedgerow.methods import OURS, load
-from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.publish.api import publish
 from hedgerow.publish.clusters import Centroids, find_centroids
 from hedgerow.publish.publisher import Publisher

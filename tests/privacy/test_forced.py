@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.audit.forced import check_rules, first_difference, unlike_tables
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import TINY_TABLES, long_schema, picker, random_universe
+from hedgerow.audit.search import check_rules, first_difference, unlike_tables
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
 from hedgerow.privacy.budget import Budget

@@ -9,23 +9,25 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.audit import files
-from hedgerow.audit.distinguish import ERROR, epsilon_bound, tally
-from hedgerow.audit.files import check_preparation, crowded_pair, file_pairs, run_on, with_people
+from hedgerow.audit import neighbours as files
+from hedgerow.audit.distinguish import ERROR, epsilon_bound, tally, whole_person
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import (
+    check_preparation,
+    crowded_pair,
     deep_pairs,
+    file_pairs,
     large_universe,
     picker,
     random_schema,
     random_universe,
+    run_on,
+    with_people,
 )
 from hedgerow.audit.records import records_of
-from hedgerow.audit.replay import record, replay
-from hedgerow.audit.replay_trace import compare
+from hedgerow.audit.replay import compare, record, replay
 from hedgerow.audit.rules import ROUNDING, replay_pair
-from hedgerow.audit.telling import Telling
-from hedgerow.audit.trials import whole_person
+from hedgerow.audit.search import Telling
 from hedgerow.counting import people
 from hedgerow.data import person, table
 from hedgerow.data import records as lookup

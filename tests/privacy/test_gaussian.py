@@ -14,10 +14,16 @@ import pytest
 
 from hedgerow.audit.distinguish import ERROR, epsilon_bound
 from hedgerow.audit.enumeration import hockey_stick, law
-from hedgerow.audit.gaussian_law import gaussian_mass, gaussian_tail
-from hedgerow.audit.replay import record, replay
-from hedgerow.audit.replay_trace import ORDERS, DivergedError, compare
-from hedgerow.audit.telling import Telling
+from hedgerow.audit.replay import (
+    ORDERS,
+    DivergedError,
+    compare,
+    gaussian_mass,
+    gaussian_tail,
+    record,
+    replay,
+)
+from hedgerow.audit.search import Telling
 from hedgerow.counting.sealed import Sealed
 from hedgerow.privacy.budget import UnitBudget, epsilon_of_rho
 from hedgerow.privacy.curator import Curator

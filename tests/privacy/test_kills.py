@@ -95,7 +95,7 @@ def test_races(audit: Audit) -> None:
 
 # What the program must not do. Each is caught by the same checks.
 LATE = """
-from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
+from hedgerow.ledger.ledger import BudgetLedger
 
 reserve = BudgetLedger.reserve
 class Late:
@@ -162,8 +162,8 @@ def in_place(path, overwrite, contents, manifest):
 release.write_folder = in_place
 """
 BOOKS_AT_ONCE = """
-from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
-from hedgerow.privacy.budget_ledger.booking import Booking
+from hedgerow.ledger.ledger import BudgetLedger
+from hedgerow.ledger.ledger import Booking
 
 reserve, begin = BudgetLedger.reserve, Booking.begin_drawing
 def at_once(self, *words, **more):
@@ -174,8 +174,8 @@ BudgetLedger.reserve = at_once
 Booking.begin_drawing = lambda self: None
 """
 LEAVES_THE_DEAD_THEIR_BUDGET = """
-from hedgerow.privacy.budget_ledger import ledger as budget_ledger
-from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
+from hedgerow.ledger import ledger as budget_ledger
+from hedgerow.ledger.ledger import BudgetLedger
 
 BudgetLedger._swept = lambda self, file: budget_ledger.read_accounts(self.path, file)
 """
@@ -212,7 +212,7 @@ def test_broken_twins_are_caught_by_kills(audit: Audit, twin: str, words: str) -
 BOOKS_WITHOUT_A_LOCK = """
 import os, time
 import kills
-from hedgerow.privacy.budget_ledger import ledger as budget_ledger, rules as book_rules
+from hedgerow.ledger import ledger as budget_ledger, rules as book_rules
 
 refuse, reserve = book_rules.refuse_overdraft, budget_ledger.BudgetLedger.reserve
 def unlocked(self, *words, notes, **more):

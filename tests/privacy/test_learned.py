@@ -14,8 +14,7 @@ from unsound import leaves_that_take_all, publishing_the_number_of_records
 
 from hedgerow.audit import audit, methods
 from hedgerow.audit.distinguish import at_least, at_most
-from hedgerow.audit.features import Viewer
-from hedgerow.audit.learned import distinguish, learn
+from hedgerow.audit.learned import Viewer, distinguish, learn
 from hedgerow.audit.methods import AUDITED, describe
 from hedgerow.audit.neighbours import TINY_TABLES, pair_of, picker, random_pair
 from hedgerow.audit.search import log_ratios, search_pair, worth

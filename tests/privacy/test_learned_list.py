@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hedgerow.audit.replay import replay
-from hedgerow.audit.replay_laws import tail
+from hedgerow.audit.replay import replay, tail
 from hedgerow.privacy.sampler import Listing
 
 AUDITS = Path(__file__).parents[2] / "audits"

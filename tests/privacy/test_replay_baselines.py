@@ -12,8 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.audit.replay import record, replay
-from hedgerow.audit.replay_trace import DivergedError, compare
+from hedgerow.audit.replay import DivergedError, compare, record, replay
 from hedgerow.data import Table, Transactions
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.audit.replay import record, replay
-from hedgerow.audit.replay_trace import compare
+from hedgerow.audit.replay import compare, record, replay
 from hedgerow.data import Table
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream

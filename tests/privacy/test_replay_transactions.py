@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from in_turn import in_turn
 
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.replay import record, replay
-from hedgerow.audit.replay_trace import DivergedError, compare
+from hedgerow.audit.replay import DivergedError, compare, record, replay
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.data import Transactions
 from hedgerow.errors import LeakError

@@ -13,8 +13,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.audit.replay import _Replayer, record, replay
-from hedgerow.audit.replay_trace import compare
+from hedgerow.audit.replay import _Replayer, compare, record, replay
 from hedgerow.data import Table
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream

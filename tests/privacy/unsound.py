@@ -19,11 +19,9 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.audit import replay, replay_trace, trials
+from hedgerow.audit import distinguish, replay
 from hedgerow.audit.distinguish import Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import epsilon_between, law_of
-from hedgerow.audit.files import with_people
-from hedgerow.audit.forced import check_rules, unlike_tables
 from hedgerow.audit.neighbours import (
     TINY_TABLES,
     TINY_UNIVERSES,
@@ -32,9 +30,10 @@ from hedgerow.audit.neighbours import (
     pair_of,
     picker,
     tiny_pairs,
+    with_people,
 )
 from hedgerow.audit.rules import ROUNDING, replay_pair
-from hedgerow.audit.telling import Telling
+from hedgerow.audit.search import Telling, check_rules, unlike_tables
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
@@ -110,7 +109,7 @@ def by_trial(
     def attack(runs: int) -> Catch:
         budget = Budget.of(epsilon)
         drawn = (draw and draw()) or (lambda table, sampler: run(table, method, budget, sampler))
-        trial = maker(drawn if maker is trials.metadata else method)
+        trial = maker(drawn if maker is distinguish.metadata else method)
         return weigh(trial, drawn, runs, float(budget.epsilon))
 
     return attack
@@ -206,8 +205,8 @@ def at_gap_midpoints() -> Iterator[None]:
     """M5: the middle of a gap between records is the split point."""
     honest = scores.candidates
 
-    def from_gaps(domain, lo, hi, taxon, ask, score, *, apart):
-        compute = honest(domain, lo, hi, taxon, ask, score, apart=apart)
+    def from_gaps(domain, lo, hi, taxon, ask, score, **form):
+        compute = honest(domain, lo, hi, taxon, ask, score, **form)
 
         def midpoints_alone(histograms):
             every = compute(histograms)
@@ -228,8 +227,8 @@ def at_gap_midpoints() -> Iterator[None]:
 def at_records_alone() -> Iterator[None]:
     honest = scores.candidates
 
-    def from_data(domain, lo, hi, taxon, ask, score, *, apart):
-        compute = honest(domain, lo, hi, taxon, ask, score, apart=apart)
+    def from_data(domain, lo, hi, taxon, ask, score, **form):
+        compute = honest(domain, lo, hi, taxon, ask, score, **form)
 
         def only_at_records(histograms):
             every = compute(histograms)
@@ -583,7 +582,7 @@ def centroids_of_a_person(runs: int) -> Catch:
 
     both = [on(others), on([*others, *[("zoe", "true")] * 3])]
     outcomes = replay.record(both[0], Telling(3 * clusters.SCALE))
-    loss = replay_trace.compare(*(replay.replay(one, outcomes) for one in both)).loss
+    loss = replay.compare(*(replay.replay(one, outcomes) for one in both)).loss
     return Catch(abs(loss), 1.0)
 
 
@@ -668,27 +667,29 @@ WORKED_OUT = ("T3", "T8", "T12", "T14")
 FLAWS = [
     # statistical
     Flaw("M1", "children without records get no noise, so they never grow", "T1",
-         by_trial(trials.empty_child, DiffMulti(specialisations=21, depth=2), "1"),
+         by_trial(distinguish.empty_child, DiffMulti(specialisations=21, depth=2), "1"),
          noise("allocate", without_noise_where_nobody_is)),
     Flaw("M5", "numeric values are cut in the middle of gaps between records", "T2",
-         by_trial(trials.empty_cut,
+         by_trial(distinguish.empty_cut,
                   DiffMulti(specialisations=1, depth=1, score="ncp"), "1"),
          at_gap_midpoints),
     Flaw("M2", "shares are divided by the exact size of the parent", "T3",
-         by_trial(trials.share_of_child,
+         by_trial(distinguish.share_of_child,
                   DiffMulti(schedule="paper", specialisations=11, depth=2), "0.6"),
          noise("allocate", divided_by_the_exact_size), runs=125),
     Flaw("G4", "groups are published only if they have records", "T4",
-         by_trial(trials.empty_row, DiffGen(specialisations=1), "1"),
+         by_trial(distinguish.empty_row, DiffGen(specialisations=1), "1"),
          groups_with_somebody_alone),
     Flaw("C1, C2", "edges are taken for levels, and the tree is free", "T8",
-         by_trial(trials.levels_and_edges, CDiffGen(schedule="paper", specialisations=1), "0.2"),
+         by_trial(
+             distinguish.levels_and_edges, CDiffGen(schedule="paper", specialisations=1), "0.2"
+         ),
          counts_that_take_all, runs=240),
     Flaw("G5", "the size is chosen by the exact number of records", "T10",
-         by_trial(trials.chosen_size, DiffGen(), "1"),
+         by_trial(distinguish.chosen_size, DiffGen(), "1"),
          noise("rows", lambda exact, drawn, rates: exact)),
     Flaw("X1", "noise is drawn in floats", "T12",
-         by_trial(trials.float_support, DiffGen(specialisations=1), "1"),
+         by_trial(distinguish.float_support, DiffGen(specialisations=1), "1"),
          noise("leaf", in_floats), runs=660),
     # exact
     Flaw("M14", "leaves spend the whole grant again", "replay", REPLAYED,
@@ -716,7 +717,7 @@ FLAWS = [
     Flaw("P9", "a long record counts for more items than it pays for", "replay",
          by_replay(FEW, "1", SHOP, long_records), records_that_count_in_full, runs=PAIRS),
     Flaw("P9", "a long record counts for more items than it pays for", "T14",
-         by_trial(trials.long_record, FEW, "1"), records_that_count_in_full),
+         by_trial(distinguish.long_record, FEW, "1"), records_that_count_in_full),
     Flaw("P9", "a long record counts for more items than it pays for", "enumeration",
          by_enumeration(FEW, "2 items"), records_that_count_in_full, runs=1),
     Flaw("P10", "DiffPart's rules know the exact sizes of records", "rules",
@@ -735,14 +736,16 @@ FLAWS = [
 # Flaws that are other programs: what is sound in their place, then what is not.
 PROGRAMS = [
     ("G6", "bounds are read off the data", "T5",
-     by_trial(trials.bounds_from_data, DiffMulti(specialisations=1, depth=1), "1"),
-     by_trial(trials.bounds_from_data, None, "1", publishing_with_bounds_of_the_data), 150),
+     by_trial(distinguish.bounds_from_data, DiffMulti(specialisations=1, depth=1), "1"),
+     by_trial(distinguish.bounds_from_data, None, "1", publishing_with_bounds_of_the_data), 150),
     ("G6", "classes are read off the data", "T5c",
-     by_trial(trials.classes_from_data, DiffGen(specialisations=1), "1"),
-     by_trial(trials.classes_from_data, None, "1", publishing_with_classes_of_the_data), 150),
+     by_trial(distinguish.classes_from_data, DiffGen(specialisations=1), "1"),
+     by_trial(distinguish.classes_from_data, None, "1", publishing_with_classes_of_the_data), 150),
     ("X7", "the number of records stands in the metadata", "T11",
-     by_trial(trials.metadata, DiffGen(specialisations=1), "1"),
-     by_trial(trials.metadata, DiffGen(specialisations=1), "1", publishing_the_number_of_records),
+     by_trial(distinguish.metadata, DiffGen(specialisations=1), "1"),
+     by_trial(
+         distinguish.metadata, DiffGen(specialisations=1), "1", publishing_the_number_of_records
+     ),
      150),
     ("P2", "more empty groups are tried than there are (a model)", "T6",
      empty_trials(False), empty_trials(True), 20_000),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from hedgerow.audit import trials
+from hedgerow.audit import distinguish as trials
 from hedgerow.audit.distinguish import Trial
 from hedgerow.audit.neighbours import TINY_TABLES, picker, random_schema
 from hedgerow.audit.records import Pick

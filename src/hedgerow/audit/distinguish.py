@@ -1,12 +1,8 @@
-"""Statistical distinguishers: does an event happen more often than epsilon allows?
-
-A method is run many times on each of two neighbours, and the runs in which an event happened are
-counted. Clopper-Pearson bounds hold for any number of runs, so a bound on epsilon that is above
-the claim is wrong with the stated probability only.
-"""
+"""Statistical distinguishers: does an event happen more often than epsilon allows?"""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,10 +12,43 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats
+from hedgerow.audit.neighbours import Pair, deep_pairs, pair_of
+from hedgerow.audit.records import published_count, records_of
+from hedgerow.measured.tables import Cells
+from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Sampler, SecureSampler
+from hedgerow.publish.publisher import Outcome, Publisher
+from hedgerow.schema import Schema
 
-__all__ = ["ERROR", "Draw", "Trial", "at_least", "at_most", "epsilon_bound", "tally"]
+__all__ = [
+    "Draw",
+    "ERROR",
+    "PERSONAL",
+    "Trial",
+    "at_least",
+    "at_most",
+    "bounds_from_data",
+    "chosen_size",
+    "classes_from_data",
+    "empty_child",
+    "empty_cut",
+    "empty_cuts",
+    "empty_row",
+    "epsilon_bound",
+    "far_down",
+    "float_support",
+    "levels_and_edges",
+    "long_record",
+    "metadata",
+    "order_of_sets",
+    "presence",
+    "share_of_child",
+    "some_and_none",
+    "tally",
+    "whole_person",
+]
+
 
 ERROR = 1e-6
 """How likely all bounds of one audit together may be wrong."""
@@ -130,3 +159,286 @@ def epsilon_bound(hits: tuple[int, int], runs: int, delta: float, error: float) 
         return math.log(surplus / at_most(other, runs, error / 4)) if surplus > 0 else 0.0
 
     return max(0.0, direction(*hits), direction(*hits[::-1])) if runs else 0.0
+
+
+# The distinguishers T1 to T14: neighbours on which flawed algorithms give themselves away.
+#
+# The flaws are those of the published algorithms and of their obvious implementations.
+#
+# Each is a function from a method to a trial, so that every schedule can be tried.
+
+
+def _schema(attribute: dict[str, Any], classes: tuple[str, ...] = ()) -> Schema:
+    attributes = {"a": attribute}
+    if classes:
+        attributes["c"] = {"type": "categorical", "role": "class", "values": list(classes)}
+    return Schema.from_dict({"name": "distinguisher", "unit": "row", "attributes": attributes})
+
+
+_NUMBERS = {"type": "numeric", "low": 0, "high": 100, "step": 1}
+_TWO = {"type": "categorical", "values": ["x", "y"]}
+_FOUR = {"type": "categorical", "taxonomy": {"x": ["x1", "x2"], "y": ["y1", "y2"]}}
+
+
+PERSONAL = _schema(_FOUR)
+"""The schema of T9, for which a side table can be given."""
+
+
+def _trial(name: str, words: str, pair: Pair, events: dict[str, Any]) -> Trial:
+    return Trial(name=name, words=words, one=pair.without, other=pair.with_it, events=events)
+
+
+def _reaches(outcome: Outcome, row: tuple[int, ...], least: float) -> bool:
+    count = published_count(outcome, row)
+    return count is not None and count >= least
+
+
+def _edges(outcome: Outcome) -> Any:
+    """The first codes of all regions in the first attribute."""
+    partition: Any = outcome.partition
+    if isinstance(partition, Cells):
+        return partition.edges[0][:-1]
+    return partition.bounds(np.arange(partition.cells))[0][:, 0]
+
+
+def empty_child(method: Publisher) -> Trial:
+    """T1: an empty child must have the same kind of chance to grow as any other."""
+    pair = pair_of("", _schema(_FOUR), [(0, 0)] * 8, (2, 0))
+
+    def split(outcome: Outcome) -> bool:
+        tree: Any = outcome.partition
+        return bool(((tree.lo[:, 0] == 2) & (tree.hi[:, 0] == 4) & (tree.split >= 0)).any())
+
+    return _trial("T1", "a region without records is specialised", pair, {"y is split": split})
+
+
+def empty_cut(method: Publisher) -> Trial:
+    """T2: a region without records has no favourite cut."""
+    pair = pair_of("", _schema(_NUMBERS), [], (20, 0))
+    events = {
+        "cut at 50": lambda outcome: bool((_edges(outcome) == 50).any()),
+        "cut at 20 or 21": lambda outcome: bool(np.isin(_edges(outcome), (20, 21)).any()),
+    }
+    return _trial("T2", "cuts fall on a public grid", pair, events)
+
+
+def share_of_child(method: Publisher) -> Trial:
+    """T3: what a child gets depends on its own noisy size, at its own price."""
+    pair = pair_of("", _schema(_FOUR), [(0, 0)], (2, 0))
+
+    def size(outcome: Outcome) -> float:
+        for found in outcome.measurements:
+            if found.name == "allocate":
+                return float(found.values[found.where == 1, 0][0])
+        return -math.inf
+
+    events = {
+        "x gets 10 or more": lambda outcome: size(outcome) >= 10,
+        "x gets 200 or more": lambda outcome: size(outcome) >= 200,
+        # digits tell what a share was divided by
+        "x gets no multiple of 10": lambda outcome: size(outcome) % 10 > 0,
+    }
+    return _trial("T3", "shares follow noisy sizes alone", pair, events)
+
+
+def empty_row(method: Publisher) -> Trial:
+    """T4: groups without records are published like all others."""
+    pair = pair_of("", _schema(_TWO, ("no", "yes")), [(0, 0)] * 5, (1, 1))
+    events = {
+        "(y, yes) is listed": lambda outcome: published_count(outcome, (1, 1)) is not None,
+        "(y, yes) counts 1 or more": lambda outcome: _reaches(outcome, (1, 1), 1),
+    }
+    return _trial("T4", "every group is published, empty ones too", pair, events)
+
+
+def bounds_from_data(method: Publisher) -> Trial:
+    """T5: bounds come from the schema, not from the records."""
+    pair = pair_of("", _schema(_NUMBERS), [(10, 0), (20, 0)], (90, 0))
+    events = {"cut above 20": lambda outcome: bool((_edges(outcome) > 20).any())}
+    return _trial("T5", "bounds do not follow the records", pair, events)
+
+
+def classes_from_data(method: Publisher) -> Trial:
+    """T5, for classes: those of the schema are published, seen or not."""
+    classes = ("no", "yes", "maybe")
+    pair = pair_of("", _schema(_TWO, classes), [(0, 0), (1, 1)], (0, 2))
+    events = {
+        "an unseen class is listed": lambda outcome: published_count(outcome, (0, 2)) is not None,
+        "it counts 1 or more": lambda outcome: _reaches(outcome, (0, 2), 1),
+    }
+    return _trial("T5c", "classes do not follow the records", pair, events)
+
+
+def levels_and_edges(method: Publisher) -> Trial:
+    """T8: counts of all levels of a path are paid for, not of all edges."""
+    pair = pair_of("", _schema(_TWO), [], (0, 0))
+
+    def both(outcome: Outcome) -> bool:
+        found = next(found for found in outcome.measurements if found.name == "count")
+        partition: Any = outcome.partition
+        values = [found.values[found.where == node, 0][0] for node in (0, partition.leaves[0])]
+        return bool(min(values) >= 1)
+
+    return _trial("T8", "every level of a path is paid for", pair, {"root and left >= 1": both})
+
+
+def chosen_size(method: Publisher) -> Trial:
+    """T10: the size of the tree follows from noise, not from the records.
+
+    The tables stand where the public rule turns: one record more, and a second step is taken.
+    """
+    turn = 400 if method.name != "diffmulti" else 799
+    pair = pair_of("", _schema(_NUMBERS), [(50, 0)] * turn, (50, 0))
+    events = {"more than one step": lambda outcome: outcome.plan.specialisations > 1}
+    return _trial("T10", "the size follows from a noisy number of rows", pair, events)
+
+
+def facts(outcome: Outcome) -> str:
+    """All that is published beside the noisy counts."""
+    book = outcome.ledger.book(outcome.published, outcome.sharing)
+    shapes = [(found.name, found.where.tolist()) for found in outcome.measurements]
+    return json.dumps([outcome.plan.to_dict(), book, shapes], default=str)
+
+
+def metadata(draw: Draw) -> Trial:
+    """T11: nothing beside the noisy counts depends on how many records there are."""
+    pair = pair_of("", _schema(_TWO), [(0, 0)] * 4, (0, 0))
+    usual = facts(draw(pair.without, SecureSampler(Keystream(seed=0))))
+    events = {"the other facts are as usual": lambda outcome: facts(outcome) == usual}
+    return _trial("T11", "metadata hold no number of records", pair, events)
+
+
+def float_support(method: Publisher) -> Trial:
+    """T12: noisy counts are whole, so that no digit tells what noise was added to."""
+    pair = pair_of("", _schema(_TWO), [], (0, 0))
+
+    def fine(outcome: Outcome) -> bool:
+        # one plus a float cannot have binary digits below the 53rd
+        count = published_count(outcome, (0, 0))
+        return count is not None and math.ldexp(count, 53) % 1 != 0
+
+    return _trial("T12", "noise has the same digits everywhere", pair, {"very fine digits": fine})
+
+
+def empty_cuts(method: Publisher) -> Trial:
+    """T6: a cut that no record has is tried once, like any other."""
+    schema = Schema.from_dict({"name": "four", "unit": "row", "items": {"taxonomy": {
+        "low": ["1", "2"], "high": ["3", "4"]}}})  # fmt: skip
+    pair = pair_of("", schema, [(0,), (2,)] * 10, (0, 2))
+
+    def passes(outcome: Outcome) -> bool:
+        tree: Any = outcome.partition
+        below = np.flatnonzero(tree.parent == 0).tolist()
+        return any(len(tree.nodes(partition)) == 2 for partition in below)
+
+    return _trial("T6", "cuts without records are as many as they are", pair,
+                  {"the cut {12, 34} passes": passes})  # fmt: skip
+
+
+def far_down(method: Publisher, budget: Budget) -> Trial:
+    """T13: how far a gate lets records down a tree tells little, however many levels there are."""
+    share = budget.epsilon / 4
+    pair = deep_pairs(share)[6]  # as many records as two levels ask for
+
+    def levels(outcome: Outcome) -> int:
+        tree: Any = outcome.partition
+        depth = np.zeros(len(tree.parent), dtype=np.int64)
+        for place in range(1, len(depth)):  # parents come first
+            depth[place] = depth[tree.parent[place]] + 1
+        return int(depth.max())
+
+    def counted(outcome: Outcome) -> bool:
+        return bool(outcome.measurements[-1].values.max() > len(pair.without.start) - 1)
+
+    events = {
+        "two levels down": lambda outcome: levels(outcome) >= 2,
+        "two levels down, and one more is counted": lambda outcome: (
+            levels(outcome) >= 2 and counted(outcome)
+        ),
+    }
+    return _trial("T13", "a gate decides on all levels for one price", pair, events)
+
+
+def long_record(method: Publisher) -> Trial:
+    """T14: a record with many items tells no more by all supports together than it pays for."""
+    schema = Schema.from_dict(
+        {"name": "forty", "unit": "row", "items": {"universe": {"range": [1, 40]}}}
+    )
+    pair = pair_of("", schema, [], tuple(range(40)))
+
+    def most(outcome: Outcome) -> bool:
+        found = next(found for found in outcome.measurements if found.name == "support")
+        return bool(np.count_nonzero(found.values[:, 0] > 0) >= 25)
+
+    return _trial("T14", "a record with many items counts less for each", pair,
+                  {"25 supports of 40 are above 0": most})  # fmt: skip
+
+
+def order_of_sets(method: Publisher) -> Trial:
+    """T7: a set's place in a release follows from the set, not from who has it."""
+    items = {"universe": ["s", "t"]}
+    pair = pair_of(
+        "", Schema.from_dict({"name": "two", "unit": "row", "items": items}), [(1,)] * 50, (0,)
+    )
+
+    def order(outcome: Outcome) -> list[Any]:
+        tree: Any = outcome.partition
+        found = outcome.measurements[-1].where.tolist()
+        return [tuple(tree.nodes(partition).tolist()) for partition in found]
+
+    def before(outcome: Outcome) -> bool:
+        sets = [nodes for nodes in order(outcome) if len(nodes) == 1]
+        return len(sets) == 2 and sets[0] < sets[1]
+
+    events = {"s stands before t": before, "both are listed": lambda out: len(order(out)) >= 2}
+    return _trial("T7", "rows stand in canonical order", pair, events)
+
+
+def some_and_none(method: Publisher, each: int) -> Trial:
+    """T9: which values are listed together does not follow from exact frequencies.
+
+    Args:
+        method: A method that lists generalised rows.
+        each: How many people there are with either value.
+    """
+    pair = pair_of("", PERSONAL, [(0, 0)] * (each - 1) + [(2, 0)] * each, (0, 0))
+
+    def listed(outcome: Any, low: int, high: int) -> bool:
+        return bool(((outcome.lo[:, 0] >= low) & (outcome.hi[:, 0] <= high)).any())
+
+    events = {
+        "some y and no x": lambda out: listed(out, 2, 4) and not listed(out, 0, 2),
+        "some x": lambda out: listed(out, 0, 2),
+    }
+    return _trial("T9", "rows are listed by noisy or sampled counts", pair, events)
+
+
+def presence(pair: Pair) -> Trial:
+    """On any schema: is the record there? Its own count is looked at, or the sum of all sets."""
+    records = records_of(pair.without.schema)
+
+    def more(outcome: Outcome) -> bool:
+        return records.one_more(outcome, pair.without, pair.extra)
+
+    return _trial("P", f"is somebody there? ({pair.words})", pair, {"one more is counted": more})
+
+
+def whole_person(pair: Pair, others: int, cap: int) -> Trial:
+    """F: from files, a person with many rows more: no more of them count than may.
+
+    Args:
+        pair: Two files.
+        others: How many records the smaller one has.
+        cap: How many rows of one person count; transactions of one person are one record.
+    """
+    records = records_of(pair.without.schema)
+
+    def more(outcome: Outcome, rows: int) -> bool:
+        return records.reaches(outcome, pair.extra, others, rows)
+
+    events = {
+        "somebody is counted": lambda outcome: more(outcome, 1),
+        "all rows that may count are counted": lambda outcome: more(outcome, cap),
+        "far more are counted": lambda outcome: more(outcome, 5 * cap),
+    }
+    return _trial("F", f"from files, {pair.words}", pair, events)

@@ -33,8 +33,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Words
-from hedgerow.audit.gaussian_law import gaussian_tail
-from hedgerow.audit.replay_laws import kept_law, selection_law, tail
+from hedgerow.audit.replay import gaussian_tail, kept_law, selection_law, tail
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, flat
 from hedgerow.publish.api import run

@@ -1,31 +1,328 @@
-"""The replay audit: how much more likely is what was drawn, had one record been there or not?
-
-A run on a table D is recorded: its transcript is every outcome that was drawn. The same method is
-then run again on D and on a neighbour D', with the outcomes forced, while each mechanism tells the
-exact probability of what it was forced to. For a pure guarantee the log-likelihood ratio of every
-transcript must stay within epsilon, and no transcript of D may be impossible under D'. For zCDP
-the Renyi divergence of each step's two laws must stay within its charge, and so must the ratio of
-each step that is paid in epsilon. Steps that cannot see the record must have ratio 1 exactly.
-
-Laws are in `replay_laws`, what is said about two traces in `replay_trace`. All three compute with
-floats: they judge mechanisms and are none.
-"""
+"""The replay audit: how much more likely is what was drawn, had one record been there or not?"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Words
-from hedgerow.audit.gaussian_law import gaussian_mass
-from hedgerow.audit.replay_laws import listing_law, selection_law
-from hedgerow.audit.replay_trace import DivergedError, Step, Trace
-from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, flat
+from hedgerow.privacy.sampler import C, Candidates, Cells, Choices, Listing, Rates, Sampler, flat
 
-__all__ = ["record", "replay"]
+__all__ = [
+    "Comparison",
+    "DivergedError",
+    "ORDERS",
+    "Step",
+    "Trace",
+    "compare",
+    "gaussian_mass",
+    "gaussian_tail",
+    "kept_law",
+    "listing_law",
+    "record",
+    "replay",
+    "selection_law",
+    "tail",
+]
+
+
+# The exact law of discrete Gaussian noise, for audits: it judges a mechanism and is none.
+
+
+_REACH = 90.0  # z^2 rate beyond which Gaussian noise is left out: a part exp(-45) of what is added
+
+
+def gaussian_mass(rate: float, centre: float = 0.0) -> float:
+    """The logarithm of the sum over all whole z of exp(-rate (z - centre)^2 / 2).
+
+    Term by term where few terms count, and by its Fourier series (Poisson's formula) else; both are
+    left off where a further term is less than the rounding of floats.
+
+    Example:
+        >>> round(gaussian_mass(1.0), 9) == round(0.5 * math.log(2 * math.pi) + 5.35e-9, 9)
+        True
+    """
+    if rate > 1:
+        z = round(centre) + np.arange(-12, 13)
+        return float(np.logaddexp.reduce(-rate * (z - centre) ** 2 / 2))
+    waves = sum(
+        2 * math.exp(-2 * (math.pi * j) ** 2 / rate) * math.cos(2 * math.pi * j * (centre % 1))
+        for j in (1, 2, 3)
+    )
+    return 0.5 * math.log(2 * math.pi / rate) + math.log1p(waves)
+
+
+@lru_cache(maxsize=4096)
+def gaussian_tail(rate: float, m: int) -> float:
+    """P[Z >= m] for Z with P[z] proportional to exp(-rate z^2 / 2).
+
+    Example:
+        >>> gaussian_tail(0.5, 1) + gaussian_tail(0.5, 0)  # Z and -Z have the same law
+        1.0
+    """
+    if m <= 0:
+        return 1 - gaussian_tail(rate, 1 - m)
+    z = np.arange(m, math.ceil(math.sqrt(m * m + _REACH / rate)) + 2, dtype=np.float64)
+    return float(np.exp(np.logaddexp.reduce(-rate * z * z / 2) - gaussian_mass(rate)))
+
+
+# Traces of replayed runs: how likely every step was, and what tells two traces apart.
+#
+# This module computes with floats: it judges mechanisms and is none.
+
+
+ORDERS = (1.001, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1000.0)
+"""Renyi orders at which zCDP is checked."""
+
+
+class DivergedError(AssertionError):
+    """The method asked for other draws on the neighbour: it branched on private data."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One call of a mechanism.
+
+    Args:
+        kind: "select", "laplace", "gaussian", "sparse", "mark", "nonempty" or "keep".
+        purpose: What was bought.
+        log_p: The log-probability of the outcome, item by item; items see disjoint records.
+        laws: For a selection, the log-probabilities of all candidates, item by item.
+        rates: For noise, the rate of each item.
+        exact: For noise on counts, the counts of each item.
+        prices: What each item was charged; empty if the mechanism did not tell.
+    """
+
+    kind: str
+    purpose: str
+    log_p: Floats
+    laws: tuple[Floats, ...] = ()
+    rates: Floats = field(default_factory=lambda: np.zeros(0))
+    exact: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    prices: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+Trace = list[Step]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What tells two runs with the same transcript apart.
+
+    Args:
+        log_ratio: The log-likelihood ratio of the outcomes, by purpose; infinite if impossible.
+        touched: For each step, how many items had another probability: at most one may.
+        divergence: For each order, the sum over steps paid in rho of the Renyi divergence between
+            the two laws, divided by the order: at most rho under zCDP.
+        strain: The largest loss of any one step, as a share of what it was charged: at most 1.
+    """
+
+    log_ratio: dict[str, float]
+    touched: tuple[int, ...]
+    divergence: dict[float, float]
+    strain: float
+
+    @property
+    def loss(self) -> float:
+        """The log-likelihood ratio of the whole transcript."""
+        return sum(self.log_ratio.values())
+
+
+def compare(one: Trace, other: Trace, paid_in_rho: Collection[str] = ()) -> Comparison:
+    """Compares the same transcript on two neighbours.
+
+    Args:
+        one: The trace on D.
+        other: The trace on D'.
+        paid_in_rho: The purposes whose Renyi divergences are added up.
+    """
+    if len(one) != len(other):
+        raise DivergedError("one run took more steps than the other")
+    log_ratio: dict[str, float] = {}
+    touched = []
+    divergence = dict.fromkeys(ORDERS, 0.0)
+    strain = 0.0
+    for a, b in zip(one, other, strict=True):
+        differ = a.log_p != b.log_p
+        touched.append(int(differ.sum()))
+        ratio = float((b.log_p[differ] - a.log_p[differ]).sum())
+        log_ratio[a.purpose] = log_ratio.get(a.purpose, 0.0) + ratio
+        if a.purpose in paid_in_rho:
+            # an outcome may be equally likely although the laws differ, so all items are compared
+            items = [i for i in range(len(a.log_p)) if _laws_differ(a, b, i) or differ[i]]
+            for order in ORDERS:
+                losses = [_divergence(a, b, i, order) / order for i in items]
+                divergence[order] += sum(losses)
+                strain = max(strain, _strain(a, items, losses))
+        else:
+            items = np.flatnonzero(differ).tolist()
+            losses = np.abs(b.log_p[items] - a.log_p[items]).tolist()
+            strain = max(strain, _strain(a, items, losses))
+    return Comparison(
+        log_ratio=log_ratio, touched=tuple(touched), divergence=divergence, strain=strain
+    )
+
+
+def _strain(step: Step, items: list[int], losses: list[float]) -> float:
+    """The largest loss as a share of its price, where prices are told."""
+    if not step.prices.size:
+        return 0.0
+    shares = [loss / step.prices[item] for item, loss in zip(items, losses, strict=True)]
+    return float(max(shares, default=0.0))
+
+
+def _laws_differ(a: Step, b: Step, item: int) -> bool:
+    if a.kind in ("laplace", "gaussian"):
+        return not np.array_equal(a.exact[item], b.exact[item])
+    if a.kind != "select":
+        return False
+    if a.laws[item].shape != b.laws[item].shape:
+        raise DivergedError("the method had other candidates than before")
+    return not np.array_equal(a.laws[item], b.laws[item])
+
+
+def _divergence(a: Step, b: Step, item: int, order: float) -> float:
+    """The larger Renyi divergence of one item's two laws, of either from the other."""
+    if a.kind == "select":
+        p, q = a.laws[item], b.laws[item]
+        return max(
+            float(np.logaddexp.reduce(order * u + (1 - order) * v)) / (order - 1)
+            for u, v in ((p, q), (q, p))
+        )
+    e = float(a.rates[item])
+    if a.kind == "gaussian":
+        return math.fsum(
+            order * e * by * by / 2
+            + (gaussian_mass(e, order * by) - gaussian_mass(e)) / (order - 1)
+            for by in np.abs(a.exact[item] - b.exact[item]).tolist()
+            if by
+        )
+    moved = np.abs(a.exact[item] - b.exact[item]) if a.kind == "laplace" else np.ones(1)
+    if moved.max() > 1:
+        return math.inf  # what is paid for is that a count moves by one
+    # so that its loss is e or -e
+    one = float(np.logaddexp((order - 1) * e, -order * e) - np.log1p(np.exp(-e))) / (order - 1)
+    return float(moved.sum()) * one
+
+
+# The exact laws of all draws, for the replay audit: how likely was what came out?
+#
+# This module computes with floats: it judges mechanisms and is none.
+
+
+def tail(e: float, m: int) -> float:
+    """P[DLap(e) >= m].
+
+    Example:
+        >>> tail(1.0, 1) + tail(1.0, 0)  # Z and -Z have the same law
+        1.0
+    """
+    a = math.exp(-e)
+    return a**m / (1 + a) if m >= 0 else 1 - a ** (1 - m) / (1 + a)
+
+
+def selection_law(
+    candidates: Candidates, node: int, rate: float, flips: bool
+) -> tuple[Floats, dict[tuple[int, int], int]]:
+    """Log-probabilities of all candidates of a node, and the place of each (part, cut).
+
+    Args:
+        candidates: The candidates of all nodes.
+        node: Which node.
+        rate: The rate of the mechanism there.
+        flips: Whether it is permute-and-flip.
+    """
+    runs = range(candidates.start[node], candidates.start[node + 1])
+    score = np.concatenate([np.repeat(candidates.score[r], candidates.count[r]) for r in runs])
+    weight = np.concatenate([np.repeat(candidates.weight[r], candidates.count[r]) for r in runs])
+    places: dict[tuple[int, int], int] = {}
+    for r in runs:
+        for offset in range(candidates.count[r]):
+            first = int(candidates.first[r])
+            cut = first + offset if first >= 0 else -1
+            places[int(candidates.part[r]), cut] = len(places)
+    x = rate * (score.max() - score).astype(np.float64)
+    if flips:
+        return _permute_and_flip_law(x), places
+    log_weight = np.log(weight.astype(np.float64)) - x
+    return log_weight - np.logaddexp.reduce(log_weight), places
+
+
+def _permute_and_flip_law(x: Floats) -> Floats:
+    """The logarithms of P[c] = q_c * integral over t of the product of 1 - t q_j over j != c.
+
+    The integrand is a polynomial of degree n - 1, for which Gauss-Legendre with ceil(n/2) points
+    is exact.
+    """
+    q = np.exp(-x)
+    points, weights = np.polynomial.legendre.leggauss(max(1, math.ceil(len(q) / 2)))
+    t = (points + 1) / 2
+    factors = np.log1p(-t[:, None] * q[None, :])  # all points lie inside, so no factor is 0
+    others = factors.sum(axis=1)[:, None] - factors
+    integral = np.logaddexp.reduce(np.log(weights / 2)[:, None] + others, axis=0)
+    return np.asarray(-x + integral)
+
+
+def listing_law(cells: C, counts: Ints, forced: tuple[C, Ints], rule: Listing) -> float:
+    """The log-probability of a list of cells: each is independent of all others.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> rule = Listing(law="mark", rate=Fraction(1), threshold=2, number=10)
+        >>> nobody = np.zeros(0, dtype=np.int64)
+        >>> nothing = listing_law(nobody, nobody, (nobody, nobody), rule)
+        >>> math.isclose(nothing, 10 * math.log1p(-tail(1.0, 2)))
+        True
+    """
+    e, threshold = float(rule.rate), rule.threshold
+
+    def listed(value: int, count: int) -> float:
+        if value < threshold:
+            return -math.inf
+        if rule.law == "keep":
+            return kept_law(value, count, e)
+        if rule.law == "mark":
+            return math.log(tail(e, threshold - count))
+        return math.log(math.tanh(e / 2)) - e * abs(value - count)
+
+    def hidden(count: int) -> float:
+        if rule.law != "keep":
+            return math.log1p(-tail(e, threshold - count))
+        below = [kept_law(value, count, e) for value in range(min(threshold, count + 1))]
+        return float(np.logaddexp.reduce(below))
+
+    exact = dict(zip(_keys(cells), counts.tolist(), strict=True))
+    shown = dict(zip(_keys(forced[0]), forced[1].tolist(), strict=True))
+    empty = 0  # cells that nobody is in, and that were not listed
+    if rule.number:
+        if not all(0 <= cell < rule.number for (cell,) in shown):
+            raise DivergedError("the method drew from other cells than before")
+        empty = rule.number - len(exact.keys() | shown.keys())
+        if empty < 0:
+            raise DivergedError("the method drew from fewer cells than it filled")
+    elif not shown.keys() <= exact.keys():
+        return -math.inf  # a cell that nobody is in is never listed
+    log_p = empty * hidden(0) if empty else 0.0
+    log_p += sum(listed(value, exact.get(cell, 0)) for cell, value in shown.items())
+    return log_p + sum(hidden(count) for cell, count in exact.items() if cell not in shown)
+
+
+def kept_law(value: int, count: int, share: float) -> float:
+    """The log-probability that so many of a cell's records are kept, each with a probability."""
+    if not 0 <= value <= count:
+        return -math.inf
+    ways = math.comb(count, value)
+    return math.log(ways) + value * math.log(share) + (count - value) * math.log1p(-share)
+
+
+def _keys(cells: Cells | Ints) -> list[tuple[int, ...]]:
+    """Cells as keys, be they numbered or have a node of every attribute."""
+    return list(map(tuple, cells.tolist() if cells.ndim > 1 else cells[:, None].tolist()))
 
 
 class _Recorder:

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hedgerow.audit.files import run_on
-from hedgerow.audit.neighbours import Pair
-from hedgerow.audit.replay import record, replay
-from hedgerow.audit.replay_trace import Comparison, DivergedError, Trace, compare
+from hedgerow.audit.neighbours import Pair, run_on
+from hedgerow.audit.replay import Comparison, DivergedError, Trace, compare, record, replay
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.privacy.budget import Budget, epsilon_of_rho
 from hedgerow.privacy.keystream import Keystream

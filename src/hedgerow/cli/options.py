@@ -292,8 +292,8 @@ def confirm_large(epsilon: str, again: str | None, as_json: bool) -> None:
 def warn_of_rounding(epsilon: str, as_json: bool) -> None:
     """Says so if less will be spent than was asked for, since epsilon has too many decimals."""
     from hedgerow.cli.display.terminal import warn
+    from hedgerow.ledger.file import plain
     from hedgerow.privacy.budget import Budget, read_number
-    from hedgerow.privacy.budget_ledger.records import plain
 
     spent = Budget.of(epsilon).epsilon
     if spent != read_number("epsilon", epsilon):

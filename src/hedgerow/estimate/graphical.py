@@ -17,7 +17,9 @@ and its gradient M p n - y + lambda s^2 theta needs the marginals alone, which a
 has converged.
 
 The reference has the single attributes, after most of their noise was taken out (`denoise`), and is
-0 where a rule of the schema says that nobody can be. So no estimate and no row breaks a rule.
+0 where a rule of the schema says that nobody can be. So no estimate and no row breaks a rule. It is
+next to 0 where many would be in a cell of a pair, were its attributes independent, but nobody was
+seen: the noise of such cells would else become people who cannot be.
 
 Counts, tables, rows, class probabilities, means and quantiles all come from rows that stand for the
 records: drawn from the model along its junction tree, so evenly that they hardly differ from it.
@@ -53,6 +55,8 @@ MOST_STEPS, MEMORY = 1000, 50
 STAND_INS, PER_RECORD, FEWEST = 150_000, 10, 20_000
 MOST_MODEL = 1 << 21  # cells of all cliques; a release from anybody may claim any tables
 _IMPOSSIBLE = -1e6  # a logit
+# deviations of a pair's noise: at least expected, fewer than counted; and what is left of the cell
+MANY, NOBODY, _LEFT = 3.0, 2.0, 1e-3
 _NOBODY = 1e-300  # records: far below any that a factor can make
 
 
@@ -212,7 +216,7 @@ def fit_model(tables: Tables, warm: GraphicalModel | None = None) -> GraphicalMo
         warm: A model of some of the first of these tables, to begin from.
     """
     tree, factors = _build(tables)
-    reference = _reference(tables, tree)
+    reference = _reference(tables, tree, factors)
     spreads = tuple(_spread_of(tables, a) for a in range(tables.cells.attributes))
     begin = np.empty(0) if warm is None else warm.theta
     dual = _Dual(tables, tree, factors, reference)
@@ -274,18 +278,27 @@ def impossible_cells(tables: Tables) -> list[tuple[tuple[int, ...], Ints]]:
     return forbidden
 
 
-def _reference(tables: Tables, tree: JunctionTree) -> Floats:
+def _reference(tables: Tables, tree: JunctionTree, factors: Sequence[Factor]) -> Floats:
     """The logarithm of the reference in each cell of each clique."""
-    logits = np.zeros(int(tree.start[-1]))
+    logits, shares = np.zeros(int(tree.start[-1])), []
+
+    def add(factor: Factor, each: Floats) -> None:
+        logits[tree.start[factor.clique] : tree.start[factor.clique + 1]] += each[factor.index]
+
     for a in range(tables.cells.attributes):
         mass = denoised(tables, a)
-        factor = tree.detail_factor(a)
-        start = tree.start[factor.clique]
-        logits[start : start + len(factor.index)] = np.log(mass / mass.sum())[factor.index]
+        mass /= mass.sum()
+        shares.append(np.bincount(tables.cells.group[a], mass))
+        add(tree.detail_factor(a), np.log(mass))
+    for table, factor in zip(tables.tables, factors, strict=True):
+        if table.grouped and max(table.columns) < len(shares):
+            one, other = (shares[column] for column in table.columns)
+            noise = math.sqrt(table.variance)
+            empty = tables.number * np.outer(one, other) > MANY * noise
+            empty &= table.values < NOBODY * noise
+            add(factor, np.where(empty.ravel(), math.log(_LEFT), 0.0))
     for columns, met in impossible_cells(tables):
-        factor = tree.factor(columns)
-        here = slice(tree.start[factor.clique], tree.start[factor.clique + 1])
-        logits[here] += np.where(met.ravel()[factor.index], _IMPOSSIBLE, 0.0)
+        add(tree.factor(columns), np.where(met.ravel(), _IMPOSSIBLE, 0.0))
     return logits
 
 

@@ -14,8 +14,8 @@ from hedgerow.counting.choose import Counting, engine_of, open_engine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
 from hedgerow.data import Database, Table, Transactions, refuse_mixing
 from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError
+from hedgerow.ledger.ledger import Booking, Notes
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
-from hedgerow.privacy.budget_ledger.ledger import Booking, Notes
 from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.publish.payment import drawing, payment, room_for
 from hedgerow.publish.publisher import (

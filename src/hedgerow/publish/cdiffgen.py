@@ -68,8 +68,7 @@ class CDiffGen(GridPublisher):
     Args:
         score: The score that guides the choices, one of docs/algorithms/scores.md; by default
             "max" with a class, otherwise "ncp".
-        schedule: "tuned", or "paper" for the published counts and averaging, with the tree paid
-            for.
+        schedule: "tuned", or "paper" for the published method, with the tree paid for.
         specialisations: How many values are specialised; by default set by a public rule from
             epsilon and a noisy number of rows ("paper": 10).
         max_cells: The largest number of regions; a value whose specialisation would make more is

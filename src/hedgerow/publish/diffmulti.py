@@ -36,7 +36,8 @@ use what its own path has left (M14), and makes all counts agree by least square
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -52,7 +53,7 @@ from hedgerow.publish.planning.plan import (
     leaf_allowances,
     levels,
 )
-from hedgerow.publish.planning.rules import PAPER_NUMERIC_HEIGHT, tree_size
+from hedgerow.publish.planning.rules import PAPER_NUMERIC_HEIGHT, largest_tree, tree_size
 from hedgerow.publish.publisher import (
     Job,
     Outcome,
@@ -83,7 +84,7 @@ class DiffMulti(TablePublisher):
     Args:
         score: The score that guides the choices, one of docs/algorithms/scores.md; by default
             "purity" with a class ("paper": "max"), otherwise "ncp".
-        schedule: "tuned", or "paper" for the published division of the budget.
+        schedule: "tuned", or "paper" for the published method, its privacy repaired.
         specialisations: The total number of specialisations; by default set by a public rule from
             epsilon and a noisy number of rows ("paper": 1000).
         depth: The largest number of specialisations on one path; by default set by a public rule
@@ -121,7 +122,8 @@ class DiffMulti(TablePublisher):
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
         """See `Publisher.plan_for`."""
-        return (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)
+        plan = (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)
+        return replace(plan, largest=_in_words(largest_tree(schema)))
 
     def _paper(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
         heights = [
@@ -277,3 +279,12 @@ class DiffMulti(TablePublisher):
                 cuts[rows, columns] = draw("cut", nodes[rows], one).cut
             ask = np.where(numeric, cuts, ask).astype(np.int32)
         return draw("select", nodes, ask), cuts
+
+
+def _in_words(largest: int) -> str:
+    """What a plan says of the largest number of specialisations."""
+    digits = int((largest.bit_length() - 1) * math.log10(2))
+    number = f"{largest:,}" if digits < 9 else f"about 10^{digits}"
+    return (
+        f"This schema has room for {number} specialisations, by equation 14 of the method's paper."
+    )

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from hedgerow.errors import LedgerWarning, UsageError
+from hedgerow.ledger.ledger import Booking, BudgetLedger, Notes, unit_of
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.budget_ledger.ledger import Booking, BudgetLedger, Notes, unit_of
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.planning.plan import Plan
 from hedgerow.publish.publisher import Publisher

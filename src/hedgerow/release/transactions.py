@@ -85,7 +85,7 @@ class TransactionsRelease(MeasuredRelease):
         return Description(
             parts="items" if core else "itemsets",
             part="item" if core else "partition",
-            number=self.items.size if core else self.partition.cells,
+            number=(self.items.size if core else self.partition.cells) if self._holds() else 0,
             summary=self._contents(),
             people=f"{self.schema.unit_names[1]} counted",
             counts=noisy_counts(self.guarantee),
@@ -102,8 +102,12 @@ class TransactionsRelease(MeasuredRelease):
         """See `Release.example`."""
         return quote(", ".join(self.items.given[:2]))
 
+    def _holds(self) -> bool:
+        """Whether anything was published: under the published thresholds perhaps nothing is."""
+        return any(len(one.where) for one in self.measurements)
+
     def _contents(self) -> str:
-        if not any(len(one.where) for one in self.measurements):
+        if not self._holds():
             return (
                 "It holds nothing: no set of items reached the published thresholds. Every "
                 "estimate is 0, and says nothing of the records."

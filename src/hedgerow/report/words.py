@@ -250,9 +250,9 @@ def many(number: int, word: str) -> str:
 
 
 def regions(release: Release) -> str:
-    """How many regions a release has, or generalised rows, or items."""
+    """How many regions a release has, or generalised rows, or items; "nothing" for none."""
     told = release.describe()
-    return many(told.number, told.part)
+    return many(told.number, told.part) if told.number else "nothing"
 
 
 def spending(

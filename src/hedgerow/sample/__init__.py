@@ -6,7 +6,6 @@ shop for one or two things. So a release has something to show; ordinary seeded 
 for fiction.
 """
 
-from hedgerow.sample.shop import shop_schema, transactions
-from hedgerow.sample.survey import people, schema, write
+from hedgerow.sample.survey import people, schema, shop_schema, transactions, write
 
 __all__ = ["transactions", "people", "schema", "shop_schema", "write"]

@@ -1,14 +1,9 @@
-"""The questions of `hedgerow init` as fields of forms.
-
-The questions, their proposals and what answers make of a schema come from the library. Proposals
-were read off PRIVATE data, by the process that drafted. They and the answers stay in memory, until
-the schema is changed in another way, signed off, or the studio ends; the file has all of them.
-"""
+"""The questions of `hedgerow init` as fields of forms, and forms about many columns at once."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hedgerow.draft.answers import answered_schema
@@ -30,7 +25,25 @@ from hedgerow.studio.folder import Outside
 from hedgerow.studio.leads import in_the_form
 from hedgerow.studio.schema_text import SchemaText
 
-__all__ = ["Field", "Guided", "fields_of", "keep", "open_questions", "taken", "under_way"]
+__all__ = [
+    "Bulk",
+    "Field",
+    "Guided",
+    "fields_of",
+    "keep",
+    "open_questions",
+    "taken",
+    "under_way",
+]
+
+
+# The questions of `hedgerow init` as fields of forms.
+#
+# The questions, their proposals and what answers make of a schema come from the library. Proposals
+# were read off PRIVATE data, by the process that drafted. They and the answers stay in memory,
+# until the schema is changed in another way, signed off, or the studio ends; the file has all of
+# them.
+
 
 _BOUNDS = ("low", "high", "step")
 
@@ -218,3 +231,54 @@ def _reply(guided: Guided, question: Question, part: str, name: str, asked: Aske
         same = [visible(line) for line in to_lines(before).split("\n")] == reply.splitlines()
         return before if same else from_lines(reply)
     return next((one for one in question.choices if visible(one) == reply), reply)
+
+
+# Many columns at once, by an ordinary form: which are shown, and what becomes of those ticked.
+
+
+_KEYS = ("kind", "missing", "outside")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bulk:
+    """Which columns a page shows, and which were ticked.
+
+    Args:
+        filter: What the names of those that are shown hold.
+        shown: The numbers of these.
+        ticked: The numbers of those that were ticked.
+    """
+
+    filter: str
+    shown: frozenset[int]
+    ticked: frozenset[int]
+
+    @staticmethod
+    def of(asked: Asked, names: Mapping[int, Sequence[str]]) -> Bulk:
+        """What a form says.
+
+        Args:
+            asked: The form.
+            names: The names of columns, by the numbers that their fields have.
+        """
+        words = asked.get("filter").strip()
+        fits = {number for number, several in names.items()
+                if any(words.casefold() in name.casefold() for name in several)}  # fmt: skip
+        ticked = {number for number in names if str(number) in asked.every("pick")}
+        return Bulk(filter=words, shown=frozenset(fits), ticked=frozenset(ticked))
+
+    def applied(self, asked: Asked) -> Asked:
+        """The form as if the same had been chosen for each of the columns, and none were ticked.
+
+        Raises:
+            UsageError: If no column or nothing to do was chosen.
+        """
+        key, _, value = asked.get("bulk").partition("=")
+        meant = self.shown if asked.get("which") == "shown" else self.ticked
+        if not meant or key not in _KEYS:
+            raise UsageError(
+                "no column was ticked, or nothing was chosen for them.",
+                hint="Go back, tick columns, and choose what they are.",
+            )
+        chosen = {f"{key}-{number}": [value] for number in meant}
+        return replace(asked, form={**asked.form, **chosen, "pick": []})

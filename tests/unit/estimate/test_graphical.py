@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hedgerow.arrays import Floats
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate import graphical
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.measured.measurements import Measurement
@@ -176,6 +177,33 @@ def test_no_estimate_and_no_row_breaks_a_rule(joint: Floats) -> None:
     broken = Query(((0, ((0.0, 1.0),)), (1, ((1.0, 3.0),))))
     assert model.count([broken])[0] == 0
     assert model.probabilities(np.array([[1, 0, 1]]))[0, 0] == 0
+
+
+def test_noise_where_nobody_was_seen_becomes_nobody(joint: Floats) -> None:
+    """Many were expected in a cell, and its count is within the noise; else it is believed."""
+    even = np.full_like(joint, 5000 / joint.size)
+    even[0, 0] = 0  # 333 would be expected
+
+    def left(values: float, deviation: float) -> float:
+        tables = tables_of(schema_of(), even)
+        changed = [
+            replace(table, variance=deviation**2, values=_with_corner(table.values, values))
+            if table.columns == (1, 0)
+            else table
+            for table in tables.tables
+        ]
+        fitted = fit_model(replace(tables, tables=tuple(changed)))
+        return float(fitted.marginal((1, 0))[0, 0])
+
+    assert left(149, 75) < 20
+    assert left(151, 75) > 60
+    assert left(149, 120) > 60  # 333 are not three deviations
+
+
+def _with_corner(values: Ints, corner: float) -> Ints:
+    changed = values.copy()
+    changed[0, 0] = round(corner)
+    return changed
 
 
 def test_nobody_at_all_is_no_obstacle() -> None:

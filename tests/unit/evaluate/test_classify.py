@@ -130,3 +130,22 @@ def test_there_must_be_a_class_and_rows():
 def test_mean_and_error():
     assert classify.mean_and_error([2.0, 4.0, 6.0]) == pytest.approx((4, 2 / np.sqrt(3)))
     assert np.isnan(classify.mean_and_error([1.0])[1])
+
+
+@pytest.mark.parametrize("price", [0.0, 3e-4, 5e-3, 0.1, 2.0])
+def test_pruning_in_one_pass_gives_the_tree_of_the_library(price):
+    from sklearn.tree import DecisionTreeClassifier
+
+    source = np.random.default_rng(3)
+    inputs = source.integers(0, 20, (800, 4)).astype(float)
+    known = (inputs[:, 0] > 8).astype(int) + (source.random(800) < 0.3)
+    weights = source.integers(1, 9, 800).astype(float)
+    how = {"criterion": "entropy", "random_state": 0}
+    theirs = DecisionTreeClassifier(ccp_alpha=price, **how).fit(inputs, known, weights)
+    ours = classify._Pruned(DecisionTreeClassifier(**how), price)
+    ours.fit(inputs, known, weights)
+    assert ours.predict_proba(inputs) == pytest.approx(theirs.predict_proba(inputs))
+    assert (ours.predict(inputs) == theirs.predict(inputs)).all()
+    # distinct leaves that records reach
+    leaves = {*ours._leaf[ours._tree.apply(inputs)].tolist()}
+    assert len(leaves) == theirs.get_n_leaves()

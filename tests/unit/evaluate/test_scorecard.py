@@ -17,7 +17,7 @@ from hedgerow.evaluate.scorecard import NO_MODELS, judge
 from hedgerow.measured import GridPartition, Measurement
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.release import Release, TableRelease
-from hedgerow.sample.shop import shop_schema, transactions
+from hedgerow.sample.survey import shop_schema, transactions
 from hedgerow.schema import Person
 
 SCHEMA = hr.Schema.from_dict(

@@ -10,7 +10,7 @@ from hedgerow import sample
 from hedgerow.errors import DataError, UsageError
 from hedgerow.evaluate import trials
 from hedgerow.evaluate.simulate import simulate
-from hedgerow.sample.shop import shop_schema
+from hedgerow.sample.survey import shop_schema
 
 METHODS = [("diffmulti", hr.DiffMulti()), ("diffgen", hr.DiffGen())]
 

@@ -11,7 +11,7 @@ from hedgerow.evaluate.wishes import Wish, cells_of_release, errors_of, read_wis
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart
-from hedgerow.sample.shop import shop_schema
+from hedgerow.sample.survey import shop_schema
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(

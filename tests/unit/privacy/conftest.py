@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 import numpy as np
 import pytest
 from scipy import stats
-
-from hedgerow.privacy.budget_ledger import file as book_file
 
 ALARM = 1e-7
 """The probability that a right sampler fails one check; seeds are fixed, so it fails never or
@@ -54,21 +49,3 @@ def fits() -> Judge:
         return p_value(drawn, law) > ALARM
 
     return judge
-
-
-@pytest.fixture(autouse=True)
-def guarded_books(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever does not say that it writes to a budget ledger cannot, in all tests of this folder.
-
-    A change that was begun as a mere look would wait for no other run.
-    """
-    honest = book_file.transaction
-
-    @contextmanager
-    def guarded(path: Path, *, writes: bool, keep: bool = True) -> Iterator[Any]:
-        with honest(path, writes=writes, keep=keep) as file:
-            if not writes:
-                file.execute("PRAGMA query_only = ON")
-            yield file
-
-    monkeypatch.setattr(book_file, "transaction", guarded)

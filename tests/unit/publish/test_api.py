@@ -22,9 +22,9 @@ from hedgerow.errors import (
     SchemaError,
     UsageError,
 )
+from hedgerow.ledger import ledger as budget_ledger
+from hedgerow.ledger.ledger import BudgetLedger
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.budget_ledger import ledger as budget_ledger
-from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.schema import Items, Schema
 

@@ -14,8 +14,8 @@ import hedgerow
 from hedgerow.counting.nearest import nearest
 from hedgerow.data import Table
 from hedgerow.errors import BudgetError, DataError, LedgerWarning, SchemaError, UsageError
+from hedgerow.ledger.ledger import BudgetLedger
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.publish.clusters import (
     Centroids,

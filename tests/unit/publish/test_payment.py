@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hedgerow.errors import LedgerWarning, ReleaseError
+from hedgerow.ledger import ledger as booking_module
+from hedgerow.ledger.ledger import Booking, BudgetLedger
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.budget_ledger import booking as booking_module
-from hedgerow.privacy.budget_ledger.ledger import Booking, BudgetLedger
 from hedgerow.publish.payment import drawing, payment
 from hedgerow.schema import Schema
 

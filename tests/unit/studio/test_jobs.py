@@ -120,7 +120,7 @@ def test_not_everything_runs_at_once(folder: Path, monkeypatch: pytest.MonkeyPat
 def test_progress_is_told_as_lines(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from hedgerow.cli.display.progress import progress
+    from hedgerow.cli.display.terminal import progress
 
     monkeypatch.setenv("HEDGEROW_PROGRESS", "lines")
     with progress("Publishing") as bar:

@@ -18,7 +18,7 @@ import pytest
 import uvicorn
 
 from hedgerow.errors import UsageError
-from hedgerow.studio import peers
+from hedgerow.studio import guard as peers
 from hedgerow.studio.server import _has_version_6, _listen, serve
 
 # Asks a server at an address, by a name, as another user; prints the status.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hedgerow.audit import trials
+from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, experiments
 from hedgerow.publish.cdiffgen import CDiffGen
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hedgerow.audit import trials
+from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, Experiment, plain
 from hedgerow.audit.neighbours import TINY_UNIVERSES, large_universe, random_universe
 from hedgerow.publish.diffpart import DiffPart

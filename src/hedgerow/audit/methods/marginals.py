@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.audit import trials
+from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, Experiment, plain
 from hedgerow.audit.distinguish import Trial
 from hedgerow.audit.neighbours import TINY_TABLES, Pair, pair_of

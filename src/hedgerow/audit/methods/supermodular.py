@@ -6,7 +6,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from hedgerow.audit import trials
+from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, Experiment, plain
 from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.progress import progress
-from hedgerow.cli.display.terminal import note, print_json, say
+from hedgerow.cli.display.terminal import note, print_json, print_table, progress, say
 from hedgerow.cli.options import AsJson, Delta, Epsilon
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 _WORDS = {
     "replay": "likelihood ratios of transcripts under neighbours",
-    "ledger": "published paths spend exactly the grant, others at most",
+    "ledger": "published paths spend exactly the grant (of papers at most), others at most",
     "enumeration": "whole laws on tiny tables",
     "rules": "rules read noisy numbers alone",
     "deep replay": "the same, far down a tree of items",

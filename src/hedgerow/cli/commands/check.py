@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.prepared import tell_preparation
-from hedgerow.cli.display.progress import progress
-from hedgerow.cli.display.terminal import data_warnings, note, print_json, say, warn, warned
+from hedgerow.cli.display.terminal import (
+    data_warnings,
+    note,
+    print_json,
+    print_table,
+    progress,
+    say,
+    tell_preparation,
+    warn,
+    warned,
+)
 from hedgerow.cli.display.words import many
 from hedgerow.cli.options import (
     AllowEmpty,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hedgerow.cli.commands.evaluate import judged
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.terminal import print_json, say, telling, warn, warned
+from hedgerow.cli.display.terminal import print_json, print_table, say, telling, warn, warned
 from hedgerow.cli.options import AsJson, Delimiter, LineBreaks, Overwrite, QueryText, TableName
 from hedgerow.errors import UsageError
 

@@ -120,8 +120,8 @@ def _booked(
     release: Release, folder: Path, ledger: Path, dataset: str | None, as_json: bool
 ) -> Booked:
     """The data set of a release in a ledger, and its entry; warns of what is wrong."""
-    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
-    from hedgerow.privacy.budget_ledger.rules import digest_of
+    from hedgerow.ledger.ledger import BudgetLedger
+    from hedgerow.ledger.rules import digest_of
     from hedgerow.report.dossier.booked import doubts, found_in
 
     accounts = BudgetLedger(ledger).accounts()

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.prepared import tell_preparation
-from hedgerow.cli.display.progress import progress
-from hedgerow.cli.display.terminal import data_warnings, print_json, say, telling, warn, warned
+from hedgerow.cli.display.terminal import (
+    data_warnings,
+    print_json,
+    print_table,
+    progress,
+    say,
+    tell_preparation,
+    telling,
+    warn,
+    warned,
+)
 from hedgerow.cli.options import (
     AsJson,
     Delimiter,

@@ -14,7 +14,7 @@ from hedgerow.cli.options import AsJson
 from hedgerow.errors import ReleaseError, UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
+    from hedgerow.ledger.ledger import BudgetLedger
 
 
 def ledger(
@@ -103,7 +103,7 @@ def ledger(
     ledger to every `hedgerow publish`: a run that would go beyond the total is refused. A run that
     was killed while it drew stays booked.
     """
-    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
+    from hedgerow.ledger.ledger import BudgetLedger
 
     asked = {
         "--open": name, "--raise": raised, "--add": add, "--same-people": same or None,
@@ -183,7 +183,7 @@ def _action(asked: list[str], given: list[str]) -> str | None:
 def _open(
     book: BudgetLedger, name: str, epsilon: str | None, delta: str | None, as_json: bool
 ) -> None:
-    from hedgerow.privacy.budget_ledger.rules import similar
+    from hedgerow.ledger.rules import similar
 
     account = book.open(name, str(epsilon), "0" if delta is None else delta)
     others = [one for one in book.accounts() if one.name != account.name]
@@ -204,8 +204,8 @@ def _add(
     purpose: str | None,
     as_json: bool,
 ) -> None:
+    from hedgerow.ledger.ledger import Notes, unit_of
     from hedgerow.privacy.budget import Budget
-    from hedgerow.privacy.budget_ledger.ledger import Notes, unit_of
     from hedgerow.release.files import read_manifest
     from hedgerow.release.manifest import check_guarantee, schema_of
     from hedgerow.verification import verify

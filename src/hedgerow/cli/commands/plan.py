@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.terminal import note, print_json, say, warn, warned
+from hedgerow.cli.display.terminal import note, print_json, print_table, say, warn, warned
 from hedgerow.cli.options import (
     AsJson,
     Delta,
@@ -126,9 +125,13 @@ def plan(
     for warning in known.warnings:
         warn(warning, as_json)
     if want or simulate:
-        from hedgerow.cli.planning.simulate import EPSILONS, show_simulation
-        from hedgerow.cli.planning.trials import Trials, settings_of
-        from hedgerow.cli.planning.want import show_plan_by_accuracy
+        from hedgerow.cli.simulate import (
+            EPSILONS,
+            Trials,
+            settings_of,
+            show_plan_by_accuracy,
+            show_simulation,
+        )
 
         if want and (epsilon or epsilons or simulate):
             raise UsageError(
@@ -162,7 +165,7 @@ def plan(
     warn_of_tables(settings, known, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     if plot is not None:
-        from hedgerow.cli.display.rows import plot_plan
+        from hedgerow.cli.display.tables import plot_plan
 
         plot_plan(settings, known, plot, overwrite)
     if as_json:
@@ -171,6 +174,7 @@ def plan(
                 "schema": known.name,
                 **planned.to_dict(),
                 "usefulness": planned.usefulness,
+                "largest": planned.largest,
                 "warnings": warned(),
             }
         )
@@ -192,7 +196,7 @@ def plan(
         say(f"At most {many(planned.specialisations, 'specialisation')}{path}.")
     lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
     print_table(["would be spent on", "how often", "each"], lines)
-    for words in (planned.remark, planned.usefulness):
+    for words in (planned.remark, planned.usefulness, planned.largest):
         if words is not None:
             note(words)
     tell_of_taxonomy(settings, known)

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.progress import progress
 from hedgerow.cli.display.terminal import (
     data_warnings,
     note,
     print_json,
+    print_table,
+    progress,
     say,
     telling,
     warn,

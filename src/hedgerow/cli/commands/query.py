@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.terminal import note, print_json, say, telling
+from hedgerow.cli.display.terminal import note, print_json, print_table, say, telling
 from hedgerow.cli.options import AsJson, Overwrite
 from hedgerow.errors import UsageError
 from hedgerow.report.words import number, percent

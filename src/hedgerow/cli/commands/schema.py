@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.terminal import print_json, say
+from hedgerow.cli.display.terminal import print_json, print_table, say
 from hedgerow.cli.options import AsJson
 from hedgerow.errors import UsageError
 

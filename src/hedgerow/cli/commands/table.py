@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.terminal import note, print_json, say, telling
+from hedgerow.cli.display.terminal import note, print_json, print_table, say, telling
 from hedgerow.cli.options import AsJson, Overwrite
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from hedgerow.release import Release
     from hedgerow.release.summaries import Summaries
     from hedgerow.release.tabulate import CountTable
@@ -63,6 +64,13 @@ def table(
             help="A quantile of this number, by the attributes: age=0.5 for the median.",
         ),
     ] = None,
+    rules: Annotated[
+        float | None,
+        typer.Option(
+            metavar="CONFIDENCE",
+            help="Association rules of items from this confidence on, instead of counts.",
+        ),
+    ] = None,
     top: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Only the N largest cells.")
     ] = None,
@@ -84,8 +92,9 @@ def table(
     """Show counts of all values of an attribute, or of several together, with intervals.
 
     Each cell has an estimate, an interval and a remark where there is mostly noise. With --mean,
-    --sum or --quantile, each group has that of a number. Without an attribute, --out NAME.xlsx
-    writes a workbook of all tables. Needs no private data and costs no further budget.
+    --sum or --quantile, each group has that of a number; --rules lists rules of items. Without an
+    attribute, --out NAME.xlsx writes a workbook of all tables. Needs no private data and costs no
+    further budget.
     """
     from hedgerow.cli.commands.query import share_of
     from hedgerow.cli.files import refuse_existing, refuse_inside, whole_file
@@ -102,7 +111,28 @@ def table(
         refuse_existing(out, overwrite)
     opened = Release.load(release)
     seeded = not opened.guarantee["private"]
-    if summaries := [one for one in (mean, total, quantile) if one is not None]:
+    if rules is not None:
+        if attributes or where or bins or simultaneous or by != "count":
+            raise UsageError(
+                "--rules goes with --top, --level and --out alone.",
+                hint="Write hedgerow table release/ --rules 0.5, for example.",
+            )
+        listed = _rules(opened, rules, share).slice(0, top)
+        if out is None:
+            if not as_json:
+                _tell_rules(opened, listed, share)
+                return
+            rows = [
+                {name: None if value == math.inf else value for name, value in row.items()}
+                for row in listed.to_pylist()
+            ]
+            print_json({"level": share, "rules": rows})
+            return
+        from hedgerow.cli.files import table_writer
+
+        with whole_file(out, overwrite, private=seeded) as temporary:
+            table_writer(out)(_joined(listed), temporary)
+    elif summaries := [one for one in (mean, total, quantile) if one is not None]:
         if len(summaries) > 1 or by != "count" or bins or top or simultaneous:
             raise UsageError(
                 "--mean, --sum and --quantile go with attributes and --where alone.",
@@ -175,6 +205,46 @@ def _tell_summary(found: Summaries) -> None:
     print_table(rows.column_names, shown[:_SHOWN], set(range(len(found.names), len(columns))))
     if len(shown) > _SHOWN:
         note(f"Only the first {_SHOWN} groups are shown; --out FILE writes them all.")
+
+
+def _rules(release: Release, least: float, level: float) -> pa.Table:
+    from hedgerow.release import TransactionsRelease
+
+    if not isinstance(release, TransactionsRelease):
+        raise UsageError(
+            "only releases of items have association rules.",
+            hint="Name attributes instead, such as hedgerow table release/ sex age.",
+        )
+    return release.rules(least=least, level=level, kind="arrow")
+
+
+def _joined(rules: pa.Table) -> pa.Table:
+    """Rules with the items that are held in one text, as every kind of file can hold them."""
+    import pyarrow as pa
+
+    given = pa.array([", ".join(one) for one in rules["given"].to_pylist()], pa.string())
+    return rules.set_column(0, "given", given)
+
+
+def _tell_rules(release: Release, rules: pa.Table, level: float) -> None:
+    those = release.schema.unit_names[1]
+    say(f"{release.schema.name}: of the {those} that hold some items, how many hold another\n")
+    heads, rows = ["given", "then"], []
+    for name in ("support", "confidence", "lift"):
+        heads += [name, "from", "to"]
+    for row in _joined(rules).to_pylist()[:_SHOWN]:
+        values = [
+            f"{row[name + end]:{form}f}" if math.isfinite(row[name + end]) else "any"
+            for name, form in (("support", ",.0"), ("confidence", ".2"), ("lift", ".2"))
+            for end in ("", "_low", "_high")
+        ]
+        rows.append([row["given"], row["then"], *values])
+    print_table(heads, rows, set(range(2, len(heads))))
+    say()
+    say(f"from, to: intervals; each contains the true number with a probability of at least "
+        f"{100 * level:g}%, for a rule that was chosen without looking.")  # fmt: skip
+    say("Rules were picked by their estimates, and the largest are often too large.")
+    say("lift: how many times as many hold it among those as among all.")
 
 
 def _plain(found: Summaries) -> dict[str, Any]:

@@ -15,9 +15,9 @@ __all__ = ["SHOW", "View", "show_release"]
 
 SHOW: dict[str, str] = {
     "table": "hedgerow.cli.display.tables:show_table",
-    "marginals": "hedgerow.cli.display.measured:show_measured",
+    "marginals": "hedgerow.cli.display.tables:show_measured",
     "transactions": "hedgerow.cli.display.transactions:show_transactions",
-    "rows": "hedgerow.cli.display.rows:show_rows",
+    "rows": "hedgerow.cli.display.tables:show_rows",
 }
 
 

@@ -6,11 +6,10 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.terminal import say
+from hedgerow.cli.display.terminal import print_table, say
 
 if TYPE_CHECKING:
-    from hedgerow.privacy.budget_ledger.ledger import Account, Change, Entry
+    from hedgerow.ledger.ledger import Account, Change, Entry
 
 __all__ = ["account_facts", "show_account"]
 
@@ -25,7 +24,7 @@ _STATES = {
 
 def show_account(account: Account) -> None:
     """Prints a data set: what is spent, its releases, and what was changed by hand."""
-    from hedgerow.privacy.budget_ledger.ledger import plain
+    from hedgerow.ledger.ledger import plain
 
     spent, total = account.spent, (account.epsilon, account.delta)
     say(f"{account.name}, opened {_minute(account.opened)}")
@@ -48,7 +47,7 @@ def show_account(account: Account) -> None:
 
 
 def _show_entries(entries: tuple[Entry, ...]) -> None:
-    from hedgerow.privacy.budget_ledger.ledger import plain
+    from hedgerow.ledger.ledger import plain
 
     columns = ["release", "booked", "method", "per", "epsilon", "delta", "state", "saved at"]
     noted = any(entry.recipient or entry.purpose for entry in entries)
@@ -75,7 +74,7 @@ def _state(entry: Entry) -> str:
 
 
 def _what(change: Change) -> str:
-    from hedgerow.privacy.budget_ledger.ledger import plain
+    from hedgerow.ledger.ledger import plain
 
     if change.kind == "total":
         epsilon, delta = (plain(Fraction(text or 0)) for text in (change.first, change.second))

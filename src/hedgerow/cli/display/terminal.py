@@ -1,21 +1,20 @@
-"""How commands speak: results on stdout, everything else on stderr, errors in plain words.
-
-Nothing here may print what it was not given by a release, a schema or an error of ours: in
-particular the text of an unforeseen exception is kept back, since it may quote private data.
-"""
+"""How commands speak: results on stdout, everything else on stderr, errors in plain words."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
+import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -24,19 +23,29 @@ from hedgerow.cli.arrow import load_arrow
 from hedgerow.cli.stop import INTERRUPTED
 from hedgerow.errors import DataWarning, HedgerowError, LedgerWarning, UsageError
 
+if TYPE_CHECKING:
+    from hedgerow.data.records import ItemPreparation
+    from hedgerow.data.table import Preparation
+
 __all__ = [
+    "Bar",
     "Command",
     "CommandGroup",
+    "Lines",
     "data_warnings",
     "example",
     "note",
     "print_drawing",
     "print_json",
+    "print_table",
+    "progress",
     "say",
+    "tell_preparation",
     "telling",
     "warn",
     "warned",
 ]
+
 
 # Warnings of this run that are kept for its JSON: printed as text, they would spoil it.
 _kept: list[str] = []
@@ -270,3 +279,203 @@ def print_drawing(drawing: Any) -> None:
     with console.capture() as text:
         console.print(drawing)
     typer.echo(text.get(), nl=False)
+
+
+# How far a command is: a bar on the terminal, or lines for another program.
+
+
+class Bar:
+    """A progress bar that can be called with a share.
+
+    Args:
+        bar: The drawing.
+        words: What is being done.
+    """
+
+    def __init__(self, bar: Any, words: str) -> None:
+        self._bar = bar
+        self._words = words
+        self._task = bar.add_task(words, total=1.0)
+
+    def __call__(self, share: float) -> None:
+        """Shows the share that is done."""
+        self._bar.update(self._task, completed=min(1.0, max(0.0, share)))
+
+    def stage(self, words: str) -> None:
+        """Shows what is being done."""
+        text = f"{self._words}, {words}" if words else self._words
+        self._bar.update(self._task, description=text)
+
+
+class Lines(Bar):
+    """Progress for another program: a line of JSON on stderr for every percent or new words."""
+
+    def __init__(self) -> None:
+        self._told = -1.0, ""
+        self._share, self._stage = 0.0, ""
+
+    def __call__(self, share: float) -> None:
+        """Tells the share that is done."""
+        self._share = round(min(1.0, max(0.0, share)), 2)
+        self._tell()
+
+    def stage(self, words: str) -> None:
+        """Tells what is being done."""
+        self._stage = words
+        self._tell()
+
+    def _tell(self) -> None:
+        if (self._share, self._stage) != self._told:
+            self._told = self._share, self._stage
+            told = {"progress": self._share, "stage": self._stage}
+            typer.echo(json.dumps(told, ensure_ascii=False), err=True)
+
+
+@contextmanager
+def progress(words: str) -> Iterator[Bar | None]:
+    """A progress bar on stderr, if that is a terminal; it knows shares only, never counts.
+
+    With HEDGEROW_PROGRESS=lines in the environment it is lines of JSON instead, for a program that
+    started the command.
+
+    Args:
+        words: What is being done.
+    """
+    if os.environ.get("HEDGEROW_PROGRESS") == "lines":
+        yield Lines()
+        return
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        yield Bar(bar, words)
+
+
+# Tables of text that fit the terminal.
+
+
+_WORD = 12  # the narrowest column in which words can still be read
+
+
+def print_table(columns: list[str], rows: list[list[str]], right: set[int] | None = None) -> None:
+    """Prints a table that fits the terminal.
+
+    By hand: loading rich would take longer than all else that `show` and `query` do.
+
+    Args:
+        columns: The headings.
+        rows: The cells, as text.
+        right: The columns that are aligned to the right.
+    """
+    lists = [[name, *(row[place] for row in rows)] for place, name in enumerate(columns)]
+    natural = [max(map(_cells, cells)) for cells in lists]
+    # Half a number would be a wrong one; a very long word can be read in pieces, if it must be.
+    words = [max(_cells(word) for cell in cells for word in (*cell.split(), "")) for cells in lists]
+    longest_cells = [max(map(_cells, cells[1:]), default=0) for cells in lists]
+    heads = [max(_cells(word) for word in (*name.split(), "")) for name in columns]
+    room = shutil.get_terminal_size().columns - 2 * (len(columns) - 1)
+    for longest in (room, _WORD):
+        least = [max(head, min(word, longest)) for head, word in zip(heads, words, strict=True)]
+        for place in right or ():
+            least[place] = max(least[place], longest_cells[place])
+        if sum(least) <= room:
+            break
+    widths = _widths(least, natural, room)
+    readable = [max(one, min(cell, _WORD)) for one, cell in zip(least, longest_cells, strict=True)]
+    if sum(readable) > room:  # too narrow for a table: one line for each cell
+        for row in rows:
+            for name, cell in zip(columns, row, strict=True):
+                say(f"{name}: {cell}" if name else cell)
+            say()
+        return
+    for number, row in enumerate([columns, *rows]):
+        folded = [_folded(cell, width) for cell, width in zip(row, widths, strict=True)]
+        if number == 0:  # headings stand just above their columns
+            most = max(map(len, folded))
+            folded = [[""] * (most - len(lines)) + lines for lines in folded]
+        for parts in zip_longest(*folded, fillvalue=""):
+            cells = []
+            for place, (part, width) in enumerate(zip(parts, widths, strict=True)):
+                gap = " " * (width - _cells(part))
+                cells.append(gap + part if place in (right or ()) else part + gap)
+            typer.echo(typer.style("  ".join(cells).rstrip(), bold=True if number == 0 else None))
+
+
+def _cells(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    marks = sum(unicodedata.combining(sign) > 0 for sign in text)
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + wide - marks
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """A text in lines of some columns, broken between words, or within those that are longer.
+
+    Example:
+        >>> _folded("Adm-clerical or Craft", 9)
+        ['Adm-cleri', 'cal or', 'Craft']
+    """
+    if _cells(text) <= width:
+        return [text]
+    lines = [""]
+    for word in re.findall(r"\s*\S+", text):
+        if lines[-1] and _cells(lines[-1] + word) > width:
+            lines.append("")
+            word = word.lstrip()
+        for sign in word:
+            if _cells(lines[-1] + sign) > width:
+                lines.append("")
+            lines[-1] += sign
+    return lines
+
+
+def _widths(least: list[int], natural: list[int], room: int) -> list[int]:
+    """The widths of columns: none below its least, and what room is left where it is wanted.
+
+    Example:
+        >>> _widths([5, 12, 4], [5, 40, 9], 30)
+        [5, 17, 8]
+    """
+    widths = list(least)
+    while sum(widths) < room:
+        wanting = [place for place, width in enumerate(widths) if width < natural[place]]
+        if not wanting:
+            break
+        for place in wanting[: room - sum(widths)]:
+            widths[place] += 1
+    return widths
+
+
+# What became of rows or records, on the terminal. NOT PRIVATE.
+
+
+def tell_preparation(found: Preparation | ItemPreparation) -> None:
+    """Prints what became of rows or records."""
+    from hedgerow.report.sections.prepared import about_rows, about_tables
+
+    say("\nWhat became of the data (NOT PRIVATE: exact counts, for the holder of the data alone)")
+    for sentence in about_rows(found):
+        say(sentence)
+    for _, heads, rows in about_tables(found):
+        print_table(heads, rows, set(range(1, len(heads))))
+    for sentence in found.warnings():
+        warn(sentence)

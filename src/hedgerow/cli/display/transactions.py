@@ -8,8 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.cli.display.columns import print_table
-from hedgerow.cli.display.terminal import print_json, say
+from hedgerow.cli.display.terminal import print_json, print_table, say
 from hedgerow.errors import UsageError
 from hedgerow.report.sections.regions import ShownRegion
 
@@ -132,7 +131,9 @@ def show_transactions(release: TransactionsRelease, view: View) -> None:
         key = "partitions" if tree else "frequent"
         print_json({**words.facts(release), key: named, "plot": view.drawn})
         return
-    say(f"{release.schema.name}: {words.regions(release)} by {release.method}.")
+    told = release.describe()
+    holds = f"{words.regions(release)} by {release.method}." if told.number else told.summary
+    say(f"{release.schema.name}: {holds}")
     for line in words.guarantee(release):
         say(line)
     say()

@@ -50,7 +50,7 @@ def published(release: Release) -> str:
 
 def booked(facts: dict[str, Any]) -> str:
     """What a budget ledger says of a release, and what is left."""
-    from hedgerow.privacy.budget_ledger.ledger import plain
+    from hedgerow.ledger.ledger import plain
 
     left = plain(Fraction(facts["epsilon_left"]))
     return (

@@ -119,6 +119,7 @@ class Plan(Suggestions):
         spends_all: Whether every path to what is published spends all that was granted.
         remark: What a reader should know of amounts that may still change.
         usefulness: How far off answers are, where a theorem says it.
+        largest: How many specialisations a schema has room for, where an equation says it.
 
     Example:
         >>> from hedgerow import DiffMulti, sample
@@ -140,6 +141,7 @@ class Plan(Suggestions):
     spends_all: bool = True
     remark: str | None = None
     usefulness: str | None = None
+    largest: str | None = None
 
     @property
     def accounting(self) -> str:

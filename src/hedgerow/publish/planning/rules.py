@@ -20,6 +20,7 @@ import numpy as np
 
 from hedgerow.arrays import Ints
 from hedgerow.estimate.itemsets.sizes import SizeCurve
+from hedgerow.schema import Categorical, Schema
 
 __all__ = [
     "CROWD",
@@ -30,6 +31,7 @@ __all__ = [
     "best_cap",
     "core_size",
     "grid_size",
+    "largest_tree",
     "size_edges",
     "support_caps",
     "support_losses",
@@ -241,6 +243,40 @@ def tree_size(
     if depth is None:
         depth = min(size, math.ceil(_LEVELS_PER_HALVING * math.log2(size + 1)))
     return size, depth
+
+
+def largest_tree(schema: Schema) -> int:
+    """The most specialisations of a tree of regions: equation 14 of the DiffMulti paper.
+
+    Every region is divided by the first attribute until its values are exact, then by the second,
+    and so on. A taxonomy has one specialisation for each inner node, a grid one for each cut.
+    Which attribute comes first matters, which the paper does not say: here it is the one with the
+    most leaves for each specialisation, the order of the largest sum. Trees that take attributes
+    in turn may have a few more.
+
+    Args:
+        schema: The public schema.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "a": {"type": "categorical", "taxonomy": {"L": ["x", "y"], "R": ["z", "w"]}},
+        ...     "b": {"type": "categorical", "values": ["r", "s", "t"]}}})
+        >>> largest_tree(schema)  # 1 for b, then 3 in each of its three values
+        10
+    """
+    sizes = []
+    for attribute in schema.attributes:
+        if attribute.split != "never" and attribute.size > 1:
+            inner = attribute.size - 1
+            if isinstance(attribute, Categorical):
+                inner = sum(map(bool, attribute.taxonomy.children))
+            sizes.append((attribute.size, inner))
+    sizes.sort(key=lambda size: Fraction(size[0] - 1, size[1]), reverse=True)
+    regions, most = 1, 0
+    for leaves, inner in sizes:
+        most += regions * inner
+        regions *= leaves
+    return most
 
 
 def grid_size(epsilon: Fraction, rows: int, size: int | None = None, classes: int = 2) -> int:

@@ -201,11 +201,10 @@ def range_of(score: Score, domain: Domain, *, apart: bool) -> int:
     """What a rate is multiplied by for the price of a selection; see `Score`.
 
     Weighed gains part by no more than 0 and the changes of all gains do. Inside a region, that is
-    the score range for most of our own scores, whose regions change as their parts do; not so for
-    the entropy of a region. A score from outside promises that between regions only.
+    the score range for our own scores, whose regions change as their parts do. A score from outside
+    promises that between regions only.
     """
-    own = score.numbers is None and score.kernel != kernels.INFOGAIN
-    if domain.weighed and (apart or not own):
+    if domain.weighed and (apart or score.numbers is not None):
         # the majority of a region is not subtracted from `max` otherwise, and changes by 1
         return 2 if score.kernel == kernels.MAX else score.score_range_apart
     return score.score_range_apart if apart else score.score_range

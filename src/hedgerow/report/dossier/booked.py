@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hedgerow.ledger.file import Account, Entry
+from hedgerow.ledger.rules import unit_of
 from hedgerow.measured.conversion import exact
-from hedgerow.privacy.budget_ledger.records import Account, Entry
-from hedgerow.privacy.budget_ledger.rules import unit_of
 from hedgerow.release import Release
 
 __all__ = ["Booked", "doubts", "found_in"]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from hedgerow.ledger.file import plain
 from hedgerow.measured.conversion import exact
-from hedgerow.privacy.budget_ledger.records import plain
 from hedgerow.release import Release
 from hedgerow.report import words
 from hedgerow.report.dossier.booked import Booked, doubts

@@ -11,8 +11,7 @@ from hedgerow.draft.questions import Question
 from hedgerow.draft.words import PUBLIC, told
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.studio.app import Asked
-from hedgerow.studio.bulk import Bulk
-from hedgerow.studio.guided import Field, Guided, fields_of, keep, open_questions, taken
+from hedgerow.studio.guided import Bulk, Field, Guided, fields_of, keep, open_questions, taken
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.leads import in_the_form, leads
 from hedgerow.studio.schema_text import SchemaText

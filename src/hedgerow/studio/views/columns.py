@@ -11,7 +11,7 @@ from hedgerow.errors import SchemaError
 from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text
 from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
-from hedgerow.studio.bulk import Bulk
+from hedgerow.studio.guided import Bulk
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.leads import in_the_form, leads
 from hedgerow.studio.schema_text import SchemaText, plain

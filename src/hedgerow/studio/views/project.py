@@ -1,13 +1,28 @@
-"""The first page: what lies in the folder."""
+"""The first page, what lies in the folder; and long work while it goes on."""
 
 from __future__ import annotations
 
-from starlette.responses import Response
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.responses import RedirectResponse, Response
 
 from hedgerow.studio.app import Asked, go
 from hedgerow.studio.folder import fresh, inside, look
+from hedgerow.studio.steps import Way
 
-__all__ = ["accounts_of", "home", "open_ledger", "write_sample"]
+__all__ = [
+    "accounts_of",
+    "cancel_job",
+    "home",
+    "open_ledger",
+    "show_job",
+    "write_sample",
+]
+
+
+# The first page: what lies in the folder.
+
 
 _SAMPLE = "sample"  # the folder that it goes into
 
@@ -26,7 +41,7 @@ def accounts_of(asked: Asked, names: tuple[str, ...]) -> list[tuple[str, list[di
     if not names:
         return []
     from hedgerow.errors import HedgerowError
-    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger, plain
+    from hedgerow.ledger.ledger import BudgetLedger, plain
 
     told = []
     for name in names:
@@ -52,7 +67,7 @@ def accounts_of(asked: Asked, names: tuple[str, ...]) -> list[tuple[str, list[di
 
 def open_ledger(asked: Asked) -> Response:
     """Sets the total of a data set, once, as `hedgerow ledger --open` does."""
-    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
+    from hedgerow.ledger.ledger import BudgetLedger
 
     root, name = asked.studio.root, asked.get("ledger").strip()
     known = look(root).ledgers
@@ -68,3 +83,28 @@ def write_sample(asked: Asked) -> Response:
 
     sample.write(fresh(asked.studio.root, _SAMPLE))
     return go("/data", data=f"{_SAMPLE}/people.csv")
+
+
+# Long work while it goes on.
+
+
+def show_job(asked: Asked) -> Response:
+    """How far some work is; leads on when it is done."""
+    job = asked.studio.jobs.find(asked.get("job"))
+    if job.ended.is_set() and job.state == "done":
+        return RedirectResponse(job.then, status_code=303)
+    if job.state == "running":
+        return asked.show("job", job=job)
+    from hedgerow.studio.leads import leads
+
+    told = dict(parse_qsl(urlsplit(job.back).query))
+    way = Way.of(replace(asked, query=told, form={}), job.step)
+    found = leads(way, job.error.get("message", ""), job.error.get("hint", ""))
+    return asked.show("job", job=job, way=way, leads=found)
+
+
+def cancel_job(asked: Asked) -> Response:
+    """Stops some work, which leaves nothing behind."""
+    job = asked.studio.jobs.find(asked.get("job"))
+    asked.studio.jobs.cancel(job)
+    return go("/job", job=job.name)

@@ -117,8 +117,8 @@ def _open(asked: Asked, way: Way, name: str) -> None:
     Raises:
         UsageError: If the total does not cover this release, or the file is there already.
     """
+    from hedgerow.ledger.ledger import BudgetLedger
     from hedgerow.privacy.budget import Budget
-    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
 
     delta = way.get("delta", "0")
     total = Budget.of(asked.get("total"), asked.get("total_delta") or delta)
@@ -154,8 +154,8 @@ def _together(
 
     A release can be in the folder, in a ledger, or in both, so the larger sum of the two counts.
     """
+    from hedgerow.ledger.ledger import plain
     from hedgerow.privacy.budget import Budget
-    from hedgerow.privacy.budget_ledger.ledger import plain
 
     spent = Fraction(0)
     for one in earlier:

@@ -93,8 +93,8 @@ def _dossier(asked: Asked) -> str:
 
 def _booked(way: Way, release: Release) -> Any:
     """The entry of the release in a ledger of the folder, if one has it."""
-    from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
-    from hedgerow.privacy.budget_ledger.rules import digest_of
+    from hedgerow.ledger.ledger import BudgetLedger
+    from hedgerow.ledger.rules import digest_of
     from hedgerow.report.dossier.booked import found_in
 
     for ledger in look(way.root).ledgers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hedgerow.cli.display.columns import print_table
+from hedgerow.cli.display.terminal import print_table
 
 
 def test_numbers_stand_right_and_words_are_folded(

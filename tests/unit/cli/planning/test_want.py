@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hedgerow.cli.planning import want
-from hedgerow.cli.planning.trials import Trials
+from hedgerow.cli import simulate as want
+from hedgerow.cli.simulate import Trials
 from hedgerow.evaluate import by_accuracy
 from hedgerow.evaluate.by_accuracy import Granted, Promise
 from hedgerow.evaluate.wishes import read_wish

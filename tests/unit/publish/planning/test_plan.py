@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from fractions import Fraction
@@ -14,6 +15,7 @@ from hedgerow.publish.cdiffgen import CDiffGen
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.planning.plan import Plan, RowsPlan, divide_budget, half_of, levels
+from hedgerow.publish.planning.rules import largest_tree
 from hedgerow.publish.publisher import Publisher
 from hedgerow.publish.steps.scores import SCORES
 from hedgerow.schema import Schema
@@ -79,6 +81,35 @@ def test_the_longest_path_leaves_something_for_its_leaf(name: str, delta: str) -
         assert leaf == Fraction("0.7") / 2
     elif "paper" in name:  # or what the longest path leaves of the other half
         assert Fraction("0.7") / 2 < leaf < Fraction("0.7")
+
+
+def test_the_largest_tree_is_equation_14_in_its_best_order() -> None:
+    """By hand on one schema, and on others against all orders of the attributes."""
+    kinds = {
+        "flat": {"type": "categorical", "values": ["r", "s", "t"]},  # 3 leaves, 1 inner node
+        "deep": {"type": "categorical", "taxonomy": {"L": ["a", "b"], "R": {"S": ["c", "d"],
+                 "T": ["e", "f", "g"]}}},  # 7 leaves, 5 inner nodes
+        "n": {"type": "numeric", "low": 0, "high": 4, "step": 1},  # 5 leaves, 4 cuts
+        "one": {"type": "categorical", "values": ["only"]},
+        "never": {"type": "categorical", "values": ["u", "v"], "split": "never"},
+    }  # fmt: skip
+    sizes = {"flat": (3, 1), "deep": (7, 5), "n": (5, 4), "one": (1, 0), "never": (1, 0)}
+
+    def equation(order: tuple[str, ...]) -> int:
+        regions = most = 0
+        for name in order:
+            leaves, inner = sizes[name]
+            most, regions = most + max(regions, 1) * inner, max(regions, 1) * leaves
+        return most
+
+    for number in (1, 2, 3, 5):
+        for names in itertools.combinations(kinds, number):
+            document = {"name": "s", "unit": "row", "attributes": {n: kinds[n] for n in names}}
+            found = largest_tree(Schema.from_dict(document))
+            assert found == max(map(equation, itertools.permutations(names)))
+    assert equation(("flat", "deep", "n")) == 1 + 3 * 5 + 21 * 4
+    plan = DiffMulti().plan(Schema.from_dict({"name": "s", "unit": "row", "attributes": kinds}), 1)
+    assert plan.largest is not None and " 100 specialisations" in plan.largest
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -20,10 +20,10 @@ import yaml
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import HedgerowError, ReleaseError, UsageError
-from hedgerow.privacy.budget_ledger.records import Account, Entry
+from hedgerow.ledger.file import Account, Entry
 from hedgerow.release import Release
 from hedgerow.report.dossier.deployment import deployment_record, open_places, record_text
-from hedgerow.sample.shop import shop_schema, transactions
+from hedgerow.sample.survey import shop_schema, transactions
 from hedgerow.schema import Metadata
 from hedgerow.verification import verify
 

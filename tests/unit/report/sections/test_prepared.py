@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hedgerow.cli.display.prepared import tell_preparation
+from hedgerow.cli.display.terminal import tell_preparation
 from hedgerow.data.table import Fate, Preparation
 from hedgerow.report.sections.prepared import about_tables
 

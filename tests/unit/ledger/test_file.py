@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hedgerow.privacy.budget_ledger import file as book_file
-from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
+from hedgerow.ledger import file as book_file
+from hedgerow.ledger.ledger import BudgetLedger
 
 
 def test_the_file_is_named_by_an_address_whatever_sqlite_takes_names_for(

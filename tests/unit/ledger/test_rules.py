@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hedgerow.errors import BudgetError, UsageError
+from hedgerow.ledger.ledger import BudgetLedger
+from hedgerow.ledger.rules import is_at
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.budget_ledger.ledger import BudgetLedger
-from hedgerow.privacy.budget_ledger.rules import is_at
 
 
 def test_an_entry_is_at_its_own_place_alone(

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from hedgerow.errors import BudgetError, ReleaseError, UsageError
+from hedgerow.ledger.ledger import Booking, BudgetLedger
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.budget_ledger.ledger import Booking, BudgetLedger
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

@@ -1,4 +1,4 @@
-"""What an budget ledger refuses, and the way out."""
+"""What a budget ledger refuses, and the way out."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from hedgerow.errors import BudgetError, UsageError
+from hedgerow.ledger.file import Account, Entry, plain
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.budget_ledger.records import Account, Entry, plain
 from hedgerow.schema import Schema
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "similar",
     "unit_of",
 ]
+
 
 PERSON = "person by "
 

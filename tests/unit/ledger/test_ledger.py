@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hedgerow.errors import BudgetError, ReleaseError, UsageError
+from hedgerow.ledger import file as book_file
+from hedgerow.ledger.file import LAYOUT_1
+from hedgerow.ledger.ledger import Booking, BudgetLedger, Notes, unit_of
 from hedgerow.privacy.budget import Budget
-from hedgerow.privacy.budget_ledger import file as book_file
-from hedgerow.privacy.budget_ledger.layout import LAYOUT_1
-from hedgerow.privacy.budget_ledger.ledger import Booking, BudgetLedger, Notes, unit_of
 from hedgerow.schema import Schema
 
 

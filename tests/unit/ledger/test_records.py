@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from hedgerow.privacy.budget_ledger.ledger import plain
+from hedgerow.ledger.ledger import plain
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""What `hedgerow plan` tries out, on rows that are simulated or public."""
