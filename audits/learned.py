@@ -383,7 +383,8 @@ def pages(
     )  # fmt: skip
     mutants = ["mutant", "mode", "true loss", "of an event of", "hits", "bound", "found"]
     sound = ["method and mode", "delta", "records", "hits", "bound", "holds"]
-    return [head, *table(mutants, rows[True]), "The code as it is:", "", *table(sound, rows[False])]
+    attacked = table(mutants, rows[True]) if rows[True] else []
+    return [head, *attacked, "The code as it is:", "", *table(sound, rows[False])]
 
 
 if __name__ == "__main__":

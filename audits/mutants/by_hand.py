@@ -903,6 +903,7 @@ BY_HAND = (
         new="            self._before_use = None\n",
         flaw="Noise is drawn and the budget ledger never told.",
         notice="the budget ledger is asked before the first word",
+        hangs=True,
     ),
     ByHand(
         name="failed-runs-given-back",
