@@ -106,19 +106,20 @@ def _stations(inputs: Inputs, universe: int) -> Transactions:
         random = np.random.default_rng(universe)
         size = 1 + random.exponential(SPREAD, STATION_RECORDS).astype(np.int64)
         size = np.minimum(size, min(LONGEST, universe // 2))
-        law = np.cumsum(1 / np.arange(1, universe + 1))
-        place = random.permutation(universe)
-        held = np.zeros(0, np.int64)  # record * universe + station
-        missing = size
-        while missing.any():
-            record = np.repeat(np.arange(STATION_RECORDS), missing)
-            drawn = np.searchsorted(law, random.random(len(record)) * law[-1])
-            held = np.unique(np.concatenate([held, record * universe + place[drawn]]))
-            missing = size - np.bincount(held // universe, minlength=STATION_RECORDS)
+        weight = random.permutation(1 / np.arange(1, universe + 1))
+        start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+        codes = np.zeros(start[-1], np.int32)
+        for number in np.unique(size).tolist():  # the largest keys are drawn without replacement
+            for some in np.array_split(
+                np.flatnonzero(size == number), 1 + (size == number).sum() * universe // 10**7
+            ):
+                keys = random.standard_exponential((len(some), universe), np.float32)
+                keys /= weight.astype(np.float32)
+                held = np.sort(np.argpartition(keys, number - 1, axis=1)[:, :number], axis=1)
+                codes[start[some][:, None] + np.arange(number)] = held
         items = {"universe": {"range": [1, universe]}, "fan_out": 10}
         schema = Schema.from_dict({"name": "stations", "unit": "row", "items": items})
-        start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-        return Transactions(schema, start, (held % universe).astype(np.int32))
+        return Transactions(schema, start, codes)
 
     found: Transactions = inputs.once(("stations", universe), make)
     return found

@@ -487,8 +487,8 @@ FIGURES = (
         differs="The paper states no numbers: the aggregate algorithm `significantly outperforms`"
         " the threshold one in running time, which is ARUBA's and looks at every generalisation."
         " Its time grows tenfold with an attribute, that of the aggregate model by less than half,"
-        " so the aggregate model wins from about nine attributes on; against a search that prunes,"
-        " from about eleven on. Walks, which have no guarantee and come close to the best (figure"
+        " so the aggregate model wins in the end: from eleven attributes on, also against a search"
+        " that prunes. Walks, which have no guarantee and come close to the best (figure"
         f" 3b), are the fastest then. Risk at most 0.1, lambda {TRADE:g}; from {LARGE} attributes"
         " on 2 records a run instead of 20."
         + _DATA, logarithmic=True,
