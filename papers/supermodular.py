@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats
-from hedgerow.evaluate.cost import cpu_seconds
+from hedgerow.evaluate.clusters import cpu_seconds
 from hedgerow.optimise.aggregate import approximate_threshold, maximise_aggregate
 from hedgerow.optimise.descend import descend
 from hedgerow.optimise.exact import lattice, search
