@@ -54,6 +54,10 @@ def run(
             metavar="N", help="At most so many runs of each point, if the paper has more."
         ),
     ] = None,
+    kept: Annotated[
+        str | None,
+        typer.Option(metavar="COMMIT", help="Compute nothing: write what runs of a commit have."),
+    ] = None,
     taxonomies: Annotated[
         Trees, typer.Option(help="Whose taxonomies of Adult, where a figure depends on them.")
     ] = Trees.BOTH,
@@ -79,7 +83,7 @@ def run(
     trees: tuple[Taxonomies, ...] = ("ours", "authors")
     if taxonomies is not Trees.BOTH:
         trees = ("authors",) if taxonomies is Trees.AUTHORS else ("ours",)
-    commit = _commit()
+    commit = kept or _commit()
     try:
         (out / "runs").mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -89,10 +93,12 @@ def run(
     results: list[Result] = []
     for figure in chosen:
         number = min(runs or (2 if quick else figure.runs), figure.runs)
-        kept = Runs(out / "runs" / commit / f"{figure.name}.jsonl")
+        done_before = Runs(out / "runs" / commit / f"{figure.name}.jsonl")
         done: Result | None = None
         with progress(figure.name) as tell:
-            for share, found in measure(figure, inputs, kept, number, quick, trees):
+            for share, found in measure(
+                figure, inputs, done_before, number, quick, trees, kept is not None
+            ):
                 done = found
                 if tell is not None:
                     tell(share)

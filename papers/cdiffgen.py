@@ -26,6 +26,7 @@ from papers.figure import (
     Verdict,
     curve,
     short,
+    student,
 )
 
 __all__ = ["CLAIMS", "FIGURES", "LEAVES", "TITLE", "aligned_queries", "covered"]
@@ -181,7 +182,7 @@ def _rising(name: str) -> Callable[[Results, Taxonomies], tuple[str, Verdict]]:
         for epsilon in ("0.1", "1"):
             lines = curve(results["cdiffgen-fig5"], name.format(epsilon), trees)
             gain, error = _gap(lines[-1], lines[0])
-            clear.append(gain > 2 * error)
+            clear.append(gain > student(lines[0].runs) * error)
             runs = lines[0].runs
             cells.append(f"{epsilon}: {gain:+.2f} ± {error:.2f}")
         what: Verdict = "holds" if all(clear) else "does not hold"
@@ -198,7 +199,7 @@ def _blind(name: str) -> Callable[[Results, Taxonomies], tuple[str, Verdict]]:
         high, low = (curve(figure, name.format(e), trees)[-1] for e in ("1", "0.1"))
         gap, error = _gap(high, low)
         words = f"h 16, epsilon 1 less 0.1: {gap:+.2f} ± {error:.2f} [{high.runs}]"
-        return words, "holds" if abs(gap) <= 2 * error else "does not hold"
+        return words, "holds" if abs(gap) <= student(high.runs) * error else "does not hold"
 
     return judge
 
@@ -219,7 +220,7 @@ def _score(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
     mean = float(np.mean([gap for gap, _ in gaps]))
     error = float(np.sqrt(np.mean([error**2 for _, error in gaps]) / len(gaps)))
     words = f"Max is {short(mean)} ± {error:.2g} better on average"
-    return words, "holds" if mean > 2 * error else "does not hold"
+    return words, "holds" if mean > student(best[0].runs) * error else "does not hold"
 
 
 CLAIMS = (

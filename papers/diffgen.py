@@ -18,6 +18,7 @@ from papers.figure import (
     Verdict,
     curve,
     short,
+    student,
 )
 
 __all__ = ["CLAIMS", "FIGURES", "TITLE", "judge_peak"]
@@ -163,7 +164,8 @@ def _spread(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
 def _highest(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
     best = max(curve(results["diffgen-fig3a"], "epsilon 0.1", trees), key=lambda line: line.mean)
     words = f"{short(best.mean)} ± {best.error:.2g} at h = {best.x} [{best.runs}]"
-    return words, "holds" if abs(best.mean - 78) <= max(0.5, 2 * best.error) else "does not hold"
+    near = abs(best.mean - 78) <= max(0.5, student(best.runs) * best.error)
+    return words, "holds" if near else "does not hold"
 
 
 def judge_peak(
@@ -177,7 +179,8 @@ def judge_peak(
             lines = curve(results[figure], name, trees)
             best = max(lines, key=lambda line: line.mean)
             ends = lines[0], lines[-1]
-            far = [best.mean - end.mean - 2 * (best.error**2 + end.error**2) ** 0.5 for end in ends]
+            t = student(best.runs)
+            far = [best.mean - end.mean - t * (best.error**2 + end.error**2) ** 0.5 for end in ends]
             clear += min(far) > 0
             cells.append(f"{name}: best at {best.x}")
         words = f"{'; '.join(cells)}; clearly inside for {clear} of {len(series)}"
@@ -200,10 +203,10 @@ def _below_max(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
             error = max(error, (one.error**2 + two.error**2) ** 0.5)
     words = f"Max is {short(sum(far) / len(far))} better on average, ± {error:.2g} a point"
     mean = sum(far) / len(far)
-    spread = error / len(far) ** 0.5
+    spread = student(one.runs) * error / len(far) ** 0.5
     return (
         words,
-        "holds" if mean > 2 * spread else "ties" if mean > -2 * spread else "does not hold",
+        "holds" if mean > spread else "ties" if mean > -spread else "does not hold",
     )
 
 

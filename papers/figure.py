@@ -24,6 +24,7 @@ __all__ = [
     "Taxonomies",
     "Verdict",
     "short",
+    "student",
     "Claim",
     "Figure",
     "Inputs",
@@ -200,7 +201,7 @@ Verdict = Literal["holds", "ties", "does not hold", "not run"]
 class Claim:
     """A row of the table that a paper's page begins with: what it says, and what runs show.
 
-    Two means differ if they are more than two standard errors apart; else they tie.
+    Two means differ if a 95% interval of their difference, by Student's t, has no 0; else they tie.
 
     Args:
         words: What the paper says.
@@ -258,11 +259,12 @@ class Claim:
             # what one run gives has no error that could be known
             error = math.hypot(line.error, error)
             most = max(most, error)
+            chance = student(line.runs) * error
             far = (line.mean - other) * (-1 if self.sense == "below" else 1)
             one: Verdict
             if self.sense == "equal":
-                one = "holds" if abs(far) <= max(2 * error, self.within) else "does not hold"
-            elif abs(far) <= 2 * error:
+                one = "holds" if abs(far) <= max(chance, self.within) else "does not hold"
+            elif abs(far) <= chance:
                 one = "ties"
             else:
                 one = "holds" if far > 0 else "does not hold"
@@ -271,10 +273,14 @@ class Claim:
         if not cells:
             return "", "not run"
         spread = f" ± {most:.2g}" if most else ""
+        if len(cells) > 3:
+            cells = [cells[0], "...", cells[-1]]
         words = f"{'; '.join(cells)}{spread} [{runs}]"
         if len(verdicts) == 1:
             return words, next(iter(verdicts))
-        return words, "; ".join(f"{one} at {', '.join(at)}" for one, at in verdicts.items())
+        every = sum(map(len, verdicts.values()))
+        counted = (f"{one} at {at[0] if len(at) == 1 else len(at)}" for one, at in verdicts.items())
+        return words, f"{', '.join(counted)} of {every} points" if every > 2 else ", ".join(counted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -379,6 +385,16 @@ def curve(result: Result, series: str, taxonomies: Taxonomies) -> list[Line]:
     return [line for line in lines if line.taxonomies in (taxonomies, None)]
 
 
+def student(runs: int) -> float:
+    """How many standard errors a 95% interval of so many runs reaches to each side.
+
+    Example:
+        >>> student(3), student(20), student(100)
+        (4.3, 2.09, 1.96)
+    """
+    return _T[runs - 2] if 2 <= runs < len(_T) + 2 else 1.96
+
+
 def interval(values: Sequence[float]) -> tuple[float, float, float]:
     """The mean and its 95% interval by Student's t; without width where one run is all there is.
 
@@ -390,8 +406,7 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
     mean = float(array.mean())
     if len(array) < 2:
         return mean, mean, mean
-    t = _T[len(array) - 2] if len(array) - 2 < len(_T) else 1.96
-    half = t * float(array.std(ddof=1)) / math.sqrt(len(array))
+    half = student(len(array)) * float(array.std(ddof=1)) / math.sqrt(len(array))
     return mean, mean - half, mean + half
 
 
@@ -399,9 +414,11 @@ def short(value: float) -> str:
     """Four digits are all that runs can tell.
 
     Example:
-        >>> short(1234.5), short(0.81237)
-        ('1,234', '0.8124')
+        >>> short(15_025_335), short(1234.5), short(0.81237)
+        ('1.5e7', '1,234', '0.8124')
     """
+    if abs(value) >= 1_000_000:
+        return f"{value:.3g}".replace("e+0", "e")
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
@@ -412,6 +429,7 @@ def measure(
     number: int,
     quick: bool,
     taxonomies: tuple[Taxonomies, ...] = ("ours",),
+    kept: bool = False,
 ) -> Iterator[tuple[float, Result | None]]:
     """Runs a figure, telling the share that is done, and the result in the end.
 
@@ -422,6 +440,7 @@ def measure(
         number: How many runs of each point; more, up to the paper's number, if they are kept.
         quick: Whether there should be fewer points.
         taxonomies: Whose taxonomies of Adult; the authors' only where taxonomies matter.
+        kept: Whether nothing is computed, so that as many runs count as all points have.
     """
     reason = figure.needs(inputs)
     if reason:
@@ -446,8 +465,14 @@ def measure(
         value, seconds = cpu_seconds(lambda: point.run(given, one))
         return {"y": value, "cpu": seconds}
 
+    if kept:
+        number = 0
     while number < figure.runs and all(runs.knows(key(*point, number)) for point in every):
         number += 1
+    if not number:
+        reason = "no runs of all points are kept"
+        yield 1.0, Result(figure=figure, lines=(), runs=0, quick=quick, skipped=reason)
+        return
     lines = []
     cpu = 0.0
     for place, (point, whose) in enumerate(every):

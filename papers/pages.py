@@ -136,10 +136,7 @@ def write_page(
     """
     parts = [f"# {title}", "", *_table(claims, results)]
     parts += [
-        f"*Written by {command}. {NOT_PRIVATE}* A cell holds the mean of our runs, the largest"
-        " standard error and [the number of runs]; `a / b` compares two curves. Two means tie if"
-        " they are less than two standard errors apart. In figures, bars are 95% intervals and"
-        " stars numbers that the paper's text states; none were read off its figures.",
+        f"*Written by {command}. {NOT_PRIVATE}* [How to read it](README.md).",
         "",
     ]
     for result in results:
@@ -159,8 +156,10 @@ def _table(claims: Sequence[Claim], results: Sequence[Result]) -> list[str]:
         theirs, other = claim.verdict(by_name, "authors")
         why, depends = claim.why, False
         if theirs and ours and other != verdict:
-            verdict = f"**depends on the trees**: ours: {verdict}; theirs: {other}"
-            depends = True
+            depends = {_clear(verdict), _clear(other)} == {"holds", "does not hold"}
+            verdict = f"ours: {verdict}; theirs: {other}"
+            if depends:
+                verdict = f"**depends on the trees**: {verdict}"
         elif theirs and not ours:
             verdict = other
         cells = [claim.words, claim.stated, ours, *([theirs] if both else []), verdict, why]
@@ -171,6 +170,11 @@ def _table(claims: Sequence[Claim], results: Sequence[Result]) -> list[str]:
     head += ["", "why"]
     line = "| " + " | ".join(["---"] * len(head)) + " |"
     return ["| " + " | ".join(head) + " |", line, *first, *rest, ""]
+
+
+def _clear(verdict: str) -> str:
+    """What a verdict on several points comes to: one that fails is enough."""
+    return next((one for one in ("does not hold", "holds") if one in verdict), verdict)
 
 
 def _section(result: Result, folder: Path) -> list[str]:

@@ -175,7 +175,7 @@ def test_means_sums_and_quantiles(hedge: Hedge, published: Path, tmp_path: Path)
     done = hedge("table", published, "smoker", "--mean", "age")
     assert done.exit_code == 0, done.stderr
     title, _, heads, *rows = done.stdout.splitlines()
-    assert title == "Mean of age by smoker, with guaranteed 0.95 intervals"
+    assert title == "Mean of age by smoker, with guaranteed 95% intervals"
     assert heads.split() == ["smoker", "estimate", "low", "high"]
     assert [row.split()[0] for row in rows if row.strip()] == ["false", "true"]
     done = hedge("table", published, "--sum", "visits", "--where", "age < 50", "--json")
@@ -188,3 +188,23 @@ def test_means_sums_and_quantiles(hedge: Hedge, published: Path, tmp_path: Path)
     assert json.loads(done.stdout)["groups"][0]["low"].startswith("20")
     for wrong in (("--quantile", "age"), ("--mean", "age", "--top", 2), ("--mean", "smoker")):
         assert hedge("table", published, *wrong).exit_code == 2
+
+
+def test_means_sums_and_quantiles_of_queries(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    release, asked = Release.load(published), ("smoker = true", "age < 50")
+    done = hedge("query", published, "--mean", "age", *asked)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "Mean of age, with guaranteed 95% intervals"
+    (tmp_path / "queries.txt").write_text("age < 50\n", encoding="utf-8")
+    done = hedge("query", published, "smoker = true", "--file", tmp_path / "queries.txt",
+                 "--sum", "visits", "--json")  # fmt: skip
+    answers = json.loads(done.stdout)["answers"]
+    assert [one.pop("query") for one in answers] == ["smoker = true", "age in [18, 49]"]
+    assert answers == [release.sum("visits", where=one).to_arrow().to_pylist()[0] for one in asked]
+    out = tmp_path / "medians.parquet"
+    assert hedge("query", published, "--quantile", "admitted=0.5", "--out", out).exit_code == 0
+    found = parquet.read_table(out)
+    assert found["query"].to_pylist() == ["everybody"]
+    assert found.drop(["query"]).equals(release.quantile("admitted").to_arrow())
+    for wrong in (("--mean", "age", "--sum", "age"), ("--quantile", "age"), ("--mean", "smoker")):
+        assert hedge("query", published, *wrong).exit_code == 2

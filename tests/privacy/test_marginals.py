@@ -28,6 +28,7 @@ from hedgerow.publish import marginals as by_marginals
 from hedgerow.publish.api import run
 from hedgerow.publish.marginals import Marginals
 from hedgerow.publish.steps.measure import buy_rows
+from hedgerow.schema import Schema
 
 ENTRY = AUDITED["marginals"]
 ROWS, EPSILON = 4000, 5  # together 20,000: by then the default counts pairs, and others beside
@@ -43,6 +44,22 @@ LATE = [(classes, delta) for classes in (0, 2, 6) for delta in DELTAS]
 def test_late_steps(classes: int, delta: Any) -> None:
     budget = Budget.of(EPSILON, delta)
     for finding in replay_pair(Marginals(), late_pair(classes), budget, 1):
+        assert finding.complaint is None, finding
+
+
+def test_a_pair_by_the_class() -> None:
+    """Where two attributes tell the class together, and neither of them alone."""
+    names = {name: {"type": "boolean"} for name in "abc"}
+    attributes = names | {"k": {"type": "boolean", "role": "class"}}
+    schema = Schema.from_dict({"name": "xor", "unit": "row", "attributes": attributes})
+    bits = np.random.default_rng(0).integers(0, 2, (ROWS, 3))
+    rows = np.column_stack([bits, bits[:, 0] ^ bits[:, 1]]).tolist()
+    pair, budget = pair_of("xor", schema, [*map(tuple, rows)], (1, 0, 1, 0)), Budget.of(5, "1e-6")
+    method = Marginals(pairs=3)
+    outcome = run(pair.with_it, method, budget, SecureSampler(Keystream(seed=1)))
+    further = {m.name: m.tables for m in outcome.measurements}.get("more_pairs", ())
+    assert (1, 0, 3) in further
+    for finding in replay_pair(method, pair, budget, 1):
         assert finding.complaint is None, finding
 
 

@@ -443,8 +443,8 @@ def a_core_for_the_exact_number() -> Iterator[None]:
     """P6: the public rules of DiffPart are told how many records there are."""
     honest, counted, seen = DiffPart._core, MemoryItems.sizes, [0]
 
-    def sized(self, edges, group=None):
-        found = counted(self, edges, group)
+    def sized(self, edges):
+        found = counted(self, edges)
         seen[0] = int(found._Sealed__content.sum())
         return found
 
@@ -472,8 +472,8 @@ def caps_for_the_exact_sizes() -> Iterator[None]:
     """P10: how much records count follows from the exact sizes of all."""
     honest, counted, seen = diffpart._curve, MemoryItems.sizes, []
 
-    def sized(self, edges, group=None):
-        found = counted(self, edges, group)
+    def sized(self, edges):
+        found = counted(self, edges)
         seen.append(found._Sealed__content[:, None])
         return found
 

@@ -57,12 +57,11 @@ class ItemEngine(Protocol):
 
     items: int
 
-    def sizes(self, edges: Ints, group: Ints | None = None) -> Sealed[Ints]:
+    def sizes(self, edges: Ints) -> Sealed[Ints]:
         """The number of records by their number of items: bin j holds edges[j] to edges[j + 1].
 
         Args:
             edges: The lower ends of the bins. A record with fewer items lies in none.
-            group: As for `supports`: items in no group are not counted.
         """
 
     def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:

@@ -43,10 +43,10 @@ class MemoryItems:
         self._held = np.full(1, records, dtype=np.int64)
         self._latest: tuple[Ints, Masks] | None = None
 
-    def sizes(self, edges: Ints, group: Ints | None = None) -> Sealed[Ints]:
+    def sizes(self, edges: Ints) -> Sealed[Ints]:
         """See `ItemEngine.sizes`."""
         counts = np.zeros(len(edges), dtype=np.int64)
-        count_sizes(self._start, self._codes, edges, group, counts)
+        count_sizes(self._start, edges, counts)
         return Sealed(counts)
 
     def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
@@ -86,12 +86,8 @@ class MemoryItems:
         return Sealed(self._held[partitions][:, None].copy())
 
 
-def count_sizes(
-    start: Ints, codes: NDArray[Any], edges: Ints, group: Ints | None, counts: Ints
-) -> None:
+def count_sizes(start: Ints, edges: Ints, counts: Ints) -> None:
     """Adds the number of records by their number of items: see `ItemEngine.sizes`."""
-    if group is not None:
-        start = np.concatenate([[0], np.cumsum(group[codes] >= 0)])[start]
     bins = np.searchsorted(edges, np.diff(start), side="right") - 1
     counts += np.bincount(bins[bins >= 0], minlength=len(edges))
 

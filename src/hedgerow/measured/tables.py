@@ -182,7 +182,7 @@ KINDS = ("single", "by_class", "named", "pairs", "more_pairs", "again")
 """The names of the measurements that are tables of columns."""
 
 _COLUMNS = {
-    "single": (1,), "by_class": (2,), "named": (2, 3), "pairs": (2,), "more_pairs": (2,),
+    "single": (1,), "by_class": (2,), "named": (2, 3), "pairs": (2,), "more_pairs": (2, 3),
     "again": (1, 2),
 }  # fmt: skip
 MOST_TABLE = 1 << 20  # cells of one table

@@ -18,6 +18,7 @@ from hedgerow.ledger.ledger import Booking, Notes
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.publish.payment import drawing, payment, room_for
+from hedgerow.publish.planning.plan import RowsPlan
 from hedgerow.publish.publisher import (
     Outcome,
     Progress,
@@ -134,7 +135,7 @@ def publish(
     if (ignored := ignored_tables(method, schema)) is not None:
         warnings.warn(ignored, DataWarning, stacklevel=3)  # public, and for the steward
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
-    if plan.schedule == "paper" and plan.remark is not None:
+    if plan.remark is not None and (plan.schedule == "paper" or isinstance(plan, RowsPlan)):
         warnings.warn(plan.remark, DataWarning, stacklevel=3)  # public too
     counting = Counting(
         engine=_engine_for(method, engine), memory=memory, scratch=scratch, scheduler=scheduler

@@ -4,8 +4,8 @@ What people ask of a table is how attributes go together. So every attribute is 
 class (without a class, alone), then the tables that the schema names, then pairs of attributes that
 are chosen for how far they lie from what is already known, in the manner of AIM (McKenna, Mullins,
 Sheldon and Miklau 2022) in two rounds: first pairs that join attributes which nothing joins yet, as
-MST does, then any. One graphical model is fitted to all of it (`estimate.graphical`); counts,
-tables, rows and class probabilities come from the model.
+MST does, then any, alone or by the class. One graphical model is fitted to all of it
+(`estimate.graphical`); counts, tables, rows and class probabilities come from the model.
 
 Protected: one record (or one person with a public cap on records), added or removed.
 
@@ -77,6 +77,7 @@ __all__ = ["Marginals"]
 UNITS, ROWS_UNITS = 100_000, 1_000
 SCORE_RANGE = 2
 MOST_PAIRS, MOST_RELATED = 1_000, 100
+MOST_BY_CLASS = 1 << 22  # cells of all pairs by the class that are looked at
 MOST_CELLS = 60_000  # of the cliques of the model: what a fit can bear
 MANY_CLASSES = 4  # beyond, attributes are also counted alone
 LITTLE = 10  # records for each deviation of the noise, below which the class is not looked at
@@ -93,6 +94,7 @@ NAMED, MOST_NAMED = 0.1, 0.4
 MOST_BASE = 0.97
 
 Pair = tuple[int, int]
+Table = tuple[int, ...]
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
@@ -257,7 +259,8 @@ class Marginals(Publisher):
         # choose, and count what was chosen
         if shares.pairs:
             cells = gather(Tables.of(schema, cells, bought), curator, shares)
-            pairs = PairCounts.of(engine, cells)
+            by_class = bool(shares.more and shares.by_class)
+            pairs = PairCounts.of(engine, cells, by_class=by_class)
         model = None
         rounds = [("pairs", shares.pairs), ("more_pairs", shares.more)]
         rounds = [(purpose, number) for purpose, number in rounds if number]
@@ -265,7 +268,9 @@ class Marginals(Publisher):
             progress((place + 1) / 3, "choosing pairs of attributes")
             model = fit_model(Tables.of(schema, cells, bought), model)
             noise = deviation_of(curator, shares)
-            chosen = choose_pairs(curator, pairs, model, number, noise)
+            chosen = choose_pairs(
+                curator, pairs, model, number, noise, by_class=purpose == "more_pairs"
+            )
             if chosen:
                 exact = [(pairs.counts(chosen), None)]
                 bought.append(_buy(curator, purpose, exact, chosen, len(chosen)))
@@ -528,41 +533,55 @@ def gather(tables: Tables, curator: Curator, shares: Shares) -> Cells:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """The exact tables of all pairs of attributes that may be chosen: one pass over the data.
+    """The exact tables of pairs of attributes that may be chosen: one pass over the data.
 
     Args:
-        pairs: The pairs, of which the later attribute comes first.
-        start: Where the cells of each begin; one more than there are pairs.
-        exact: The cells, one pair after the other.
+        tables: Pairs, of which the later attribute comes first, then pairs by the class.
+        start: Where the cells of each begin; one more than there are tables.
+        exact: The cells, one table after the other.
     """
 
-    pairs: tuple[Pair, ...]
+    tables: tuple[Table, ...]
     start: Ints
     exact: Sealed[Ints]
 
     @staticmethod
-    def of(engine: Engine, cells: Cells) -> PairCounts:
-        """Counts them, in groups."""
+    def of(engine: Engine, cells: Cells, *, by_class: bool) -> PairCounts:
+        """Counts them, in groups; by the class too, if that is wanted and there is room."""
         related = [a for a in cells.counted if cells.groups[a] > 1][:MOST_RELATED]
-        pairs = tuple((a, b) for a in related for b in related if b < a)
+        pairs: list[Table] = [(a, b) for a in related for b in related if b < a]
         sizes = [cells.groups[a] * cells.groups[b] for a, b in pairs]
-        start = np.cumsum([0, *sizes]).astype(np.int64)
-        return PairCounts(pairs, start, count_tables(engine, pairs, cells, grouped=True))
+        if not by_class or sum(sizes) * cells.classes > MOST_BY_CLASS:
+            exact = count_tables(engine, pairs, cells, grouped=True)
+        else:
+            classed = [(*pair, cells.attributes) for pair in pairs]
+            exact = count_tables(engine, classed, cells, grouped=True)
+            exact = exact.map(partial(_with_sums, classes=cells.classes))
+            pairs, sizes = pairs + classed, sizes + [size * cells.classes for size in sizes]
+        return PairCounts(tuple(pairs), np.cumsum([0, *sizes]).astype(np.int64), exact)
 
-    def places(self, pairs: Sequence[tuple[int, ...]]) -> Ints:
-        """The places of the cells of some pairs, one pair after the other."""
-        numbers = [self.pairs.index((a, b)) for a, b in pairs]
+    def counts(self, tables: Sequence[Table]) -> Sealed[Ints]:
+        """The cells of some tables, one table after the other."""
+        numbers = [self.tables.index(table) for table in tables]
         parts = [np.arange(self.start[one], self.start[one + 1]) for one in numbers]
-        return np.concatenate([np.empty(0, np.int64), *parts])
+        places = np.concatenate([np.empty(0, np.int64), *parts])
+        return self.exact.map(partial(np.take, indices=places))
 
-    def counts(self, pairs: Sequence[tuple[int, ...]]) -> Sealed[Ints]:
-        """The cells of some pairs, one pair after the other."""
-        return self.exact.map(partial(np.take, indices=self.places(pairs)))
+
+def _with_sums(flat: Ints, classes: int) -> Ints:
+    """Tables by the class, and before them what they make over all classes."""
+    return np.concatenate([flat.reshape(-1, classes).sum(axis=1), flat])
 
 
 def choose_pairs(
-    curator: Curator, pairs: PairCounts, model: GraphicalModel, number: int, noise: float
-) -> list[tuple[int, ...]]:
+    curator: Curator,
+    pairs: PairCounts,
+    model: GraphicalModel,
+    number: int,
+    noise: float,
+    *,
+    by_class: bool,
+) -> list[Table]:
     """Chooses pairs for how far they lie from what the model expects of them.
 
     While attributes are not all joined, only pairs that join some; "nothing" is always a candidate
@@ -574,46 +593,51 @@ def choose_pairs(
         model: What is known.
         number: How many pairs there may be.
         noise: The deviation of the noise that their cells will have.
+        by_class: Whether they may be counted by the class.
     """
     cells, known = model.tables.cells, {t.columns for t in model.tables.tables if t.grouped}
-    open_ = [pair for pair in pairs.pairs if pair not in known]
+    open_ = [one for one in pairs.tables if one not in known and (by_class or len(one) == 2)]  # noqa: PLR2004
     if not open_:
         return []
     exact = pairs.counts(open_)
     expected = expected_groups(model, open_)
-    starts = np.cumsum([0, *(cells.groups[a] * cells.groups[b] for a, b in open_)])
+    starts = np.cumsum([0, *(math.prod(cells.groups[c] for c in one) for one in open_)])
     # what noise would make of a table that is as expected
     handicap = (np.diff(starts) * noise * math.sqrt(2 / math.pi)).astype(np.int64)
     scores = exact.map(partial(_scores, expected=expected, starts=starts[:-1], handicap=handicap))
-    place = {pair: index for index, pair in enumerate(open_)}
+    place = {one: index for index, one in enumerate(open_)}
     named = [t.columns for t in model.tables.tables if t.kind == "named"]
     joined = Joined.of(cells, [*known, *named], ruled_columns(model.tables.schema))
-    chosen: list[tuple[int, ...]] = []
+    chosen: list[Table] = []
     for _ in range(number):
-        allowed = joined.allowed([pair for pair in open_ if pair not in chosen])
+        taken = {one[:2] for one in chosen}
+        left = [one for one in open_ if one[:2] not in taken]
+        fits = {*joined.allowed([*dict.fromkeys((one[0], one[1]) for one in left)])}
+        allowed = [one for one in left if (one[0], one[1]) in fits]
         if not allowed:
             break
-        places = np.array([place[pair] for pair in allowed])
+        places = np.array([place[one] for one in allowed])
         scored = scores.map(partial(_candidates, places))
         drawn = curator.select("relate", 0, _ROOT, scored, score_range=SCORE_RANGE, flip=True)
         if int(drawn.part[0]) == len(allowed):
             break
-        pair = allowed[int(drawn.part[0])]
-        chosen.append(pair)
-        joined = joined.with_pair(pair)
+        one = allowed[int(drawn.part[0])]
+        chosen.append(one)
+        joined = joined.with_pair((one[0], one[1]))
     return chosen
 
 
-def expected_groups(model: GraphicalModel, pairs: Sequence[Pair]) -> Ints:
-    """How many records the model expects in the groups of pairs, one pair after the other."""
+def expected_groups(model: GraphicalModel, tables: Sequence[Table]) -> Ints:
+    """How many records the model expects in the groups of tables, one table after the other."""
     rows = int(min(LOOKED_AT, max(FEWEST_LOOKED_AT, 10 * model.total)))
-    drawn = model.draw_groups(rows, seed=1)
-    groups = model.tables.cells.groups
-    tables = [
-        np.bincount(drawn[a] * groups[b] + drawn[b], minlength=groups[a] * groups[b])
-        for a, b in pairs
-    ]
-    return np.asarray(np.rint(np.concatenate(tables) * (model.total / rows)), np.int64)
+    drawn, groups = model.draw_groups(rows, seed=1), model.tables.cells.groups
+    found = []
+    for table in tables:
+        cell = np.zeros(rows, np.int64)
+        for column in table:
+            cell = cell * groups[column] + drawn[column]
+        found.append(np.bincount(cell, minlength=math.prod(groups[column] for column in table)))
+    return np.asarray(np.rint(np.concatenate(found) * (model.total / rows)), np.int64)
 
 
 def _scores(exact: Ints, *, expected: Ints, starts: Ints, handicap: Ints) -> Ints:

@@ -46,6 +46,7 @@ from hedgerow.data import (
 )
 from hedgerow.data.people import MissingWeight, OutsideWeight
 from hedgerow.errors import UsageError
+from hedgerow.optimise.exact import LARGEST
 from hedgerow.optimise.model import (
     Aim,
     Forest,
@@ -79,6 +80,8 @@ __all__ = ["Supermodular"]
 
 
 MOST_FAN = 100
+_GUESS = 10_000  # rows, where nobody said how many
+_LONG, _DAY = 5, 86_400  # seconds
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
@@ -258,7 +261,43 @@ class Supermodular(Publisher):
                 )
             least = least_group(rate, budget.row_delta, share)
             rule = {"sampling_rate": str(share), "threshold": least}
-        return RowsPlan.of(self.name, self.mode, budget, side, rule)
+        plan = RowsPlan.of(self.name, self.mode, budget, side, rule)
+        lattice, seconds = self.effort(schema, rows or _GUESS)
+        if seconds > _DAY:
+            raise UsageError(
+                f"Generalising would take about {seconds / _DAY:,.0f} days of CPU for "
+                f"{rows or _GUESS:,} different records, each with up to {lattice:.1g} "
+                "generalisations.",
+                hint="Take the threshold model without --thorough and --sharpness, or give "
+                "attributes that nobody needs `role: identifier`.",
+            )
+        remark = None
+        if seconds > _LONG:
+            remark = (
+                f"A record may have up to {lattice:.1g} generalisations: for {rows or _GUESS:,} "
+                f"different records, this takes about {seconds:,.0f} CPU seconds."
+            )
+        return replace(plan, lattice=lattice, remark=remark)
+
+    def effort(self, schema: Schema, rows: int) -> tuple[int, float]:
+        """The most generalisations of a record, and about how many CPU seconds all will take.
+
+        By public facts alone: the schema, the settings, and a guess of the number of rows.
+
+        Example:
+            >>> from hedgerow import sample
+            >>> Supermodular().effort(sample.schema(), 1000)[0]
+            66060288
+        """
+        forest, _ = self.terms(schema)
+        lattice, elements = forest.largest_lattice(), int(forest.heights().sum())
+        if lattice <= LARGEST:  # listed, whatever is looked for
+            return lattice, rows * (2e-5 + 4e-9 * lattice)
+        if self.sharpness is not None:
+            return lattice, rows * 0.06 * elements / 56
+        if self.model == "aggregate" or (self.model == "threshold" and self.thorough):
+            return lattice, rows * 0.1 * (elements / 56) ** 3
+        return lattice, rows * (0.001 if self.model == "threshold" else 0.02)
 
     def picture(self, schema: Schema) -> dict[str, Any]:
         """Risk and utility on the public side table, for these settings and others."""

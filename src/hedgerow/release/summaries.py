@@ -99,7 +99,8 @@ class Summaries(FramedRows):
         """See `Framed.caption`."""
         by = f" by {', '.join(self.names)}" if self.names else ""
         what = {"mean": "Mean", "sum": "Sum", "quantile": "Quantile"}[self.what]
-        return f"{what} of {self.number.name}{by}, with guaranteed {self.level:.4g} intervals"
+        level = f"{100 * self.level:.4g}%"
+        return f"{what} of {self.number.name}{by}, with guaranteed {level} intervals"
 
     def take(self, places: Any) -> Self:
         """See `FramedRows.take`."""

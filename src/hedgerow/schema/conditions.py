@@ -184,7 +184,7 @@ def read_names(text: str) -> list[Word]:
 
     Example:
         >>> [name.text for name in read_names("home illness")]
-        ['region', 'illness']
+        ['home', 'illness']
         >>> [name.text for name in read_names('home town, "illness, if any"')]
         ['home town', 'illness, if any']
     """

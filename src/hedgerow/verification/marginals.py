@@ -130,11 +130,17 @@ def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> N
     )
     if tables.get("named", ()) != named:
         raise Failed("other tables were counted as named than those that the schema names")
-    chosen = [pair for name in _PAIRS for pair in tables.get(name, ())]
+    further = tables.get("more_pairs", ())
+    by_class = [table for table in further if table[2:]]
+    if any(table[2:] != (last,) for table in by_class) or (by_class and "by_class" not in tables):
+        raise Failed("a pair was counted by something that is no class")
+    chosen = [table[:2] for name in _PAIRS for table in tables.get(name, ())]
     related = [a for a in counted if cells.groups[a] > 1][:_MOST_RELATED]
     if not all(a in related and b in related and b < a for a, b in chosen):
         raise Failed("a pair was counted that is no pair of two attributes")
-    if len({*chosen}) < len(chosen):
+    first = tables.get("pairs", ())
+    once = len({*first, *further}), len({table[:2] for table in further})
+    if once != (len(chosen), len(further)):
         raise Failed("a pair of attributes was counted twice")
     _check_joined(related, named, chosen, last)
     ends = [name for name in ("again", "more_pairs") if name in tables]

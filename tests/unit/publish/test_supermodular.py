@@ -283,3 +283,34 @@ def test_nothing_is_drawn_for_a_record_before_it_is_paid_for(monkeypatch, mode):
     )
     published(hr.Supermodular(side=SIDE, risk=0.2, sharpness=2.0, mode=mode))
     assert drawn == [["cells"]]
+
+
+def wide(attributes: int) -> Schema:
+    numeric = {f"x{n}": {"type": "numeric", "low": 0, "high": 1000} for n in range(attributes)}
+    return Schema.from_dict({"name": "wide", "unit": "row", "attributes": numeric})
+
+
+def test_what_cannot_end_is_refused_before_data_is_opened() -> None:
+    aggregate = hr.Supermodular(model="aggregate")
+    assert aggregate.plan(wide(3), 1, "1e-9").remark is None
+    assert "100 CPU seconds" in str(
+        hr.Supermodular().plan(wide(12), 1, "1e-9", rows=100_000).remark
+    )
+    with pytest.raises(UsageError, match="days of CPU"):
+        aggregate.plan(wide(12), 1, "1e-9", rows=10**6)
+    with pytest.raises(UsageError, match="days of CPU"):
+        hr.publish("nowhere.csv", wide(40), aggregate, 1, delta="1e-9")
+
+
+def test_progress_is_shown_from_the_first_record_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records are solved by portions, and the share that is done is told after each."""
+    monkeypatch.setattr("hedgerow.optimise.solve._AT_ONCE", 200)
+    shares: list[float] = []
+    stages: list[str] = []
+    hr.publish(
+        people(300), SCHEMA, hr.Supermodular(side=SIDE, risk=0.2), 1, delta="1e-6",
+        progress=shares.append, stage=stages.append,
+    )  # fmt: skip
+    assert "the side table" in stages and "generalising" in stages
+    assert shares == sorted(shares)
+    assert sum(0.55 < share < 0.9 for share in shares) > 5

@@ -79,7 +79,7 @@ def failing(release: Any) -> dict[str, str]:
 
 
 KINDS = {
-    "pure": {"epsilon": "3", "rules": RULES},
+    "pure": {"epsilon": "2.4", "rules": RULES},
     "more": {"epsilon": "40", "pairs": 6, "rules": RULES},
     "delta": {"delta": "1e-6", "tables": TABLES, "rules": RULES},
     "many classes": {"classes": 6, "delta": "1e-6"},
@@ -331,6 +331,12 @@ def test_tables_that_no_run_counts(releases: dict[str, Any]) -> None:
     pairs, more = (of(releases["more"], name).tables for name in ("pairs", "more_pairs"))
     words = tables_as(releases["more"], "more_pairs", [*pairs[:1], *more[1:]])["measurements"]
     assert "twice" in words
+    more = [pair[:2] for pair in more]
+    for also in ([(*more[0], last)], [(*pairs[0], last), pairs[0]]):
+        words = tables_as(releases["more"], "more_pairs", [*more, *also])["measurements"]
+        assert "twice" in words
+    words = tables_as(releases["more"], "more_pairs", [(*more[0], 2), *more[1:]])["measurements"]
+    assert "no class" in words
 
 
 def test_pairs_that_close_a_ring_before_all_are_joined(releases: dict[str, Any]) -> None:

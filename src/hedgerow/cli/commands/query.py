@@ -14,6 +14,8 @@ from hedgerow.errors import UsageError
 from hedgerow.report.words import number, percent
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from hedgerow.release import Release
     from hedgerow.schema import Query
 
@@ -54,6 +56,21 @@ def query(
         str,
         typer.Option(metavar="SHARE", help="The coverage of intervals."),
     ] = "0.95",
+    mean: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="The mean of this number instead, for each query."),
+    ] = None,
+    total: Annotated[
+        str | None,
+        typer.Option("--sum", metavar="NUMBER", help="The sum of this number, for each query."),
+    ] = None,
+    quantile: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER=PART",
+            help="A quantile of this number, for each query: age=0.5 for the median.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Write all answers to this file: .csv, .csv.gz or .parquet."),
@@ -83,6 +100,24 @@ def query(
             )
         refuse_existing(out, overwrite)
     opened = Release.load(release)
+    if summaries := [one for one in (mean, total, quantile) if one is not None]:
+        if len(summaries) > 1:
+            hint = "Write one of them, such as hedgerow query release/ --mean age."
+            raise UsageError("--mean, --sum and --quantile do not go together.", hint=hint)
+        from hedgerow.cli.commands.table import plain_rows, print_summary
+
+        caption, rows = _summarize(opened, queries or [], file, share, (mean, total, quantile))
+        if out is not None and write is not None:
+            with whole_file(out, overwrite, private=not opened.guarantee["private"]) as temporary:
+                write(rows, temporary)
+        if as_json:
+            told = None if out is None else str(out)
+            print_json({"level": share, "answers": plain_rows(rows), "out": told})
+        elif out is not None:
+            say(f"Wrote the answers to {out}.")
+        else:
+            print_summary(caption, rows, 1)
+        return
     if not queries and file is None:
         example = opened.example
         hint = f"Write one in quotes, such as {example}, or name a file with --file."
@@ -146,6 +181,27 @@ def _ask(
     names = _NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
     columns = {name: getattr(answers, name).tolist() for name in (*names, "basis")}
     return [vocabulary.text(one) for one in asked], columns
+
+
+def _summarize(
+    release: Release, texts: list[str], file: Path | None, level: float,
+    which: tuple[str | None, str | None, str | None],
+) -> tuple[str, pa.Table]:  # fmt: skip
+    """What to call the mean, sum or quantile of the records of each query, and the rows."""
+    import pyarrow as pa
+
+    from hedgerow.cli.commands.table import summary_of
+    from hedgerow.schema import Vocabulary
+    from hedgerow.schema.query import query_lines
+
+    lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
+    if file is not None and not lines:
+        raise UsageError(f"{file} holds no query.", hint="Write one per line.")
+    vocabulary, lines = Vocabulary(release.schema), lines or ["everybody"]
+    found = [summary_of(release, *which, [], line, level) for line in lines]
+    words = pa.array([vocabulary.text(vocabulary.parse(line)) for line in lines])
+    rows = pa.concat_tables([one.to_arrow() for one in found]).combine_chunks()
+    return found[0].caption(), rows.add_column(0, "query", words)
 
 
 def _facts(

@@ -138,7 +138,7 @@ def table(
                 "--mean, --sum and --quantile go with attributes and --where alone.",
                 hint="Write one of them, such as hedgerow table release/ sex --mean age.",
             )
-        summary = _summary(opened, mean, total, quantile, attributes or [], where, share)
+        summary = summary_of(opened, mean, total, quantile, attributes or [], where, share)
         if out is None:
             print_json(_plain(summary)) if as_json else _tell_summary(summary)
             return
@@ -178,10 +178,11 @@ def table(
             say(f"Wrote {out}.")
 
 
-def _summary(
+def summary_of(
     release: Release, mean: str | None, total: str | None, quantile: str | None,
     by: list[str], where: str | None, level: float,
 ) -> Summaries:  # fmt: skip
+    """The mean, sum or quantile that options name, of each group."""
     if mean is not None:
         return release.mean(mean, by, where, level)
     if total is not None:
@@ -195,14 +196,18 @@ def _summary(
 
 
 def _tell_summary(found: Summaries) -> None:
-    say(f"{found.caption()}\n")
-    rows = found.to_arrow()
+    print_summary(found.caption(), found.to_arrow(), len(found.names))
+
+
+def print_summary(caption: str, rows: pa.Table, words: int) -> None:
+    """Numbers of groups, the first columns of which are words."""
+    say(f"{caption}\n")
     columns = [rows[name].to_pylist() for name in rows.column_names]
     shown = [
         ["-" if v is None else f"{v:,.6g}" if isinstance(v, float) else str(v) for v in row]
         for row in zip(*columns, strict=True)
     ]
-    print_table(rows.column_names, shown[:_SHOWN], set(range(len(found.names), len(columns))))
+    print_table(rows.column_names, shown[:_SHOWN], set(range(words, len(columns))))
     if len(shown) > _SHOWN:
         note(f"Only the first {_SHOWN} groups are shown; --out FILE writes them all.")
 
@@ -248,19 +253,20 @@ def _tell_rules(release: Release, rules: pa.Table, level: float) -> None:
 
 
 def _plain(found: Summaries) -> dict[str, Any]:
-    rows = found.to_arrow().to_pylist()
-    return {
-        "level": found.level,
-        found.what: found.number.name,
-        "groups": [
-            {
-                name: str(v) if isinstance(v, datetime.date)
-                else None if isinstance(v, float) and not math.isfinite(v) else v
-                for name, v in row.items()
-            }
-            for row in rows
-        ],
-    }  # fmt: skip
+    groups = plain_rows(found.to_arrow())
+    return {"level": found.level, found.what: found.number.name, "groups": groups}
+
+
+def plain_rows(rows: pa.Table) -> list[dict[str, Any]]:
+    """Rows as JSON has them: dates as texts, and nothing for what is not a number."""
+    return [
+        {
+            name: str(v) if isinstance(v, datetime.date)
+            else None if isinstance(v, float) and not math.isfinite(v) else v
+            for name, v in row.items()
+        }
+        for row in rows.to_pylist()
+    ]  # fmt: skip
 
 
 def _names(release: Release) -> str:

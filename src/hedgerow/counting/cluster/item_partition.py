@@ -101,13 +101,11 @@ def records_in(partitions: Sequence[ItemPartition], threads: int) -> Ints:
     return np.asarray([sum(len(partition.order) for partition in partitions)], dtype=np.int64)
 
 
-def sizes(
-    partitions: Sequence[ItemPartition], edges: Ints, group: Ints | None, threads: int
-) -> Ints:
+def sizes(partitions: Sequence[ItemPartition], edges: Ints, threads: int) -> Ints:
     """See `ItemEngine.sizes`."""
     counts = np.zeros(len(edges), dtype=np.int64)
     for partition in partitions:
-        count_sizes(partition.start, partition.codes, edges, group, counts)
+        count_sizes(partition.start, edges, counts)
     return counts
 
 

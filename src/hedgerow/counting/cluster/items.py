@@ -96,10 +96,10 @@ class ClusterItems(Workers):
         engine._held = engine._asked(work.records_in, merge_counts)
         return engine
 
-    def sizes(self, edges: Ints, group: Ints | None = None) -> Sealed[Ints]:
+    def sizes(self, edges: Ints) -> Sealed[Ints]:
         """See `ItemEngine.sizes`."""
         with explained():
-            return Sealed(self._asked(work.sizes, merge_counts, edges=edges, group=group))
+            return Sealed(self._asked(work.sizes, merge_counts, edges=edges))
 
     def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
         """See `ItemEngine.supports`."""

@@ -199,11 +199,11 @@ class StreamedItems:
             total += counts
         return Sealed(total)
 
-    def sizes(self, edges: Ints, group: Ints | None = None) -> Sealed[Ints]:
+    def sizes(self, edges: Ints) -> Sealed[Ints]:
         """See `ItemEngine.sizes`."""
         return self._sum(
             len(edges),
-            lambda start, codes, counts: count_sizes(start, codes, edges, group, counts),
+            lambda start, codes, counts: count_sizes(start, edges, counts),
         )
 
     def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:

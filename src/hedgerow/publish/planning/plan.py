@@ -270,11 +270,13 @@ class RowsPlan(Plan):
         mode: "noisy" or "sampled".
         side: Percent of epsilon for making a side table; 0 if a public one is given.
         rule: How rows are left out: a rate and a threshold, or a share and a least size.
+        lattice: The most generalisations that a record can have.
     """
 
     mode: str = "noisy"
     side: int = 0
     rule: dict[str, Any] = field(default_factory=dict)
+    lattice: int = 0
 
     @staticmethod
     def of(method: str, mode: str, budget: Budget, side: int, rule: dict[str, Any]) -> RowsPlan:

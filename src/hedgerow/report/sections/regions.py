@@ -496,8 +496,13 @@ def what_was_counted(release: MarginalsRelease) -> str:
             parts.append(which + by)
     if named := kinds.count("named"):
         parts.append(f"{named} table{'' if named == 1 else 's'} that the schema names")
-    if pairs := kinds.count("pairs") + kinds.count("more_pairs"):
-        parts.append(f"{pairs} chosen pair{'' if pairs == 1 else 's'} of attributes")
+    chosen = [table.columns for table in release.tables.tables if table.grouped]
+    if chosen:
+        classed = sum(len(columns) == 3 for columns in chosen)
+        by = f", {classed} of them by the class" if classed else ""
+        parts.append(
+            f"{len(chosen)} chosen pair{'' if len(chosen) == 1 else 's'} of attributes{by}"
+        )
     if fine := sorted({place for place, _ in release.tables.fine}):
         those = ", ".join(schema.attributes[place].name for place in fine)
         parts.append(f"large groups of {those} again in parts")

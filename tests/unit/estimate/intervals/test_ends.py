@@ -83,7 +83,7 @@ def exact_of(table: Ints, cells: Cells, columns: tuple[int, ...], *, grouped: bo
 
 def measure(
     table: Ints, random: np.random.Generator, law: Literal["laplace", "gaussian"] = "laplace",
-    named: bool = False, told: float = NOISE,
+    named: bool = False, told: float = NOISE, by_class: bool = False,
 ) -> Tables:  # fmt: skip
     """Tables with noise. What is counted again and how, and which pairs, follows from the noise."""
 
@@ -117,7 +117,7 @@ def measure(
     pair = noisy("pairs", first, cells)
     later = [pair]
     if pair.values.max() > 100:
-        later.append(noisy("more_pairs", (2, 1), cells))
+        later.append(noisy("more_pairs", (2, 1, 3) if by_class else (2, 1), cells))
     else:
         later += [noisy("again", (a, 3)) for a in range(3)]
     return Tables(
@@ -147,6 +147,12 @@ def test_ends_hold(kind: str, law: str) -> None:
 def test_ends_hold_with_a_named_table() -> None:
     """As above."""
     assert (failures("xor", named=True) <= 36).all()
+
+
+@pytest.mark.parametrize("kind", ["one place", "xor"])
+def test_ends_hold_with_a_pair_by_the_class(kind: str) -> None:
+    """As above."""
+    assert (failures(kind, by_class=True) <= 36).all()
 
 
 def test_too_little_noise_is_noticed() -> None:
