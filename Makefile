@@ -127,7 +127,7 @@ $(VENV)-mutants/made: $(VENV)/made
 	@touch $@
 
 # What was tried is kept in .mutants: an interrupted campaign goes on, `rm -r .mutants` begins anew.
-mutants: $(VENV)/test $(VENV)-mutants/made  ## break the code on purpose, 560 times: do the tests notice? (up to 4 hours)
+mutants: $(VENV)/test $(VENV)-mutants/made  ## break the code on purpose, 600 times: do the tests notice? (an hour of one core)
 	$(VENV)-mutants/bin/python audits/mutants/generate.py src/hedgerow .mutants/generated.json
 	$(BIN)/python audits/mutate.py --jobs $(JOBS) $(ARGS)
 

@@ -39,7 +39,7 @@ IMPORTED = (
     "narwhals", "rich.console", "typer", "pandas", "polars", "opendp.prelude", "pytest",
     "_pytest.doctest", "_pytest.assertion.rewrite",
 )  # fmt: skip
-SECONDS, FEW_SECONDS = 300, 30  # of CPU for one mutant, at most
+SECONDS, FEW_SECONDS = 300, 20  # of CPU for one mutant, at most
 
 
 class Worker:

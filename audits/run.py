@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE.parent / "tests" / "privacy"))
 import unsound  # noqa: E402
 from unsound import Catch, pairs_of_attacks  # noqa: E402
 
-from hedgerow.audit import AUDITED, Line, Report, audit  # noqa: E402
+from hedgerow.audit import AUDITED, Audited, Line, Report, audit, whole  # noqa: E402
 from hedgerow.audit.distinguish import ERROR  # noqa: E402
 from mutants.page import commit_of, page_of_mutants  # noqa: E402
 
@@ -59,13 +59,23 @@ def kept(asked: argparse.Namespace, name: str, find: Callable[[], Any]) -> Any:
     return found
 
 
+def default_alone(entry: Audited) -> Audited:
+    """The mode of somebody who says nothing; where that is not audited, the first."""
+    usual = repr(type(entry.modes[0])())
+    first = [mode for mode in entry.modes if repr(mode) == usual] or entry.modes[:1]
+    return replace(entry, modes=(*first,), tiny=entry.tiny[:1])
+
+
 def audit_one(name: str, delta: str, asked: argparse.Namespace) -> Report:
-    found = kept(
-        asked, f"{name}-{delta}", lambda: asdict(audit(
-            name, delta=delta, runs=asked.runs, seed=asked.seed, seconds=60 * asked.minutes,
-            window=(0, asked.window), most_paths=asked.paths, learned=False,
-        ))
-    )  # fmt: skip
+    def find() -> dict[str, Any]:
+        entry = default_alone(AUDITED[name]) if asked.defaults else AUDITED[name]
+        with patch.object(whole, "AUDITED", {name: entry}):
+            return asdict(audit(
+                name, delta=delta, runs=asked.runs, seed=asked.seed, seconds=60 * asked.minutes,
+                window=(0, asked.window), most_paths=asked.paths, learned=False,
+            ))  # fmt: skip
+
+    found = kept(asked, f"{name}-{delta}", find)
     lines = tuple(Line(**line) for line in found["lines"])
     return Report(lines, found["begun"], tuple(found["waiting"]))
 
@@ -198,10 +208,13 @@ def page(
     if left_out:
         words += [f"Time was up before {left_out} more audits were begun.", ""]
     words += ["## Distinguishers", "", *page_of_trials(reports)]
-    words += ["## Unsound mutants", ""]
-    words += ["Each flaw was put into the code (or into a model of a method that does not exist"]
-    words += ["yet), and the same attack was run on the code with and without it.", ""]
-    words += page_of_twins(catches)
+    if catches:
+        words += ["## Unsound mutants", ""]
+        words += [
+            "Each flaw was put into the code (or into a model of a method that does not exist"
+        ]
+        words += ["yet), and the same attack was run on the code with and without it.", ""]
+        words += page_of_twins(catches)
     words += page_of_mutants()
     for script in scripts:
         if script.name == "learned":  # writes its own section
@@ -229,6 +242,8 @@ def main() -> int:
         help="a directory for what is finished, to go on from; empty it when the code has changed",
     )
     parser.add_argument("--only", nargs="*", choices=[*AUDITED], help="these methods alone")
+    parser.add_argument("--defaults", action="store_true", help="one mode of each, the default")
+    parser.add_argument("--no-twins", action="store_true", help="without the unsound mutants")
     parser.add_argument("--skip", nargs="*", default=[], choices=[*SCRIPTS], help="leave out")
     parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "privacy" / "audit.md")
     asked = parser.parse_args()
@@ -247,7 +262,8 @@ def main() -> int:
             for delta in ((DELTA,) if entry.needs_delta else ("0", DELTA))
         ]
         jobs = [pool.submit(audit_one, name, delta, asked) for name, delta in modes]
-        twins = [pool.submit(try_twin, i, asked) for i in range(len(pairs_of_attacks()))]
+        number = 0 if asked.no_twins else len(pairs_of_attacks())
+        twins = [pool.submit(try_twin, i, asked) for i in range(number)]
         reports = []
         for mode, job in zip(modes, jobs, strict=True):
             reports.append(job.result())

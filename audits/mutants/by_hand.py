@@ -840,9 +840,9 @@ BY_HAND = (
     ),
     ByHand(
         name="a-reader-that-re-raises",
-        path="data/csv_file.py",
-        old="raise explain(error, path, packed) from None",
-        new="raise explain(error, path, packed) from error",
+        path="data/text.py",
+        old="raise encoding_error(path, number + breaks(content[: error.start])) from None",
+        new="raise encoding_error(path, number + breaks(content[: error.start])) from error",
         flaw="A traceback shows the error behind ours, which quotes the record.",
         notice="what a reader raises holds nothing that it read",
     ),
@@ -903,6 +903,7 @@ BY_HAND = (
         new="            self._before_use = None\n",
         flaw="Noise is drawn and the budget ledger never told.",
         notice="the budget ledger is asked before the first word",
+        hangs=True,
     ),
     ByHand(
         name="failed-runs-given-back",

@@ -10,7 +10,7 @@ from typing import Any
 
 from scipy.stats import beta
 
-from mutants.by_hand import BY_HAND
+from mutants.by_hand import BY_HAND, by_name
 from mutants.equivalent import reason
 
 __all__ = ["commit_of", "page_of_mutants", "summary", "write_page", "write_verdicts"]
@@ -78,13 +78,16 @@ def write_verdicts(found: Found, places: int) -> None:
         "places": places,
         "commits": dict(Counter(each["commit"] for each in found).most_common()),
         "by_hand": {
-            each["id"]: {"verdict": each["verdict"], "by": _test(each["by"])}
+            each["id"]: {
+                "path": each["path"], "flaw": by_name(each["id"]).flaw,
+                "verdict": each["verdict"], "by": _test(each["by"]),
+            }
             for each in found
             if each["id"] in names
         },
         "modules": dict(sorted(modules.items())),
         "survivors": sorted(
-            ({key: each[key] for key in ("path", "line", "before", "after")}
+            ({key: each[key] for key in ("path", "line", "before", "after")} | {"why": _why(each)}
              for each in _survivors(found) if each["id"] not in names),
             key=lambda each: (each["path"], each["line"], each["after"]),
         ),
@@ -116,12 +119,13 @@ def page_of_mutants() -> list[str]:
     lost = sum(row["survived"] for row in modules.values())
     hung = sum(row["hangs"] for row in modules.values())
     share = f"{1 - lost / max(1, tried):.1%}"
-    commits = [f"`{name}` ({number})" for name, number in kept["commits"].items()]
+    number = len(kept["by_hand"]) + tried
+    commits = [f"`{name}` ({times})" for name, times in kept["commits"].items()]
     words = [
         HEADING, "",
         "A test that passes whatever the code does protects nobody. So the code is broken on",
         "purpose, one small change at a time, and the tests of `make test` must notice",
-        f"(`make mutants`; {len(BY_HAND) + tried} mutants, of commit {', '.join(commits)}).", "",
+        f"(`make mutants`; {number} mutants, of commit {', '.join(commits)}).", "",
         "**Generated.** Operators, constants and conditions were changed in the modules that hold",
         f"the guarantee, by the operators of Cosmic Ray: {tried} mutants, drawn by a seed from",
         f"{kept['places']:,} places. Caught: {tried - lost}, or {share}, {hung} of them because",
@@ -135,17 +139,19 @@ def page_of_mutants() -> list[str]:
     words += ["", "| survivor | becomes | why nothing changes |", "| --- | --- | --- |"]
     for each in kept["survivors"]:
         place = f"`{each['path']}`: {_code(each['before'])}"
-        words.append(f"| {place} | {_code(each['after'])} | {_why(each) or '**not explained**'} |")
-    caught = sum(each["verdict"] != "survived" for each in kept["by_hand"].values())
+        words.append(f"| {place} | {_code(each['after'])} | {each['why'] or '**not explained**'} |")
+    known: dict[str, dict[str, str]] = kept["by_hand"]
+    caught = sum(each["verdict"] != "survived" for each in known.values())
     words += [
-        "", f"**Written by hand.** {len(BY_HAND)} changes of the kind that slips through a review;",
-        f"{caught} of them are caught. The edits are in `audits/mutants/by_hand.py`.", "",
-        "| mutant | in | why it is unsound | verdict |", "| --- | --- | --- | --- |",
+        "", f"**Written by hand.** {len(known)} changes of the kind that slips through a review;",
+        f"{caught} of them are caught. The edits are in `audits/mutants/by_hand.py`.",
     ]  # fmt: skip
-    for mutant in BY_HAND:
-        found = kept["by_hand"].get(mutant.name, {"verdict": "not tried", "by": ""})
-        verdict = f"{found['verdict']}, `{found['by']}`" if found["by"] else found["verdict"]
-        words.append(f"| {mutant.name} | `{mutant.path}` | {mutant.flaw} | {verdict} |")
+    if later := [mutant.name for mutant in BY_HAND if mutant.name not in known]:
+        words += [f"Written since, and tried in no campaign yet: {', '.join(later)}."]
+    words += ["", "| mutant | in | why it is unsound | verdict |", "| --- | --- | --- | --- |"]
+    for name, each in known.items():
+        verdict = f"{each['verdict']}, `{each['by']}`" if each["by"] else each["verdict"]
+        words.append(f"| {name} | `{each['path']}` | {each['flaw']} | {verdict} |")
     return [*words, ""]
 
 

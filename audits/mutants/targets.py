@@ -188,7 +188,7 @@ TARGETS: tuple[Target, ...] = (
     _target("verification/prices.py", SURVIVORS, *_FORGED),
     _target("verification/marginals.py"),
     Target(path="sklearn.py", tests=(SURVIVORS,), drawn=False),
-    Target(path="data/csv_file.py", tests=(SURVIVORS,), drawn=False),
+    Target(path="data/text.py", tests=(SURVIVORS,), drawn=False),
     _target("publish/diffmulti.py", *_PLANS, GOLDEN, slow=TABLES),
     _target(
         "publish/diffgen.py", *_PLANS, GOLDEN, slow=(f"{UNIT}/publish/test_weights.py", *TABLES)

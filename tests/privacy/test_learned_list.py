@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import sys
@@ -38,13 +37,7 @@ def test_every_mutant_is_tried_or_spared_for_a_reason(learned):
     for name, row in listed.items():
         assert not (row["listed"] and name in SPARED)
         assert row["listed"] or learned.why_spared(row)
-    path = AUDITS / "mutants" / "by_hand.py"
-    if path.exists():
-        spec = importlib.util.spec_from_file_location("by_hand", path)
-        by_hand = importlib.util.module_from_spec(spec)
-        sys.modules["by_hand"] = by_hand
-        spec.loader.exec_module(by_hand)
-        assert {mutant.name for mutant in by_hand.BY_HAND} == listed.keys()
+    assert listed.keys() <= {mutant.name for mutant in learned.BY_HAND}
 
 
 def test_every_mode_is_attacked(learned):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import gzip
 import traceback
 from collections.abc import Sized
 from fractions import Fraction
@@ -78,6 +79,8 @@ def _length(one: Any) -> int:
 
 BROKEN = {
     "unfinished.csv": f'age,sex\n1,"{SECRET}\n2,{SECRET}",x,y\n'.encode() + b"\xff\xfe\n",
+    "names.csv": SECRET.encode() + b",\xff\n1,2\n",
+    "cut.csv.gz": gzip.compress(f"age,sex\n1,{SECRET}\n".encode() * 999)[:-20],
     "none.parquet": b"PAR1" + SECRET.encode() * 3 + b"PAR1",
     "none.xlsx": b"PK\x03\x04" + SECRET.encode() * 9,
     "none.jsonl": f'{{"age": 1, "sex": "{SECRET}"\n{SECRET}\n'.encode(),
