@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluate import features
+from hedgerow.evaluate import clusters as features
 from hedgerow.evaluate.classify import by_counts, mean_and_error
 from hedgerow.evaluate.classify import by_regions as by_estimates
 from hedgerow.schema import Categorical, Schema

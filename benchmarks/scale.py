@@ -83,7 +83,7 @@ def cpu() -> float:
 def one(engine: str, folder: str, workers: int, memory: str) -> dict[str, Any]:
     """One run in this process, in figures."""
     import hedgerow as hr
-    from hedgerow.counting.layout import Layout
+    from hedgerow.counting.engine import Layout
     from hedgerow.counting.streaming import chunks
 
     schema = hr.Schema.load(SCHEMA)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.evaluate.classify import Model, baseline, lower_bound, on_output
-from hedgerow.evaluate.cost import cpu_seconds
+from hedgerow.evaluate.clusters import cpu_seconds
 from hedgerow.publish.api import publish
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema

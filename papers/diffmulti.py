@@ -10,9 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.evaluate.classify import on_rows
-from hedgerow.evaluate.clusters import cluster_records, cluster_regions, match_point
-from hedgerow.evaluate.distortion import discernibility, ncp
-from hedgerow.evaluate.features import as_table
+from hedgerow.evaluate.clusters import (
+    as_table,
+    cluster_records,
+    cluster_regions,
+    discernibility,
+    match_point,
+    ncp,
+)
 from hedgerow.publish.api import publish
 from hedgerow.publish.clusters import cluster_schema, find_centroids, label_rows
 from hedgerow.publish.diffgen import DiffGen

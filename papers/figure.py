@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluate.cost import cpu_seconds
+from hedgerow.evaluate.clusters import cpu_seconds
 from hedgerow.schema import Schema
 from papers import data
 
@@ -263,7 +263,9 @@ class Claim:
             far = (line.mean - other) * (-1 if self.sense == "below" else 1)
             one: Verdict
             if self.sense == "equal":
-                one = "holds" if abs(far) <= max(chance, self.within) else "does not hold"
+                one = "ties" if abs(far) <= chance else "does not hold"
+                if abs(far) <= max(2 * error, self.within):
+                    one = "holds"
             elif abs(far) <= chance:
                 one = "ties"
             else:
@@ -279,8 +281,10 @@ class Claim:
         if len(verdicts) == 1:
             return words, next(iter(verdicts))
         every = sum(map(len, verdicts.values()))
-        counted = (f"{one} at {at[0] if len(at) == 1 else len(at)}" for one, at in verdicts.items())
-        return words, f"{', '.join(counted)} of {every} points" if every > 2 else ", ".join(counted)
+        if every > 2:
+            counts = ", ".join(f"{one} at {len(at)}" for one, at in verdicts.items())
+            return words, f"{counts} of {every} points"
+        return words, ", ".join(f"{one} at {at[0]}" for one, at in verdicts.items())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import binom
 
 from hedgerow.arrays import Floats
-from hedgerow.evaluate.cost import cpu_seconds
+from hedgerow.evaluate.clusters import cpu_seconds
 from hedgerow.optimise.aggregate import approximate_threshold, maximise_aggregate
 from hedgerow.optimise.descend import descend
 from hedgerow.optimise.exact import lattice, search

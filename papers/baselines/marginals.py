@@ -22,8 +22,8 @@ from hedgerow.counting.memory import MemoryEngine
 from hedgerow.estimate.denoise import denoise
 from hedgerow.estimate.rounding import round_to_total
 from hedgerow.estimate.synthesize import values_of
-from hedgerow.evaluate.features import as_table
-from hedgerow.measured.edges import edges_of, own_codes
+from hedgerow.evaluate.clusters import as_table
+from hedgerow.measured.tables import edges_of, own_codes
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.release.target import Target
+from hedgerow.release.files import Target
 
 Hedge = Callable[..., Any]
 NAME = "clinic discharges"  # what the schema of the sample is called

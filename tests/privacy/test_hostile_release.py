@@ -35,8 +35,8 @@ from hedgerow.errors import HedgerowError, ReleaseError, UsageError
 from hedgerow.publish.marginals import Marginals
 from hedgerow.release import Release
 from hedgerow.release.manifest import parse_manifest
-from hedgerow.store import parquet_footer as footer
 from hedgerow.store import untrusted
+from hedgerow.store import untrusted as footer
 from hedgerow.verification import verify
 
 NAMES = (

@@ -232,7 +232,7 @@ kills.race_for_a_folder = lambda folder: []  # there one alone comes so far, and
 """
 SHARES_FOLDERS = """
 import time
-import hedgerow.release.target as target
+import hedgerow.release.files as target
 from hedgerow.disk import Hold
 
 class Shared(Hold):

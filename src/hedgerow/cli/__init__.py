@@ -34,9 +34,8 @@ from hedgerow.cli.commands.table import table
 from hedgerow.cli.commands.taxonomy import taxonomy
 from hedgerow.cli.commands.verify import verify
 from hedgerow.cli.commands.warm_up import warm_up
-from hedgerow.cli.display.terminal import Command, CommandGroup, example
+from hedgerow.cli.display.terminal import INTERRUPTED, Command, CommandGroup, example, heed_signals
 from hedgerow.cli.settings import MethodCommand
-from hedgerow.cli.stop import INTERRUPTED, heed_signals
 
 __all__ = ["COMMANDS", "app", "main", "name_of"]
 

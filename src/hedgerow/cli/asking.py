@@ -132,7 +132,7 @@ def _show_published(interview: Interview, answers: dict[str, str], out: Path) ->
     """All that the schema publishes by itself, before somebody signs it."""
     from datetime import date
 
-    from hedgerow.cli.display.published import print_published
+    from hedgerow.cli.display.words import print_published
     from hedgerow.schema.build import schema_from_text
     from hedgerow.schema.diff import published_columns
 

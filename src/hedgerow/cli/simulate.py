@@ -151,7 +151,7 @@ def show_plan_by_accuracy(trials: Trials, wanted: list[str]) -> None:
     """
     from hedgerow.cli.display.words import many
     from hedgerow.evaluate.by_accuracy import FIRST, most_epsilons, plan_by_accuracy
-    from hedgerow.evaluate.wishes import read_wish
+    from hedgerow.evaluate.trials import read_wish
 
     schema, settings, runs, rows = trials.schema, trials.settings, trials.runs, trials.rows
     wishes = [read_wish(text, schema) for text in wanted]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from hedgerow.arrays import Words
-from hedgerow.counting.layout import Bytes
+from hedgerow.counting.engine import Bytes
 from hedgerow.counting.streaming.scratch import Shelf
 from hedgerow.data.people import first_rows
 

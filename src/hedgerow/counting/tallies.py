@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small
-from hedgerow.counting.engine import Histograms, Split
-from hedgerow.counting.layout import Bytes, Layout, views
+from hedgerow.counting.engine import Bytes, Histograms, Layout, Split, views
 from hedgerow.counting.streaming import chunk_kernels as kernels
 from hedgerow.counting.sums import RowSums
 

@@ -39,10 +39,9 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.bitmaps import Bitmaps
 from hedgerow.estimate.denoise import LEAST, denoise
 from hedgerow.estimate.junction import Calibrated, Detail, Factor, JunctionTree
-from hedgerow.measured.edges import own_codes
-from hedgerow.measured.tables import Tables, covered
+from hedgerow.measured.tables import Tables, covered, own_codes
 from hedgerow.schema import Categorical
-from hedgerow.store.validation import broken
+from hedgerow.store.untrusted import broken
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query

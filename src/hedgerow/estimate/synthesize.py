@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import UsageError
-from hedgerow.measured.generalized import dictionary, numbers
-from hedgerow.measured.partition import Parts
+from hedgerow.measured.partition import Parts, dictionary, numbers
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 from hedgerow.suggestions import whole
 

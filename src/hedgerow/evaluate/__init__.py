@@ -10,9 +10,15 @@ from hedgerow.evaluate.classify import (
     on_output,
     on_rows,
 )
-from hedgerow.evaluate.clusters import cluster_records, cluster_regions, match_point
-from hedgerow.evaluate.cost import cpu_seconds, peak_bytes
-from hedgerow.evaluate.distortion import discernibility, ncp
+from hedgerow.evaluate.clusters import (
+    cluster_records,
+    cluster_regions,
+    cpu_seconds,
+    discernibility,
+    match_point,
+    ncp,
+    peak_bytes,
+)
 from hedgerow.evaluate.workload import (
     NOT_PRIVATE,
     ErrorTable,

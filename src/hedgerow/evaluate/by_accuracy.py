@@ -16,8 +16,7 @@ import numpy as np
 from hedgerow.arrays import Floats
 from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
-from hedgerow.evaluate.trials import Public, Simulated, published
-from hedgerow.evaluate.wishes import Wish, cells_of_release, errors_of
+from hedgerow.evaluate.trials import Public, Simulated, Wish, cells_of_release, errors_of, published
 from hedgerow.privacy.budget import Number
 from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
@@ -137,7 +136,7 @@ def plan_by_accuracy(
         stage: Called with what is done next, in words.
 
     Example:
-        >>> from hedgerow.evaluate.wishes import read_wish
+        >>> from hedgerow.evaluate.trials import read_wish
         >>> from hedgerow.publish.diffgen import DiffGen
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "ill": {"type": "boolean"}}})

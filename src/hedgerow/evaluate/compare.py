@@ -12,7 +12,7 @@ import numpy as np
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.scorecard import Judgement
 from hedgerow.evaluate.simulate import MOST_ROWS, simulate
-from hedgerow.measured.conversion import exact
+from hedgerow.measured.measurements import exact
 from hedgerow.methods import METHODS, load
 from hedgerow.publish.publisher import Publisher
 from hedgerow.release import Release

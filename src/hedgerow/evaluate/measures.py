@@ -1,24 +1,19 @@
-"""One comparison of a release with the raw data each, as plain numbers. NOT PRIVATE."""
+"""Measures of how far a release is off the raw data. NOT PRIVATE."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hedgerow.arrays import Floats, Ints
+from hedgerow.arrays import Bools, Floats, Ints, Words
+from hedgerow.compiled import kernel
 from hedgerow.data import Table, Transactions, read
 from hedgerow.estimate.answers import Answers
 from hedgerow.evaluate import classify
-from hedgerow.evaluate.itemsets import (
-    exact_supports,
-    random_itemsets,
-    top_itemsets,
-    top_utility,
-)
-from hedgerow.evaluate.skill import Skill, skill
 from hedgerow.evaluate.workload import exact_counts, random_conjunctions
 from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Numeric, Schema
@@ -30,15 +25,239 @@ __all__ = [
     "CountErrors",
     "CountLine",
     "Marginal",
+    "NOT_PRIVATE",
+    "Skill",
     "TopItemsets",
+    "area_under_curve",
     "classification",
     "count_errors",
+    "exact_supports",
     "item_marginal",
     "itemset_errors",
     "marginals",
+    "random_itemsets",
+    "relative_errors",
+    "skill",
     "synthetic_codes",
     "top_errors",
+    "top_itemsets",
+    "top_utility",
 ]
+
+
+# Itemset counts on raw transactions, to hold a release against them. NOT PRIVATE.
+#
+# Nothing computed here may leave with a release.
+
+
+NOT_PRIVATE = "NOT PRIVATE: computed from raw transactions"
+
+Bits = Words
+Itemset = tuple[int, ...]
+
+
+def random_itemsets(items: int, longest: int, number: int, seed: int) -> list[Itemset]:
+    """Random counting queries as in the DiffPart paper.
+
+    The length of each is uniform from 1 to `longest`, and its items are a uniform subset.
+
+    Example:
+        >>> [len(itemset) <= 3 for itemset in random_itemsets(17, 3, 4, seed=1)]
+        [True, True, True, True]
+    """
+    source = np.random.default_rng(seed)
+    lengths = source.integers(1, min(longest, items) + 1, number)
+    return [
+        tuple(np.sort(source.choice(items, length, replace=False)).tolist()) for length in lengths
+    ]
+
+
+def exact_supports(transactions: Transactions, itemsets: Sequence[Itemset]) -> Ints:
+    """How many records hold all items of each itemset.
+
+    Args:
+        transactions: The raw transactions.
+        itemsets: Item codes.
+    """
+    index = _Index(transactions)
+    return np.asarray([index.support(itemset) for itemset in itemsets], dtype=np.int64)
+
+
+def top_itemsets(transactions: Transactions, number: int) -> list[tuple[Itemset, int]]:
+    """The itemsets with the largest supports, ties in canonical order.
+
+    Levelwise: an itemset can only be among them if all its parts are.
+    """
+    index = _Index(transactions)
+    found: list[tuple[int, Itemset]] = []
+    order = np.argsort(-index.supports, kind="stable")
+    # with all that tie with the last of them: a set of such items may come before a single one
+    worst = index.supports[order[min(number, len(order)) - 1]]
+    order = order[index.supports[order] >= max(1, worst)].tolist()
+    level: list[tuple[Itemset, Bits]] = [((code,), index.bits(code)) for code in order]
+    found += [(int(index.supports[code]), (code,)) for code in order]
+    while level:
+        found = sorted(found, key=lambda entry: (-entry[0], entry[1]))[:number]
+        least = found[-1][0] if len(found) == number else 1
+        further = []
+        for itemset, held in level:
+            for code in order[order.index(itemset[-1]) + 1 :]:
+                if index.supports[code] < least:
+                    break
+                both = held & index.bits(code)
+                support = _ones(both)
+                if support >= max(1, least):
+                    further.append(((*itemset, code), both))
+                    found.append((support, tuple(sorted((*itemset, code)))))
+        level = further
+    return [(itemset, support) for support, itemset in found if support > 0]
+
+
+def relative_errors(exact: Ints, estimated: NDArray[Any], records: int) -> Floats:
+    """The error of each answer relative to the truth, or to 0.1% of all records if that is more.
+
+    Example:
+        >>> relative_errors(np.array([100, 0]), np.array([90.0, 2.0]), 1000).tolist()
+        [0.1, 2.0]
+    """
+    return np.abs(estimated - exact) / np.maximum(exact, 0.001 * records)
+
+
+def top_utility(
+    exact: Sequence[tuple[Itemset, int]], released: Sequence[tuple[Itemset, float]]
+) -> float:
+    """The DiffPart paper's utility of the top itemsets: 1 if they and their supports are the same.
+
+    Example:
+        >>> round(top_utility([((0,), 100), ((1,), 50)], [((0,), 90.0), ((2,), 60.0)]), 2)
+        0.45
+    """
+    known = dict(released)
+    lost = [abs(support - known.get(itemset, 0)) / support for itemset, support in exact]
+    return float(1 - np.mean(lost)) if lost else 1.0
+
+
+class _Index:
+    """For each item, the records that hold it as bits; made when first asked for."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        records = len(transactions.start) - 1
+        size = transactions.schema.transaction_items.size
+        self.supports = np.bincount(transactions.codes, minlength=size)
+        self._records = records
+        self._words = -(-records // 64)
+        order = np.argsort(transactions.codes, kind="stable")
+        owner = np.repeat(np.arange(records), np.diff(transactions.start))
+        self._held = owner[order]
+        self._first = np.concatenate([[0], np.cumsum(self.supports)])
+        self._known: dict[int, Bits] = {}
+
+    def bits(self, code: int) -> Bits:
+        found = self._known.get(code)
+        if found is None:
+            found = np.zeros(self._words, dtype=np.uint64)
+            _set(self._held[self._first[code] : self._first[code + 1]], found)
+            self._known[code] = found
+        return found
+
+    def support(self, itemset: Itemset) -> int:
+        if not itemset:
+            return self._records
+        rarest, *others = sorted(itemset, key=lambda code: int(self.supports[code]))
+        if not self.supports[rarest]:
+            return 0
+        held = self.bits(rarest)
+        for code in others:
+            held = held & self.bits(code)
+            if not held.any():
+                return 0
+        return _ones(held)
+
+
+def _ones(bits: Bits) -> int:
+    return int(np.bitwise_count(bits).sum())
+
+
+@kernel()
+def _set(records: Ints, bits: Bits) -> None:
+    for record in records:
+        bits[record >> 6] |= np.uint64(1) << np.uint64(record & 63)
+
+
+# How good predicted probabilities of the class are. NOT PRIVATE on raw rows.
+
+
+BINS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skill:
+    """What predictions are worth. NOT PRIVATE.
+
+    Args:
+        accuracy: The share of rows whose likeliest class is right, in percent.
+        auc: The area under the ROC curve, 0.5 for guesses and 1 at best; with several classes each
+            against the rest, weighted by how frequent they are. None if there is one class only.
+        recall: For each class, how many of its rows are found, in percent; None if it has none.
+        calibration: The expected calibration error, 0 at best: how far the probability that a model
+            gives to what it predicts lies from how often that is right, on average.
+    """
+
+    accuracy: float
+    auc: float | None
+    recall: tuple[float | None, ...]
+    calibration: float
+
+
+def skill(chances: Floats, truth: Ints) -> Skill:
+    """Compares predicted probabilities with the classes of rows.
+
+    Args:
+        chances: The probability of each class, shape [rows, classes].
+        truth: The class of each row.
+
+    Example:
+        >>> chances = np.array([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.7, 0.3]])
+        >>> found = skill(chances, np.array([0, 0, 1, 1]))
+        >>> found.accuracy, found.auc, found.recall, round(found.calibration, 2)
+        (75.0, 1.0, (100.0, 50.0), 0.35)
+    """
+    told, sure = chances.argmax(axis=1), chances.max(axis=1)
+    right = told == truth
+    # ten bins of equal width; their mean gaps, weighted by how many rows they have
+    place = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
+    gaps = np.bincount(place, weights=right - sure, minlength=BINS)
+    recall: list[float | None] = []
+    areas, weights = [], []
+    for klass in range(chances.shape[1]):
+        of = truth == klass
+        recall.append(100 * float(right[of].mean()) if of.any() else None)
+        if of.any() and not of.all():
+            areas.append(area_under_curve(chances[:, klass], of))
+            weights.append(of.sum())
+    return Skill(
+        accuracy=100 * float(right.mean()),
+        auc=float(np.average(areas, weights=weights)) if areas else None,
+        recall=tuple(recall),
+        calibration=float(np.abs(gaps).sum()) / max(1, len(truth)),
+    )
+
+
+def area_under_curve(scores: Floats, positive: Bools) -> float:
+    """The chance that a positive row has a higher score than another; ties count half.
+
+    Example:
+        >>> area_under_curve(np.array([0.1, 0.4, 0.4, 0.8]), np.array([False, False, True, True]))
+        0.875
+    """
+    values, place, number = np.unique(scores, return_inverse=True, return_counts=True)
+    rank = np.cumsum(number) - (number - 1) / 2  # the mean rank among equals
+    ones = int(positive.sum())
+    above = float(rank[place][positive].sum()) - ones * (ones + 1) / 2
+    return above / (ones * (len(scores) - ones))
+
+
+# One comparison of a release with the raw data each, as plain numbers. NOT PRIVATE.
 
 
 MOST_CONDITIONS = 4

@@ -24,7 +24,7 @@ from hedgerow.data.table import Preparation
 from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
 from hedgerow.evaluate import measures as comparisons
 from hedgerow.evaluate.classify import Model
-from hedgerow.evaluate.distortion import discernibility, ncp
+from hedgerow.evaluate.clusters import discernibility, ncp
 from hedgerow.evaluate.measures import (
     Classification,
     CountErrors,

@@ -29,8 +29,8 @@ from hedgerow.publish.publisher import (
     refuse_unready,
 )
 from hedgerow.release import Release
+from hedgerow.release.files import Target
 from hedgerow.release.kinds import kind_class
-from hedgerow.release.target import Target
 from hedgerow.schema import Schema
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes, check_arguments, whole

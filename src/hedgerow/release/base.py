@@ -20,14 +20,20 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import ArgumentError, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.asked import read_many
-from hedgerow.measured.generalized import check_names
-from hedgerow.release.booking import Booking, note_saved
+from hedgerow.measured.partition import check_names
 from hedgerow.release.description import Description, example_of
 from hedgerow.release.files import Content, read_manifest, write_folder
 from hedgerow.release.histogram import Spread, spreads
 from hedgerow.release.histogram import bins as usual_bins
 from hedgerow.release.kinds import kind_class
-from hedgerow.release.manifest import Document, check_guarantee, common_manifest, schema_of
+from hedgerow.release.manifest import (
+    Booking,
+    Document,
+    check_guarantee,
+    common_manifest,
+    note_saved,
+    schema_of,
+)
 from hedgerow.release.plots import Figure, draw_table
 from hedgerow.release.summaries import Summaries, What, summarize
 from hedgerow.release.tabulate import (

@@ -1,25 +1,28 @@
-"""The manifest: what a release is and promises, on one page that people and programs can read."""
+"""The manifest of a release, and its entry in a budget ledger."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import json
 import math
+import os
 import re
+import warnings
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from hedgerow.errors import HedgerowError, ReleaseError
-from hedgerow.measured.conversion import exact
+from hedgerow.errors import HedgerowError, LedgerWarning, ReleaseError
+from hedgerow.measured.measurements import exact
 from hedgerow.release.kinds import KINDS, kind_class
 from hedgerow.schema import Schema
-from hedgerow.store.validation import broken
+from hedgerow.store.untrusted import broken
 
 if TYPE_CHECKING:
     from hedgerow.release.base import Release
 
 __all__ = [
+    "Booking",
     "Document",
     "FORMAT",
     "FORMAT_VERSION",
@@ -27,9 +30,14 @@ __all__ = [
     "NOTE",
     "check_guarantee",
     "common_manifest",
+    "note_saved",
     "parse_manifest",
     "to_text",
 ]
+
+
+# The manifest: what a release is and promises, on one page that people and programs can read.
+
 
 MANIFEST = "manifest.json"
 FORMAT = "hedgerow-release"
@@ -237,3 +245,38 @@ def schema_of(manifest: Document) -> Schema:
 def _schema(text: str) -> Schema:
     """A schema as JSON. Whoever verifies a release reads the same one several times."""
     return Schema.from_dict(json.loads(text))
+
+
+# The entry that a release has in a budget ledger, as far as a release knows it.
+
+
+class Booking(Protocol):
+    """The entry that a release has in a budget ledger, which is kept elsewhere."""
+
+    def mark_published(self, place: str | os.PathLike[str]) -> None:
+        """Notes that the release was saved."""
+
+    def note_end(self, words: str) -> None:
+        """Notes that the release was not saved, and why."""
+
+    def facts(self) -> Document:
+        """The entry, and what it leaves to other releases."""
+
+
+def note_saved(booking: Booking | None, path: str | os.PathLike[str]) -> None:
+    """Notes in the ledger, if there is one, that a release was saved.
+
+    Call it after the release was written. It was paid for when it was booked, so a ledger that
+    cannot be written now is worth a warning and no more.
+    """
+    if booking is None:
+        return
+    try:
+        booking.mark_published(path)
+    except HedgerowError as error:
+        warnings.warn(
+            f"{path} was written, but the ledger could not note it and still calls it booked. "
+            f"It counts as spent all the same. ({error.message})",
+            LedgerWarning,
+            stacklevel=3,
+        )

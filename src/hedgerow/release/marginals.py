@@ -26,7 +26,7 @@ from hedgerow.release.base import Questions
 from hedgerow.release.description import Description, noisy_counts, protected_rows
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
-from hedgerow.release.predicting import PredictingRelease
+from hedgerow.release.measured import PredictingRelease
 from hedgerow.release.summaries import Values
 from hedgerow.schema import CLASS, Numeric, Query
 from hedgerow.store.frames import Frame

@@ -25,9 +25,8 @@ from hedgerow.estimate.intervals.conditions import CLASS
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.rows_bounds import least_by_noise, least_by_sampling
 from hedgerow.estimate.synthesize import draw_rows
-from hedgerow.measured.conversion import exact
-from hedgerow.measured.generalized import csv_blocks, dictionary
-from hedgerow.measured.partition import Parts
+from hedgerow.measured.measurements import exact
+from hedgerow.measured.partition import Parts, csv_blocks, dictionary
 from hedgerow.optimise.model import generalised_attributes
 from hedgerow.release.base import Questions, Release
 from hedgerow.release.description import Description, noisy_counts, protected_rows
@@ -36,7 +35,7 @@ from hedgerow.release.manifest import MANIFEST, Document
 from hedgerow.schema import Attribute
 from hedgerow.schema.query import Query
 from hedgerow.store.frames import Frame
-from hedgerow.store.validation import broken
+from hedgerow.store.untrusted import broken
 from hedgerow.suggestions import answer_mistakes
 
 __all__ = ["FRONTIER_WORDS", "RowsRelease"]

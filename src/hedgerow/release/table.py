@@ -21,18 +21,19 @@ from hedgerow.estimate.classify import class_weights
 from hedgerow.estimate.fit import RULES
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.synthesize import draw_rows
-from hedgerow.measured.generalized import (
+from hedgerow.measured.partition import (
+    GridPartition,
+    Partition,
     check_against,
     csv_blocks,
     generalized_table,
     typed_table,
 )
-from hedgerow.measured.partition import GridPartition, Partition
 from hedgerow.release.base import Questions
 from hedgerow.release.description import Description, noisy_counts, protected_rows
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
-from hedgerow.release.predicting import PredictingRelease
+from hedgerow.release.measured import PredictingRelease
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes
 

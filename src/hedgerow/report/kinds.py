@@ -14,8 +14,7 @@ from hedgerow.release import MarginalsRelease, RowsRelease, TableRelease, Transa
 from hedgerow.report import words
 from hedgerow.report.html import Safe, table, tag
 from hedgerow.report.sections import divisions
-from hedgerow.report.sections.associations import Association, associations
-from hedgerow.report.sections.known import Least, least
+from hedgerow.report.sections.associations import Association, Least, associations, least
 from hedgerow.schema import Numeric, Schema
 
 __all__ = ["KINDS", "Sections"]

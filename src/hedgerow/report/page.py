@@ -6,15 +6,15 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from hedgerow.measured.conversion import exact
+from hedgerow.measured.measurements import exact
 from hedgerow.methods import METHODS
 from hedgerow.release import Release
 from hedgerow.report import words
 from hedgerow.report.html import Safe, document, join, tag
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.labels import rounded
-from hedgerow.report.sections.about import about as metadata
 from hedgerow.report.sections.findings import findings, notable
+from hedgerow.report.sections.prepared import about as metadata
 from hedgerow.report.sections.prepared import prepared
 from hedgerow.report.sections.promise import Doubt, budget, doubt, factor, promise
 from hedgerow.report.sections.values import questions, values

@@ -11,7 +11,7 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.basis import NOT_MEASURED
 from hedgerow.release import MarginalsRelease, Release
 from hedgerow.release.tabulate import CountTable, reliability
-from hedgerow.report.sections.measured import shown_tables
+from hedgerow.report.sections.regions import shown_tables
 from hedgerow.report.tables import REMARKS, TOTAL, columns, headings, how_to_read, title_of
 from hedgerow.report.words import guarantee, unmeasured
 from hedgerow.schema.schema import displayed

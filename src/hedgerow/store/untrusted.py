@@ -1,9 +1,4 @@
-"""Files of a stranger: opened without following them anywhere, unpacked without believing them.
-
-A release may come from anybody. Its files have fixed names and are read only if they are ordinary
-files: a link could lead to a file of the reader's own, and a pipe would never end. A Parquet file
-may claim any number of rows in a few bytes, so that what it claims is compared with its size.
-"""
+"""Files of a stranger: opened without following them anywhere, read with every doubt."""
 
 from __future__ import annotations
 
@@ -15,13 +10,258 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from hedgerow.store.parquet_footer import claims
-from hedgerow.store.validation import broken
+from hedgerow.arrays import Bools, Ints
+from hedgerow.errors import ReleaseError
 
-__all__ = ["digest", "is_sober", "read_bytes", "read_columns"]
+__all__ = [
+    "Claims",
+    "broken",
+    "claims",
+    "column_of",
+    "digest",
+    "ints_of",
+    "is_sober",
+    "labels_of",
+    "read_bytes",
+    "read_columns",
+]
+
+
+# What a Parquet file claims to hold, told before anything of it is unpacked.
+#
+# A column of a few bytes can unfold into gigabytes, and some libraries end the whole program over a
+# footer that is damaged in an odd way. So the few fields that matter are read here: how many
+# numbers each page of each column holds, and how large the page becomes. The footer and the heads
+# of pages are in Thrift's compact form: fields with a type and a number, in structs and lists.
+
+
+Claims = tuple[int, int]
+"""The most numbers in any column, and the most bytes that a page unfolds into."""
+
+_MAGIC = b"PAR1"
+_MOST_NESTED = 20
+_HEAD = 1 << 20  # a page's head is tiny, unless statistics quote a very long text
+# the numbers of fields in Parquet's definition
+_GROUPS, _GROUP_COLUMNS, _GROUP_ROWS, _META = 4, 1, 3, 3
+_VALUES, _PACKED, _DATA_PAGE, _DICTIONARY_PAGE = 5, 7, 9, 11
+_UNFOLDED, _FOLDED = 2, 3
+_DATA, _DICTIONARY = (5, 8), 7  # kinds of pages; the first field of each is its count
+
+
+def claims(content: bytes) -> Claims:
+    """How much a Parquet file says it holds.
+
+    Raises:
+        ValueError: If it is no Parquet file, or one that cannot be followed.
+
+    Example:
+        >>> import io, pyarrow as pa, pyarrow.parquet as pq
+        >>> sink = io.BytesIO()
+        >>> pq.write_table(pa.table({"a": [[1, 2], [3]]}), sink)
+        >>> claims(sink.getvalue())[0]
+        3
+    """
+    if len(content) < 12 or content[:4] != _MAGIC or content[-4:] != _MAGIC:
+        raise ValueError("no Parquet file")
+    size = int.from_bytes(content[-8:-4], "little")
+    footer, _ = _Compact(content, max(0, len(content) - 8 - size), len(content) - 8).struct()
+    numbers = unfolded = 0
+    columns: dict[int, int] = {}
+    for group in _listed(footer.get(_GROUPS)):
+        numbers = max(numbers, _count(group.get(_GROUP_ROWS)))
+        for place, column in enumerate(_listed(group.get(_GROUP_COLUMNS))):
+            found, largest = _pages(content, column[_META])
+            columns[place] = columns.get(place, 0) + found
+            unfolded = max(unfolded, largest)
+    return max(numbers, *columns.values(), 0), unfolded
+
+
+def _pages(content: bytes, column: dict[int, Any]) -> Claims:
+    """The numbers that the pages of a column chunk hold, and the largest page unfolded."""
+    starts = [_count(column[key]) for key in (_DICTIONARY_PAGE, _DATA_PAGE) if key in column]
+    here = min((start for start in starts if start), default=0)
+    end = here + _count(column.get(_PACKED))
+    if end > len(content):
+        raise ValueError("a column lies beyond the end")
+    claimed = _count(column.get(_VALUES))
+    numbers = unfolded = 0
+    while here < end:
+        head, here = _Compact(content, here, min(end, here + _HEAD)).struct()
+        unfolded = max(unfolded, _count(head.get(_UNFOLDED)))
+        if _DICTIONARY in head:
+            claimed = max(claimed, _count(head[_DICTIONARY].get(1)))
+        for kind in _DATA:
+            if kind in head:
+                numbers += _count(head[kind].get(1))
+        here += _count(head.get(_FOLDED))
+    return max(numbers, claimed), unfolded
+
+
+def _listed(found: Any) -> list[dict[int, Any]]:
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise ValueError("no list of structs")
+    return found
+
+
+def _count(found: Any) -> int:
+    if not isinstance(found, int) or found < 0:
+        raise ValueError("no count")
+    return found
+
+
+class _Compact:
+    """Reads Thrift's compact form; texts and what is not asked for are passed over."""
+
+    def __init__(self, content: bytes, here: int, end: int) -> None:
+        self.content, self.here, self.end = content, here, end
+
+    def struct(self, depth: int = 0) -> tuple[dict[int, Any], int]:
+        """The fields of a struct by number, and where it ends."""
+        if depth > _MOST_NESTED:
+            raise ValueError("nested too deeply")
+        fields: dict[int, Any] = {}
+        number = 0
+        while kind := self.byte():
+            step = kind >> 4
+            number = number + step if step else self.whole()
+            fields[number] = self.value(kind & 15, depth, field=True)
+        return fields, self.here
+
+    def value(self, kind: int, depth: int, field: bool = False) -> Any:
+        """A value of a type: whole numbers, structs and lists of these; None for others."""
+        if kind in (1, 2):  # a truth value lies in the type itself, save in a list
+            return None if field else self.skip(1)
+        if kind == 3:
+            return self.skip(1)
+        if kind in (4, 5, 6):
+            return self.whole()
+        if kind == 7:
+            return self.skip(8)
+        if kind == 8:
+            return self.skip(self.unsigned())
+        if kind in (9, 10):
+            head = self.byte()
+            size = head >> 4 if head >> 4 < 15 else self.unsigned()
+            if size > self.end - self.here:  # every member takes a byte at least
+                raise ValueError("a list is longer than the file")
+            return [self.value(head & 15, depth + 1) for _ in range(size)]
+        if kind == 12:
+            return self.struct(depth + 1)[0]
+        raise ValueError("an unknown type")
+
+    def byte(self) -> int:
+        if self.here >= self.end:
+            raise ValueError("cut short")
+        self.here += 1
+        return self.content[self.here - 1]
+
+    def skip(self, size: int) -> None:
+        self.here += size
+        if self.here > self.end:
+            raise ValueError("cut short")
+
+    def unsigned(self) -> int:
+        found = 0
+        for shift in range(0, 70, 7):
+            byte = self.byte()
+            found |= (byte & 127) << shift
+            if byte < 128:
+                return found
+        raise ValueError("a number is too long")
+
+    def whole(self) -> int:
+        """A signed number: 0, -1, 1, -2 and so on."""
+        found = self.unsigned()
+        return found >> 1 ^ -(found & 1)
+
+
+# Columns of Arrow tables that anybody may have written: read with every doubt.
+
+
+def broken(file: str, rule: str) -> ReleaseError:
+    """The error for a file of a release that does not hold what it should."""
+    return ReleaseError(
+        f"{file}: {rule}", hint="Ask whoever published the release for a fresh copy."
+    )
+
+
+def column_of(file: str, table: pa.Table, name: str) -> pa.Array:
+    """The column of a name, of which there must be one."""
+    if table.column_names.count(name) != 1:
+        raise broken(file, f"the column {name!r} is missing or there twice")
+    return table.column(name).combine_chunks()
+
+
+def ints_of(
+    file: str,
+    table: pa.Table,
+    name: str,
+    kind: type[Any] = np.int64,
+) -> NDArray[Any]:
+    """A column of whole numbers that a kind of integer can hold.
+
+    Args:
+        file: The file's name, for messages.
+        table: The table.
+        name: The column's name.
+        kind: The kind of integer.
+    """
+    column = column_of(file, table, name)
+    if not pa.types.is_integer(column.type) or column.null_count:
+        raise broken(file, f"the column {name!r} must hold whole numbers")
+    values = _filled(column)
+    limits = np.iinfo(kind)
+    if len(values) and (values.min() < limits.min or values.max() > limits.max):
+        raise broken(file, f"the column {name!r} holds numbers that are too large")
+    return np.asarray(values, kind)
+
+
+def labels_of(file: str, table: pa.Table, name: str, labels: Sequence[str]) -> Ints:
+    """Each label's place in a list, -1 for null; a label that is not in the list is refused."""
+    column = column_of(file, table, name)
+    # a dictionary stays one: written out, a long text could be repeated for every row
+    texts = column.dictionary if pa.types.is_dictionary(column.type) else column
+    kind = texts.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
+        raise broken(file, f"the column {name!r} must hold text")
+    known = {label: place for place, label in enumerate(labels)}
+    found = np.array([known.get(text, -1) for text in texts.to_pylist()], np.int64)
+    if pa.types.is_dictionary(column.type):
+        found = np.append(found, -1)[_filled(column.indices)]
+        found[~_present(column)] = -1
+    if (found < 0).sum() != column.null_count:
+        raise broken(file, f"the column {name!r} holds a label that the schema does not know")
+    return found
+
+
+def _filled(column: pa.Array) -> NDArray[Any]:
+    """Whole numbers, 0 for null; Arrow's own way would load all of its functions first."""
+    if not column.null_count:
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    values = np.frombuffer(column.buffers()[1], column.type.to_pandas_dtype())
+    return values[column.offset :][: len(column)] * _present(column)
+
+
+def _present(column: pa.Array) -> Bools:
+    """Where a column is not null."""
+    bits = column.buffers()[0]
+    if bits is None:
+        return np.ones(len(column), np.bool_)
+    found = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+    return found[column.offset :][: len(column)].astype(np.bool_)
+
+
+# Files of a stranger: opened without following them anywhere, unpacked without believing them.
+#
+# A release may come from anybody. Its files have fixed names and are read only if they are ordinary
+# files: a link could lead to a file of the reader's own, and a pipe would never end. A Parquet file
+# may claim any number of rows in a few bytes, so that what it claims is compared with its size.
+
 
 _FREE_NUMBERS = 1 << 22  # so many may be in a column of any file
 _NUMBERS_PER_BYTE = 8  # and so many more for each byte; noise cannot be packed half as well

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.measured.conversion import exact
-from hedgerow.measured.measurements import Measurement
+from hedgerow.measured.measurements import Measurement, exact
 
 __all__ = [
     "Book", "Failed", "afford", "books", "budgets", "gaussian_costs", "prices", "whole",

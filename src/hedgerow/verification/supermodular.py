@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.errors import HedgerowError
-from hedgerow.measured.conversion import exact, group_delta, in_words
+from hedgerow.measured.measurements import exact, group_delta, in_words
 from hedgerow.optimise.model import Forest
 from hedgerow.release.rows import RowsRelease
 from hedgerow.schema import Categorical

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.measured.conversion import exact, in_words
+from hedgerow.measured.measurements import exact, in_words
 from hedgerow.release import Release
 from hedgerow.release.files import check_file, other_files, read_manifest, read_table
 from hedgerow.release.kinds import kind_class

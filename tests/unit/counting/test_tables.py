@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from hedgerow.counting import sums
-from hedgerow.counting.sum_kernels import add_tables
-from hedgerow.counting.sums import TableCounts
+from hedgerow.counting.sums import TableCounts, add_tables
 
 
 def by_hand(question: TableCounts, rows: Any) -> list[int]:

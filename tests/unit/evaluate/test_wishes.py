@@ -6,8 +6,14 @@ import pytest
 from hedgerow import sample
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.by_accuracy import EPSILONS, error_at_95, most_epsilons, plan_by_accuracy
-from hedgerow.evaluate.trials import Simulated, published
-from hedgerow.evaluate.wishes import Wish, cells_of_release, errors_of, read_wish
+from hedgerow.evaluate.trials import (
+    Simulated,
+    Wish,
+    cells_of_release,
+    errors_of,
+    published,
+    read_wish,
+)
 from hedgerow.publish.diffgen import DiffGen
 from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.publish.diffpart import DiffPart

@@ -10,7 +10,7 @@ import pytest
 
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.measured import GridPartition, TreePartition
-from hedgerow.measured.generalized import check_against, check_names, csv_blocks, typed_table
+from hedgerow.measured.partition import check_against, check_names, csv_blocks, typed_table
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 

@@ -21,7 +21,7 @@ import hedgerow as hr
 from hedgerow import sample
 from hedgerow.data import read, read_transactions
 from hedgerow.evaluate import exact_counts
-from hedgerow.evaluate.itemsets import exact_supports
+from hedgerow.evaluate.measures import exact_supports
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query
 

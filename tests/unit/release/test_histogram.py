@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.measured import GridPartition, Measurement
-from hedgerow.measured.edges import edges_of, own_codes
+from hedgerow.measured.tables import edges_of, own_codes
 from hedgerow.release import TableRelease
 from hedgerow.release.histogram import BINS, bands, bins
 from hedgerow.schema import Numeric, Schema

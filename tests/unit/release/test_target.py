@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.errors import ReleaseError
 from hedgerow.release import Release
-from hedgerow.release.target import Target
+from hedgerow.release.files import Target
 
 
 def names(folder: Path) -> list[str]:

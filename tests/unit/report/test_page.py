@@ -23,7 +23,7 @@ from hedgerow.evaluate import scorecard
 from hedgerow.evaluate.scorecard import Judgement
 from hedgerow.measured import TreePartition
 from hedgerow.report.page import page as written
-from hedgerow.report.sections.tree import upper_tree
+from hedgerow.report.sections.regions import upper_tree
 
 KINDS = (
     "marginals", "diffmulti", "diffgen", "cdiffgen", "noisy", "sampled", "core", "tree", "paper",

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.errors import ReleaseError
-from hedgerow.store.validation import ints_of, labels_of
+from hedgerow.store.untrusted import ints_of, labels_of
 
 LARGE = 2**62 + 1  # which no float can hold
 

@@ -78,8 +78,8 @@ def check(
     marked in the list. These, and the exact counts of what the rules did to the rows, are NOT
     PRIVATE: only for the holder of the data. Nothing is published.
     """
-    from hedgerow.cli.display.published import print_published
-    from hedgerow.report.sections.about import facts
+    from hedgerow.cli.display.words import print_published
+    from hedgerow.report.sections.prepared import facts
     from hedgerow.schema import Schema, refuse_no_unit
     from hedgerow.schema.diff import published_columns
 

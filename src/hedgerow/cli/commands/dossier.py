@@ -13,7 +13,7 @@ from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
-    from hedgerow.report.dossier.booked import Booked
+    from hedgerow.report.dossier.dossier import Booked
 
 _PAGES = (".html", ".htm")
 _TEXTS = (".md", ".markdown")
@@ -68,7 +68,7 @@ def dossier(
     from hedgerow.release import Release
     from hedgerow.report.dossier import dossier as document
     from hedgerow.report.dossier.deployment import deployment_record, open_places, record_text
-    from hedgerow.report.dossier.outline import as_html, as_markdown
+    from hedgerow.report.dossier.dossier import as_html, as_markdown
     from hedgerow.report.sections.promise import doubt
     from hedgerow.verification import verify
 
@@ -122,7 +122,7 @@ def _booked(
     """The data set of a release in a ledger, and its entry; warns of what is wrong."""
     from hedgerow.ledger.ledger import BudgetLedger
     from hedgerow.ledger.rules import digest_of
-    from hedgerow.report.dossier.booked import doubts, found_in
+    from hedgerow.report.dossier.dossier import doubts, found_in
 
     accounts = BudgetLedger(ledger).accounts()
     found, why = found_in(accounts, release, digest_of(folder))

@@ -34,7 +34,7 @@ def sign(
     import datetime
     from dataclasses import asdict
 
-    from hedgerow.cli.display.published import print_published
+    from hedgerow.cli.display.words import print_published
     from hedgerow.schema import refuse_no_unit
     from hedgerow.schema.diff import published_columns
     from hedgerow.studio.schema_text import SchemaText

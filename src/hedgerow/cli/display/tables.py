@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.display.terminal import print_drawing, print_json, print_table, say
 from hedgerow.errors import UsageError
-from hedgerow.report.sections.measured import HEADS, shown_tables, what_was_counted
-from hedgerow.report.sections.regions import largest, nested
+from hedgerow.report.sections.regions import HEADS, largest, nested, shown_tables, what_was_counted
 from hedgerow.report.words import number
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import sys
 import textwrap
 import unicodedata
@@ -14,13 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TextIO
+from types import FrameType
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from hedgerow.cli.arrow import load_arrow
-from hedgerow.cli.stop import INTERRUPTED
 from hedgerow.errors import DataWarning, HedgerowError, LedgerWarning, UsageError
 
 if TYPE_CHECKING:
@@ -31,9 +31,13 @@ __all__ = [
     "Bar",
     "Command",
     "CommandGroup",
+    "INTERRUPTED",
     "Lines",
+    "Stopped",
     "data_warnings",
     "example",
+    "heed_signals",
+    "load_arrow",
     "note",
     "print_drawing",
     "print_json",
@@ -45,6 +49,74 @@ __all__ = [
     "warn",
     "warned",
 ]
+
+
+# Being told to stop: everything a run has begun is cleared away before it ends.
+
+
+INTERRUPTED = 130  # what a shell reports for a command that was stopped with Ctrl-C
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal other than Ctrl-C asked the command to end.
+
+    Args:
+        number: The signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.exit_code = 128 + number  # as a shell reports it
+
+
+def heed_signals() -> None:
+    """Treats a closed terminal and a polite kill like Ctrl-C.
+
+    Their own effect would be to end the process on the spot, and a half-written release would stay
+    behind. What is ignored on purpose, as under nohup, stays ignored.
+    """
+    for name in ("SIGTERM", "SIGHUP"):  # not every system has both
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _stop)
+
+
+def _stop(number: int, _: FrameType | None) -> NoReturn:
+    # The second of two signals, as a closing session sends them, must not disturb the clearing.
+    for name in ("SIGTERM", "SIGHUP"):
+        other = getattr(signal, name, None)
+        if other is not None and signal.getsignal(other) is _stop:
+            signal.signal(other, signal.SIG_IGN)
+    raise Stopped(number)
+
+
+# Arrow without pandas, for a process that is one command.
+
+
+class _NoPandas:
+    """Says that there is no pandas to import."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ImportError(name)
+
+
+def load_arrow() -> None:
+    """Loads Arrow, which would load pandas at its first array, for half a second.
+
+    Arrow looks for pandas once, to know pandas' missing values and dates if it meets them in
+    Python's objects. A command reads files, so it meets none. Pandas can be imported afterwards.
+    """
+    if "pandas" in sys.modules:
+        return
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        import pyarrow as pa
+
+        pa.array([0]).to_numpy()
+    finally:
+        sys.meta_path.remove(finder)
 
 
 # Warnings of this run that are kept for its JSON: printed as text, they would spoil it.

@@ -1,7 +1,8 @@
-"""What commands say of a release and its books, in words. Everything here is public."""
+"""What commands say of a schema, a release and its books, in words. Everything here is public."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from hedgerow.report.words import (
     times,
     unmeasured,
 )
+from hedgerow.schema.diff import PublishedColumn
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
@@ -31,6 +33,7 @@ __all__ = [
     "facts",
     "guarantee",
     "many",
+    "print_published",
     "published",
     "purpose_words",
     "regions",
@@ -41,6 +44,9 @@ __all__ = [
     "times",
     "unmeasured",
 ]
+
+
+# What commands say of a release and its books, in words. Everything here is public.
 
 
 def published(release: Release) -> str:
@@ -77,3 +83,28 @@ def facts(release: Release) -> dict[str, Any]:
             if purpose != ALTOGETHER
         ],
     }
+
+
+# What a schema publishes by itself, column by column, as it is signed off.
+
+
+_SHOWN = 60  # texts of a column that are not marked, after which only their number is told
+
+
+def print_published(columns: Sequence[PublishedColumn], put: Callable[[str], None]) -> None:
+    """Prints every bound, value and label that is published, and marks what is rare, long or odd.
+
+    Args:
+        columns: What is published about each column.
+        put: Where a line goes.
+    """
+    put("Every release publishes this, whatever is counted:")
+    for column in columns:
+        plain = [one.text for one in column.texts if not one.mark]
+        more = f", ... and {len(plain) - _SHOWN} more (--json)" if len(plain) > _SHOWN else ""
+        put(f"  {column.name}: {', '.join(plain[:_SHOWN])}{more}".rstrip(": "))
+        for one in column.marked:
+            put(f"    ! {one.text}  [{one.mark}]")
+    marked = sum(len(column.marked) for column in columns)
+    if marked:
+        put(f"{marked} are marked with !: could anybody have written them without the data?")

@@ -14,10 +14,8 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting.cluster import partition as work
-from hedgerow.counting.cluster.connection import connected, explained
-from hedgerow.counting.cluster.workers import TAKEN, Workers
-from hedgerow.counting.engine import Domain, Histograms, Split
-from hedgerow.counting.layout import Layout
+from hedgerow.counting.cluster.connection import TAKEN, Workers, connected, explained
+from hedgerow.counting.engine import Domain, Histograms, Layout, Split
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.sums import RowSums
 from hedgerow.counting.tallies import Cells, histogram_questions

@@ -9,9 +9,8 @@ import numpy as np
 
 from hedgerow.arrays import Ints
 from hedgerow.counting.cluster import item_partition as work
-from hedgerow.counting.cluster.connection import connected, explained
+from hedgerow.counting.cluster.connection import Workers, connected, explained
 from hedgerow.counting.cluster.partition import merge_counts
-from hedgerow.counting.cluster.workers import Workers
 from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.sealed import Sealed
 from hedgerow.data import Transactions

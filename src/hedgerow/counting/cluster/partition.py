@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.counting.engine import Domain, Split
-from hedgerow.counting.layout import Bytes, Layout
+from hedgerow.counting.engine import Bytes, Domain, Layout, Split
 from hedgerow.counting.sums import RowSums
 from hedgerow.counting.tallies import (
     Bounds,

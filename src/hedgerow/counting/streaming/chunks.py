@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.counting.engine import Split
-from hedgerow.counting.layout import Bytes, Layout
+from hedgerow.counting.engine import Bytes, Layout, Split
 from hedgerow.counting.streaming.scratch import Shelf, Spare
 from hedgerow.counting.sums import RowSums
 from hedgerow.counting.tallies import (

@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import IO, Any
 
-from hedgerow.counting.layout import Bytes
+from hedgerow.counting.engine import Bytes
 from hedgerow.disk import FULL, Room
 from hedgerow.errors import DataError, UsageError
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.compiled import cores
-from hedgerow.counting.engine import Domain, Histograms, Split
-from hedgerow.counting.layout import Bytes, Layout
+from hedgerow.counting.engine import Bytes, Domain, Histograms, Layout, Split
 from hedgerow.counting.people import PersonCap
 from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.streaming.chunks import Chunks, Memory

@@ -37,7 +37,7 @@ from hedgerow.estimate.intervals.ends import (
     Stage,
     sums_of,
 )
-from hedgerow.measured.edges import PARTS
+from hedgerow.measured.tables import PARTS
 
 __all__ = ["missed_correlation", "typical_error"]
 

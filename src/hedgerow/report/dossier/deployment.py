@@ -12,12 +12,11 @@ from typing import Any
 import yaml  # type: ignore[import-untyped,unused-ignore]
 
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.measured.conversion import exact
+from hedgerow.measured.measurements import exact
 from hedgerow.release import Release
 from hedgerow.release.manifest import package_version
 from hedgerow.report import words
-from hedgerow.report.dossier.booked import Booked
-from hedgerow.report.dossier.handling import mechanisms, preparation
+from hedgerow.report.dossier.dossier import Booked, mechanisms, preparation
 from hedgerow.report.sections.promise import doubt
 from hedgerow.verification.verify import Verdict
 

@@ -1,27 +1,293 @@
-"""What a data protection officer or an ethics board must know about a release, as sections.
-
-Arranged by what NIST SP 800-226 asks of a differentially private deployment: the privacy
-parameters and the unit first, then mechanisms, utility and bias, then trust, security and exposure.
-Everything is public: it follows from the release, and from the budget ledger if one is given.
-"""
+"""The dossier of a release, for those who must approve it."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hedgerow.ledger.file import plain
-from hedgerow.measured.conversion import exact
+from hedgerow.ledger.file import Account, Entry, plain
+from hedgerow.ledger.rules import unit_of
+from hedgerow.measured.measurements import exact
+from hedgerow.methods import METHODS
 from hedgerow.release import Release
 from hedgerow.report import words
-from hedgerow.report.dossier.booked import Booked, doubts
-from hedgerow.report.dossier.handling import mechanisms, preparation
-from hedgerow.report.dossier.outline import Bullets, Grid, Part, Section
+from hedgerow.report.html import Safe, document, table, tag
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.sections.promise import Doubt, after, doubt, factor, percent_up
+from hedgerow.schema import Schema
 from hedgerow.verification.verify import Verdict
 
-__all__ = ["dossier", "lead", "warning"]
+__all__ = [
+    "Booked",
+    "Bullets",
+    "Grid",
+    "Part",
+    "Section",
+    "as_html",
+    "as_markdown",
+    "dossier",
+    "doubts",
+    "found_in",
+    "lead",
+    "mechanisms",
+    "preparation",
+    "warning",
+]
+
+
+# A document as plain parts, which become a page or Markdown. Text is escaped in both.
+
+
+_SHORT = 24  # characters: longer headings of rows need room on a phone, others leave it
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])")
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list: each entry a text, or some words to stress and a text."""
+
+    entries: tuple[str | tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table with a caption."""
+
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Part = str | Bullets | Grid
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands below it."""
+
+    title: str
+    parts: tuple[Part, ...]
+
+
+def as_html(title: str, lead: str, sections: Sequence[Section], warning: str | None = None) -> str:
+    """The document as a page in one file, in the style of the report.
+
+    Args:
+        title: Its title.
+        lead: What it is, in a sentence.
+        sections: Its sections, which are numbered.
+        warning: What nobody may overlook, if anything.
+    """
+    body = [
+        tag("section", tag("h2", f"{number}. {one.title}"), *map(_html, one.parts))
+        for number, one in enumerate(sections, 1)
+    ]
+    head = tag("header", tag("p", "hedgerow", class_="brand"), tag("h1", title),
+               tag("p", lead, class_="lead"), class_="top")  # fmt: skip
+    banner = None
+    if warning is not None:
+        words = tag("p", tag("strong", warning))
+        banner = tag("aside", words, class_="banner", aria_label="Warning")
+    return document(title, banner, tag("div", head, tag("main", *body), class_="sheet"))
+
+
+def _html(part: Part) -> Safe:
+    if isinstance(part, Grid):
+        long = any(len(row[0]) > _SHORT for row in part.rows)
+        return table(part.caption, list(part.heads), part.rows, long=long)
+    if isinstance(part, Bullets):
+        entries = [
+            tag("li", one)
+            if isinstance(one, str)
+            else tag("li", tag("strong", f"{one[0]}. "), one[1])
+            for one in part.entries
+        ]
+        return tag("ul", *entries, class_="limits")
+    return tag("p", part)
+
+
+def as_markdown(
+    title: str, lead: str, sections: Sequence[Section], warning: str | None = None
+) -> str:
+    r"""The same as Markdown.
+
+    Example:
+        >>> one = Section("One", ("x < y", Bullets(("a",))))
+        >>> print(as_markdown("A_B", "About.", [one]), end="")
+        # A\_B
+        <BLANKLINE>
+        About.
+        <BLANKLINE>
+        ## 1. One
+        <BLANKLINE>
+        x \< y
+        <BLANKLINE>
+        - a
+    """
+    parts = [f"# {_plain(title)}"]
+    parts += [] if warning is None else [f"**{_plain(warning)}**"]
+    parts.append(_plain(lead))
+    for number, one in enumerate(sections, 1):
+        parts += [f"## {number}. {_plain(one.title)}", *map(_markdown, one.parts)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown(part: Part) -> str:
+    if isinstance(part, Grid):
+        lines = [part.heads, ("---",) * len(part.heads), *part.rows]
+        cells = [
+            " | ".join(cell if cell == "---" else _plain(cell) for cell in line) for line in lines
+        ]
+        return f"{_plain(part.caption)}:\n\n" + "\n".join(f"| {line} |" for line in cells)
+    if isinstance(part, Bullets):
+        return "\n".join(
+            f"- {_plain(one)}"
+            if isinstance(one, str)
+            else f"- **{_plain(one[0])}.** {_plain(one[1])}"
+            for one in part.entries
+        )
+    return _plain(part)
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    text = _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+    text = _SPECIAL.sub(r"\\\1", text)
+    # at the start of a line these would make a list, and a name could look like an address
+    text = re.sub(r"^(\s*\d*)([-+=.)])(?=[-=\s]|$)", r"\1\\\2", text)
+    return text.replace("://", ":\\//")
+
+
+# How a release was made of data, in sentences: the preparation of records, and the mechanisms.
+
+
+_CHOSEN: tuple[tuple[frozenset[str], str], ...] = (
+    (
+        frozenset(("select", "cut", "relate")),
+        "Choices are made by the exponential mechanism or by permute-and-flip.",
+    ),
+    (
+        frozenset(("test", "gate")),
+        "Which partitions are divided further is decided by noisy counts and public thresholds.",
+    ),
+    (
+        frozenset(("side",)),
+        "Risks are measured on synthetic rows, published by DiffMulti from a part of the budget: "
+        "with the exponential mechanism or permute-and-flip, and discrete Laplace noise.",
+    ),
+)
+
+
+def preparation(schema: Schema) -> list[str]:
+    """What is done to data before it is counted, as sentences."""
+    told = []
+    if schema.identifiers:
+        told.append(f"Columns dropped: {', '.join(schema.identifiers)}.")
+    if schema.kind == "transactions":
+        items = schema.transaction_items
+        told.append(
+            f"Items outside the public universe: {items.foreign}; records without items: "
+            f"{items.empty}; at most {items.max_items or 'any number of'} items of a record count."
+        )
+    return [
+        *told,
+        "Each rule looks at one record, or at the rows of one person, alone.",
+    ]
+
+
+def mechanisms(release: Release) -> str:
+    """The mechanisms of a release, in a paragraph."""
+    about = METHODS[release.method].words if release.method in METHODS else "is not installed here"
+    told = release.describe()
+    paid = {purpose for purpose, _, _ in words.spending(release.ledger, str)}
+    chosen = [text for purposes, text in _CHOSEN if paid & purposes]
+    sampled = (
+        "All that the guarantee rests on is sampled exactly, in integer arithmetic, from a "
+        "cryptographic random source."
+    )
+    parts = [f"{release.method} {about}.", *chosen, told.counts, sampled, told.suppressed or ""]
+    return " ".join(part for part in parts if part)
+
+
+# Whether the entry of a budget ledger is that of a release, and what speaks against it.
+
+
+Booked = tuple[Account, Entry | None]
+"""A data set of a budget ledger, and the entry of the release in it, if it is found."""
+
+
+def found_in(
+    accounts: Iterable[Account], release: Release, digest: str | None
+) -> tuple[Booked | None, str | None]:
+    """The entry of a release among all of a ledger, and what is to be said if it is none.
+
+    The hash of a manifest tells releases apart. What a manifest calls itself does not: anybody can
+    write it there. So an entry that has a hash must have this one, and an entry without is taken
+    only if it agrees with the release in all else.
+
+    Args:
+        accounts: The data sets of the ledger.
+        release: The release.
+        digest: The hash of its manifest.
+    """
+    every = [(account, entry) for account in accounts for entry in account.entries]
+    for account, entry in every:
+        if digest is not None and entry.digest == digest:
+            return (account, entry), None
+    name = release.ledger.get("release_id")
+    for account, entry in every:
+        if name is None or entry.release_id != name:
+            continue
+        if entry.digest is None and not _differs(release, entry):
+            return (account, entry), None
+        why = "its hash" if entry.digest is not None else ", ".join(_differs(release, entry))
+        return (account, None), (
+            f"The id of the release is that of entry {entry.number}, which is of another release "
+            f"by {why}: the manifest was changed, or its id was copied."
+        )
+    return None, None
+
+
+def doubts(release: Release, entry: Entry) -> list[str]:
+    """What speaks against an entry, as sentences; none if it is what it should be."""
+    told = []
+    if entry.digest is None:
+        told.append(
+            "The entry has no hash of the manifest. Only the id that the manifest states connects "
+            "the two, and whoever writes a manifest can state any."
+        )
+    if differs := _differs(release, entry):
+        told.append(f"The entry differs from the release in: {', '.join(differs)}.")
+    if not entry.counts:
+        told.append(
+            f"The entry was {entry.state}, so it counts for nothing in the total, although the "
+            "release exists."
+        )
+    return told
+
+
+def _differs(release: Release, entry: Entry) -> list[str]:
+    promise = release.guarantee
+    pairs = {
+        "method": (entry.method, release.method),
+        "epsilon": (entry.epsilon, exact(promise["epsilon"])),
+        "delta": (entry.delta, exact(promise["delta"])),
+        "unit": (entry.unit, unit_of(release.schema)),
+    }
+    return [name for name, (booked, stated) in pairs.items() if booked != stated]
+
+
+# What a data protection officer or an ethics board must know about a release, as sections.
+#
+# Arranged by what NIST SP 800-226 asks of a differentially private deployment: the privacy
+# parameters and the unit first, then mechanisms, utility and bias, then trust, security and
+# exposure. Everything is public: it follows from the release, and from the budget ledger if one is
+# given.
+
 
 OPEN = "(to be completed by a person)"
 _ODDS = ((1, 1000), (1, 100), (1, 10), (1, 2))

@@ -15,9 +15,14 @@ from hedgerow.report import words
 from hedgerow.report.charts import bar
 from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.report.labels import part_of, rounded
-from hedgerow.report.sections.measured import HEADS, shown_tables, what_was_counted
-from hedgerow.report.sections.regions import largest
-from hedgerow.report.sections.tree import grid_picture, tree_picture
+from hedgerow.report.sections.regions import (
+    HEADS,
+    grid_picture,
+    largest,
+    shown_tables,
+    tree_picture,
+    what_was_counted,
+)
 from hedgerow.report.tables import picked
 from hedgerow.schema.item_tree import ItemTree
 

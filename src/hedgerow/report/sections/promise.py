@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import ReleaseError, UnverifiableError
-from hedgerow.measured.conversion import exact
+from hedgerow.measured.measurements import exact
 from hedgerow.report import words
 from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.verification.verify import Verdict

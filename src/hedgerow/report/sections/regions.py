@@ -1,4 +1,4 @@
-"""The largest regions of a release and its tree, ready to be shown."""
+"""Regions, the tree that made them, and measured tables, on a page about a release."""
 
 from __future__ import annotations
 
@@ -12,13 +12,34 @@ import numpy as np
 
 from hedgerow.estimate.answers import USUAL
 from hedgerow.estimate.noise import half_width
+from hedgerow.measured import GridPartition, TreePartition
+from hedgerow.release import TableRelease
+from hedgerow.report import words
+from hedgerow.report.html import Safe, join, tag
+from hedgerow.report.labels import part_of
 
 if TYPE_CHECKING:
-    from hedgerow.measured import GridPartition, TreePartition
-    from hedgerow.release import TableRelease
+    from hedgerow.release import MarginalsRelease
     from hedgerow.schema import Attribute
 
-__all__ = ["ShownRegion", "cuts", "largest", "nested"]
+__all__ = [
+    "Branch",
+    "HEADS",
+    "ShownRegion",
+    "ShownTable",
+    "cuts",
+    "grid_picture",
+    "largest",
+    "nested",
+    "shown_tables",
+    "tree_picture",
+    "upper_tree",
+    "what_was_counted",
+]
+
+
+# The largest regions of a release and its tree, ready to be shown.
+
 
 _ANY = 50  # points that noise may move a share by, from which it says nothing
 _SEVERAL = 3  # members of a group that have the same value, from which they are counted
@@ -200,3 +221,289 @@ def cuts(
         pairs = zip(cut, cut[1:], strict=False)
         parts[attribute.name] = [named(attribute, int(low), int(high)) for low, high in pairs]
     return parts
+
+
+# The regions of a table as pictures: a tree seen from the top, or a grid by its cuts.
+
+
+_LEVELS = 5
+_LEAST = 0.012  # the share of everybody below which a branch is drawn together with others
+_READABLE = 0.075  # below this share a box has no room for words
+_LISTED = 3  # levels in words
+_PARTS = 40
+_EVERYONE = "everyone"
+
+
+@dataclass(kw_only=True)
+class Branch:
+    """A node of the tree as it is drawn.
+
+    Args:
+        where: What tells it from its parent.
+        count: Its published count.
+        mark: The share of the most frequent class in it.
+        regions: How many regions it is divided into.
+        below: Its branches, as far as they are drawn.
+        merged: How many branches it stands for, if it is what is left of several.
+    """
+
+    where: str
+    count: int
+    mark: float
+    regions: int
+    below: list[Branch] = field(default_factory=list)
+    merged: int = 0
+
+
+def upper_tree(release: TableRelease, tree: TreePartition) -> Branch:
+    """The upper part of a tree, with small branches drawn together."""
+    nodes = len(tree.parent)
+    counts = np.zeros((nodes, release.counts.shape[1]), np.int64)
+    counts[tree.leaves[release.regions]] = release.counts
+    regions = (tree.split < 0).astype(np.int64)
+    for depth in range(int(tree.depth.max()), 0, -1):
+        here = np.flatnonzero(tree.depth == depth)
+        np.add.at(counts, tree.parent[here], counts[here])
+        np.add.at(regions, tree.parent[here], regions[here])
+    totals, largest = counts.sum(axis=1), int(counts[0].argmax())
+    first = np.searchsorted(tree.parent[1:], np.arange(nodes)) + 1  # children stand side by side
+    last = np.searchsorted(tree.parent[1:], np.arange(nodes), side="right") + 1
+    everybody = max(1, int(totals[0]))
+
+    def branch(node: int, where: str) -> Branch:
+        total = int(totals[node])
+        found = Branch(
+            where=where,
+            count=total,
+            mark=int(counts[node, largest]) / max(1, total),
+            regions=int(regions[node]),
+        )
+        if tree.depth[node] >= _LEVELS or tree.split[node] < 0:
+            return found
+        axis = int(tree.split[node])
+        attribute = release.schema.attributes[axis]
+        small = []
+        for child in range(int(first[node]), int(last[node])):
+            if totals[child] < _LEAST * everybody:
+                small.append(child)
+                continue
+            label = part_of(attribute, int(tree.lo[child, axis]), int(tree.hi[child, axis]))
+            found.below.append(branch(child, f"{attribute.name} {label}"))
+        if small:
+            count = int(totals[small].sum())
+            mark = int(counts[small, largest].sum()) / max(1, count)
+            number = int(regions[small].sum())
+            name = words.many(len(small), "smaller part")
+            found.below.append(
+                Branch(where=name, count=count, mark=mark, regions=number, merged=len(small))
+            )
+        return found
+
+    return branch(0, _EVERYONE)
+
+
+def tree_picture(release: TableRelease, tree: TreePartition) -> Safe:
+    """The tree from the top, boxes as wide as their counts, and the same in words."""
+    root = upper_tree(release, tree)
+    classes = release.schema.classes
+    largest = int(release.counts.sum(axis=0).argmax())
+    says = ""
+    if classes and release.schema.target is not None:
+        says = (
+            f" The strip at the bottom of a box is as long as the share of "
+            f"{release.schema.target.name} {classes[largest]} in it."
+        )
+    label = (
+        f"The tree of {words.many(root.regions, 'region')} from the top, each box as wide as its "
+        "count; the list below says it in words."
+    )
+    depth = int(tree.depth.max())
+    stripes = "; striped boxes stand for several small parts" if _striped(root) else ""
+    return join(
+        [
+            tag(
+                "p",
+                f"All {release.schema.unit_names[1]} were divided step by step into "
+                f"{words.many(root.regions, 'region')}, at most {words.many(depth, 'step')} deep. "
+                f"Boxes are as wide as their noisy counts{stripes}.{says}",
+            ),
+            tag(
+                "div",
+                tag(
+                    "div",
+                    _drawn(root, max(1, root.count), bool(classes)),
+                    class_="tree",
+                    role="img",
+                    aria_label=label,
+                ),
+                class_="wide",
+                tabindex=0,
+                role="group",
+                aria_label="The tree",
+            ),
+            tag(
+                "details",
+                tag("summary", "The tree in words"),
+                tag("ul", _listed(root, 0), class_="branch"),
+            ),
+        ]
+    )
+
+
+def _striped(branch: Branch) -> bool:
+    return bool(branch.merged) or any(_striped(child) for child in branch.below)
+
+
+def _drawn(branch: Branch, everybody: int, classes: bool) -> Safe:
+    share = branch.count / everybody
+    style = f"flex:{max(branch.count, 1)} 1 0"
+    inside: list[Safe] = []
+    if share >= _READABLE:
+        inside = [tag("b", branch.where), tag("span", _number(branch))]
+    if classes and branch.count:
+        inside.append(tag("span", class_="mark", style=f"width:{branch.mark:.1%}"))
+    kind = "box" + (" more" if branch.merged else "") + ("" if share >= _READABLE else " thin")
+    title = f"{branch.where}{_number(branch, ': ')}"
+    box = tag("div", *inside, class_=kind, title=title)
+    kids = [_drawn(child, everybody, classes) for child in branch.below]
+    return tag(
+        "div", box, tag("div", *kids, class_="kids") if kids else None, class_="node", style=style
+    )
+
+
+def _number(branch: Branch, before: str = "") -> str:
+    """How many are in a branch; of everyone the head of the page tells it, by all measurements."""
+    return "" if branch.where == _EVERYONE else f"{before}{branch.count:,}"
+
+
+def _listed(branch: Branch, depth: int) -> Safe:
+    more = f", in {branch.regions:,} regions" if branch.regions > 1 else ""
+    text = f"{branch.where}{_number(branch, ': ')}{more}"
+    below = [_listed(child, depth + 1) for child in branch.below] if depth < _LISTED else []
+    return tag("li", text, tag("ul", *below, class_="branch") if below else None)
+
+
+def grid_picture(release: TableRelease, grid: GridPartition) -> Safe:
+    """One strip for each attribute, cut where the grid cuts it."""
+    strips = []
+    whole = []
+    for attribute, edges, labels in zip(
+        release.schema.attributes, grid.edges, cuts(release, grid, part_of).values(), strict=True
+    ):
+        if len(labels) == 1:
+            whole.append(attribute.name)
+            continue
+        widths = np.diff(edges).tolist()
+        shown = list(zip(labels, widths, strict=True))[:_PARTS]
+        pieces = [
+            tag("span", label, style=f"flex:{width} 1 0", title=label) for label, width in shown
+        ]
+        strips += [
+            tag("h3", f"{attribute.name}: {words.many(len(labels), 'part')}"),
+            tag("div", *pieces, class_="strip", role="img", aria_label="; ".join(labels[:_PARTS])),
+        ]
+    left = tag("p", f"Not divided: {', '.join(whole)}.", class_="note") if whole else None
+    return join(
+        [
+            tag(
+                "p",
+                f"Every region is a combination of one part of each attribute: "
+                f"{words.many(grid.cells, 'region')} in all.",
+            ),
+            *strips,
+            left,
+        ]
+    )
+
+
+# Which tables a release counted, ready to be shown: in words, with their noise.
+
+
+HEADS = ("table", "cells", "give or take", "counted as")
+
+_AS = {
+    "named": "named by the schema",
+    "pairs": "a chosen pair",
+    "more_pairs": "a chosen pair",
+    "by_class": "an attribute by the class",
+    "single": "an attribute alone",
+    "again": "the same again",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownTable:
+    """A table of noisy counts as a reader sees it.
+
+    Args:
+        names: Its columns, in the order of the schema.
+        cells: How many cells it has; of pairs, groups of values.
+        error: How far noise may move the count of a cell, with 95%.
+        counted_as: Why it was counted.
+    """
+
+    names: tuple[str, ...]
+    cells: int
+    error: float
+    counted_as: str
+
+    @property
+    def words(self) -> str:
+        """Its columns on one line.
+
+        Example:
+            >>> ShownTable(names=("age", "ill"), cells=34, error=9.5, counted_as="").words
+            'age by ill'
+        """
+        return " by ".join(self.names)
+
+
+def shown_tables(release: MarginalsRelease) -> list[ShownTable]:
+    """Every table that was counted: those that were named or chosen first.
+
+    Args:
+        release: A release of tables.
+    """
+    names, order = [one.name for one in release.schema.columns], list(_AS)
+    return [
+        ShownTable(
+            names=tuple(names[column] for column in sorted(table.columns)),
+            cells=table.values.size,
+            error=float(
+                half_width(np.sqrt(table.tail), USUAL, 1.0 if table.law == "laplace" else 0.0)
+            ),
+            counted_as=_AS[table.kind],
+        )
+        for table in sorted(release.tables.tables, key=lambda one: order.index(one.kind))
+    ]
+
+
+def what_was_counted(release: MarginalsRelease) -> str:
+    """What was counted, as a sentence: each kind of table with its number.
+
+    Args:
+        release: A release of tables.
+    """
+    kinds = [table.kind for table in release.tables.tables]
+    schema, every = release.schema, len(release.partition.counted)
+    parts = []
+    for kind, by in (("by_class", " by the class"), ("single", " alone")):
+        if number := sum(
+            table.kind == kind and table.columns[0] != release.partition.attributes
+            for table in release.tables.tables
+        ):
+            which = "every attribute" if number == every else f"{number} of {every} attributes"
+            parts.append(which + by)
+    if named := kinds.count("named"):
+        parts.append(f"{named} table{'' if named == 1 else 's'} that the schema names")
+    chosen = [table.columns for table in release.tables.tables if table.grouped]
+    if chosen:
+        classed = sum(len(columns) == 3 for columns in chosen)
+        by = f", {classed} of them by the class" if classed else ""
+        parts.append(
+            f"{len(chosen)} chosen pair{'' if len(chosen) == 1 else 's'} of attributes{by}"
+        )
+    if fine := sorted({place for place, _ in release.tables.fine}):
+        those = ", ".join(schema.attributes[place].name for place in fine)
+        parts.append(f"large groups of {those} again in parts")
+    return f"Counted over all {schema.unit_names[1]}: {'; '.join(parts)}."

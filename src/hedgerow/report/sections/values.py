@@ -14,7 +14,7 @@ from hedgerow.report.charts import labels_of, numbers, share_bars
 from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.report.kinds import KINDS
 from hedgerow.report.labels import rounded
-from hedgerow.report.sections.known import Least
+from hedgerow.report.sections.associations import Least
 from hedgerow.report.tables import REMARKS, picked
 from hedgerow.schema import Attribute, Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary

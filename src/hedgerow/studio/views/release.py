@@ -81,7 +81,7 @@ def dossier(asked: Asked) -> Response:
 
 def _dossier(asked: Asked) -> str:
     from hedgerow.report.dossier import dossier as document
-    from hedgerow.report.dossier.outline import as_html
+    from hedgerow.report.dossier.dossier import as_html
     from hedgerow.verification import verify
 
     way, release, _ = _opened(asked)
@@ -95,7 +95,7 @@ def _booked(way: Way, release: Release) -> Any:
     """The entry of the release in a ledger of the folder, if one has it."""
     from hedgerow.ledger.ledger import BudgetLedger
     from hedgerow.ledger.rules import digest_of
-    from hedgerow.report.dossier.booked import found_in
+    from hedgerow.report.dossier.dossier import found_in
 
     for ledger in look(way.root).ledgers:
         accounts = BudgetLedger(inside(way.root, ledger)).accounts()
@@ -230,7 +230,7 @@ def _regions(release: Release) -> Listed:
 
 
 def _tables(release: Release) -> Listed:
-    from hedgerow.report.sections.measured import HEADS, shown_tables
+    from hedgerow.report.sections.regions import HEADS, shown_tables
 
     found = shown_tables(release.expect(MarginalsRelease))
     return HEADS, [

@@ -10,7 +10,7 @@ from hedgerow.cli import simulate as want
 from hedgerow.cli.simulate import Trials
 from hedgerow.evaluate import by_accuracy
 from hedgerow.evaluate.by_accuracy import Granted, Promise
-from hedgerow.evaluate.wishes import read_wish
+from hedgerow.evaluate.trials import read_wish
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(

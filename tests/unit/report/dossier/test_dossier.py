@@ -14,10 +14,20 @@ import hedgerow as hr
 from hedgerow import sample
 from hedgerow.ledger.file import Account, Entry
 from hedgerow.release import Release
-from hedgerow.report.dossier.booked import doubts, found_in
-from hedgerow.report.dossier.dossier import OPEN, dossier, lead, warning
-from hedgerow.report.dossier.handling import mechanisms
-from hedgerow.report.dossier.outline import Bullets, Grid, Section, as_html, as_markdown
+from hedgerow.report.dossier.dossier import (
+    OPEN,
+    Bullets,
+    Grid,
+    Section,
+    as_html,
+    as_markdown,
+    dossier,
+    doubts,
+    found_in,
+    lead,
+    mechanisms,
+    warning,
+)
 from hedgerow.sample.survey import shop_schema, transactions
 from hedgerow.schema import Metadata
 from hedgerow.verification import verify

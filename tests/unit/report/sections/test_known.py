@@ -11,8 +11,8 @@ import pytest
 
 from hedgerow.release import Release, RowsRelease
 from hedgerow.report.page import page
+from hedgerow.report.sections.associations import least
 from hedgerow.report.sections.findings import findings
-from hedgerow.report.sections.known import least
 from hedgerow.report.tables import headings, how_to_read, lines
 from hedgerow.report.words import number
 from hedgerow.schema import Schema

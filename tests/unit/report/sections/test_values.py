@@ -11,7 +11,7 @@ from hedgerow.release import Release, TableRelease
 from hedgerow.release.histogram import Spread
 from hedgerow.report.charts import apart, histogram, numbers, share_bars
 from hedgerow.report.page import page
-from hedgerow.report.sections.tree import tree_picture
+from hedgerow.report.sections.regions import tree_picture
 from hedgerow.report.sections.values import values
 from hedgerow.report.tables import REMARKS
 from hedgerow.schema import Schema
