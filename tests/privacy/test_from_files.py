@@ -29,8 +29,9 @@ from hedgerow.audit.replay import compare, record, replay
 from hedgerow.audit.rules import ROUNDING, replay_pair
 from hedgerow.audit.search import Telling
 from hedgerow.counting import people
-from hedgerow.data import person, table
+from hedgerow.data import people as person
 from hedgerow.data import records as lookup
+from hedgerow.data import table
 from hedgerow.privacy.budget import Budget
 from hedgerow.publish import clusters, publisher
 from hedgerow.publish.diffgen import DiffGen
