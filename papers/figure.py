@@ -263,7 +263,9 @@ class Claim:
             far = (line.mean - other) * (-1 if self.sense == "below" else 1)
             one: Verdict
             if self.sense == "equal":
-                one = "holds" if abs(far) <= max(chance, self.within) else "does not hold"
+                one = "ties" if abs(far) <= chance else "does not hold"
+                if abs(far) <= max(2 * error, self.within):
+                    one = "holds"
             elif abs(far) <= chance:
                 one = "ties"
             else:

@@ -218,7 +218,8 @@ def claim(**more):
         ({"than": 0.5, "sense": "below"}, 0.4, 0.03, "holds"),
         ({"than": 0.5, "sense": "below"}, 0.6, 0.03, "does not hold"),
         ({"than": 0.5, "sense": "equal"}, 0.6, 0.03, "does not hold"),
-        ({"than": 0.5, "sense": "equal"}, 0.6, 0.04, "holds"),
+        ({"than": 0.5, "sense": "equal"}, 0.6, 0.04, "ties"),
+        ({"than": 0.5, "sense": "equal"}, 0.6, 0.06, "holds"),
         ({"than": 0.5, "sense": "equal", "within": 0.2}, 0.6, 0.0, "holds"),
     ],
 )
