@@ -25,14 +25,7 @@ from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.publish.publisher import Outcome
 from hedgerow.publish.steps.rows import RowsOutcome
 
-__all__ = [
-    "Event",
-    "Learned",
-    "Seen",
-    "Viewer",
-    "distinguish",
-    "learn",
-]
+__all__ = ["Event", "Viewer", "distinguish", "learn"]
 
 
 # What an adversary sees of a release, as numbers: the features of the learned distinguisher.

@@ -27,7 +27,6 @@ from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.schema import Schema
 
 __all__ = [
-    "CROWDED_CAP",
     "CROWDED_OTHERS",
     "Pair",
     "Pick",

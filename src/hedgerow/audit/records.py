@@ -27,8 +27,6 @@ __all__ = [
     "Records",
     "Rows",
     "Sketch",
-    "TableRecords",
-    "TransactionRecords",
     "crowded",
     "published_count",
     "records_of",

@@ -46,7 +46,7 @@ from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.schema import Schema
 from hedgerow.suggestions import check_arguments
 
-__all__ = ["TINY_CELLS", "audit"]
+__all__ = ["audit"]
 
 TINY_CELLS = 32
 """How many kinds of records there may be in a domain that is enumerated."""

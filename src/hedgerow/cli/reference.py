@@ -19,7 +19,7 @@ import typer
 from hedgerow.cli.settings import MethodOption, kind_of, method_options, settings_of
 from hedgerow.methods import METHODS
 
-__all__ = ["reference", "settings_table", "with_settings"]
+__all__ = ["reference", "with_settings"]
 
 _BEGIN, _END = "<!-- settings: made by `make docs` -->", "<!-- end of settings -->"
 

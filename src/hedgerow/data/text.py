@@ -17,8 +17,6 @@ from hedgerow.errors import DataError
 from hedgerow.schema.attributes import Encoding
 
 __all__ = [
-    "DELIMITERS",
-    "Header",
     "LONG",
     "LONGEST",
     "OPEN",

@@ -32,7 +32,6 @@ __all__ = [
     "Transactions",
     "check_transactions",
     "is_text",
-    "read_lines",
     "read_records",
     "read_transactions",
 ]

@@ -50,17 +50,7 @@ from hedgerow.errors import DataError, SchemaError, UsageError
 from hedgerow.schema.items import DEFAULT_FAN_OUT
 from hedgerow.schema.lint import labels_fault, range_fault
 
-__all__ = [
-    "Interview",
-    "Settled",
-    "accept_item",
-    "answered_items",
-    "answered_schema",
-    "interview_of",
-    "item_questions",
-    "settle",
-    "signed_schema",
-]
+__all__ = ["Interview", "answered_schema", "interview_of", "settle", "signed_schema"]
 
 
 # What every column becomes by the answers to the questions of a draft.

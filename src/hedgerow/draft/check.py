@@ -22,16 +22,7 @@ from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
-__all__ = [
-    "NearValues",
-    "OwnValues",
-    "RareValues",
-    "SeveralRows",
-    "UnusedValues",
-    "check_rows",
-    "holders",
-    "rare_warnings",
-]
+__all__ = ["check_rows", "holders"]
 
 
 # Attributes that nearly identify people in the data: something for the steward to hear.

@@ -47,17 +47,11 @@ __all__ = [
     "file_lines",
     "head_lines",
     "item_separator",
-    "items_draft",
-    "items_of_lists",
-    "items_of_text",
-    "key_of",
     "looks_like_transactions",
-    "may_hold_lines",
     "sketch_of",
     "sketch_table",
     "universe_lines",
     "universe_of",
-    "wrapped",
 ]
 
 

@@ -34,7 +34,6 @@ from hedgerow.schema.schema import Schema
 __all__ = [
     "FEWEST",
     "Guess",
-    "code_order",
     "date_formats",
     "guess_column",
     "known_list",

@@ -26,9 +26,7 @@ __all__ = [
     "accept",
     "accept_choice",
     "asked_together",
-    "complete_groups",
     "from_lines",
-    "is_labelled",
     "join",
     "kind_of",
     "left_out",
@@ -40,7 +38,6 @@ __all__ = [
     "read_values",
     "reason",
     "remark",
-    "revised",
     "split",
     "to_lines",
 ]

@@ -13,7 +13,7 @@ from hedgerow.optimise.side import Side
 from hedgerow.optimise.solve import solve
 from hedgerow.publish.supermodular import Supermodular
 
-__all__ = ["PersonalTable", "personal_table"]
+__all__ = ["personal_table"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,7 +45,7 @@ from hedgerow.release import (
 )
 from hedgerow.suggestions import check_arguments
 
-__all__ = ["Distortion", "Judgement", "Personal", "judge"]
+__all__ = ["Judgement", "Personal", "judge"]
 
 QUERIES = 1000
 QUICK_QUERIES, QUICK_ROWS = 200, 4_000

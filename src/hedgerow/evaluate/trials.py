@@ -36,8 +36,6 @@ __all__ = [
     "Public",
     "Result",
     "Simulated",
-    "TableTrial",
-    "TransactionsTrial",
     "Wish",
     "cells_of_release",
     "errors_of",

@@ -21,7 +21,6 @@ __all__ = [
     "Account",
     "Change",
     "Entry",
-    "LAYOUT",
     "LAYOUT_1",
     "VERSION",
     "create",

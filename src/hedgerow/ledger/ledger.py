@@ -30,7 +30,6 @@ __all__ = [
     "Entry",
     "Notes",
     "as_text",
-    "mark_replaced",
     "plain",
     "unit_of",
 ]

@@ -23,8 +23,6 @@ __all__ = [
     "MEASUREMENTS",
     "PARTITION",
     "SHAPES",
-    "itemsets_from",
-    "itemsets_table",
     "measurement_heads",
     "measurements_from",
     "measurements_table",

@@ -18,7 +18,7 @@ from hedgerow.release.tabulate import reliability
 from hedgerow.schema import Attribute, Categorical, Items, Numeric, Schema
 from hedgerow.schema.query import Query
 
-__all__ = ["BINS", "Spread", "bands", "bins", "item_spread", "spread_of", "spreads"]
+__all__ = ["BINS", "Spread", "bands", "bins", "item_spread", "spreads"]
 
 Ask = Callable[[list[Query]], Answers]
 

@@ -25,7 +25,6 @@ __all__ = [
     "Booking",
     "Document",
     "FORMAT",
-    "FORMAT_VERSION",
     "MANIFEST",
     "NOTE",
     "check_guarantee",

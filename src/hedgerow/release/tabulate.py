@@ -33,7 +33,6 @@ __all__ = [
     "Bins",
     "CountTable",
     "TableOptions",
-    "Division",
     "cells_of",
     "check_table",
     "divisions_of",

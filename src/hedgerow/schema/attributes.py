@@ -17,7 +17,6 @@ from hedgerow.suggestions import check_fields
 __all__ = [
     "Attribute",
     "Categorical",
-    "DecimalMark",
     "Encoding",
     "Grid",
     "Kind",

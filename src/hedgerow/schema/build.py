@@ -77,15 +77,7 @@ from hedgerow.schema.yaml_reader import (
     typed_text,
 )
 
-__all__ = [
-    "ColumnSource",
-    "ItemsSource",
-    "build_items",
-    "build_values",
-    "load_schema",
-    "schema_from_dict",
-    "schema_from_text",
-]
+__all__ = ["load_schema", "schema_from_dict", "schema_from_text"]
 
 
 # From the `items:` of a schema file to Items.

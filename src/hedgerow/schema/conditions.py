@@ -17,7 +17,6 @@ from typing import NamedTuple, NoReturn
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric, read_number
 
 __all__ = [
-    "Condition",
     "Intervals",
     "Item",
     "Labels",

@@ -24,7 +24,6 @@ __all__ = [
     "BooleanModel",
     "CategoricalModel",
     "FileModel",
-    "IdentifierModel",
     "ItemsModel",
     "Lines",
     "MetadataModel",

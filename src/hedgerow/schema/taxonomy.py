@@ -12,15 +12,7 @@ from typing import Any, Literal
 
 from hedgerow.suggestions import check_fields
 
-__all__ = [
-    "REST",
-    "Reading",
-    "Taxonomy",
-    "examples",
-    "is_pattern",
-    "reading_faults",
-    "rule_fault",
-]
+__all__ = ["REST", "Reading", "Taxonomy", "examples", "is_pattern", "reading_faults"]
 
 
 # A taxonomy: a public tree of labels whose leaves are the raw values of an attribute.

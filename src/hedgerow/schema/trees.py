@@ -59,7 +59,6 @@ __all__ = [
     "paths_of",
     "read_arx",
     "read_hchy",
-    "read_mapping",
     "read_shared",
     "read_taxonomy_file",
     "read_tree",

@@ -18,7 +18,6 @@ from hedgerow.schema.lint import MAX_DEPTH, Fault, Report, raise_faults
 __all__ = [
     "Entries",
     "ListNode",
-    "MAX_NESTING",
     "Node",
     "ONLY_INSIDE",
     "Text",

@@ -19,7 +19,6 @@ from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import ReleaseError
 
 __all__ = [
-    "Claims",
     "broken",
     "claims",
     "column_of",

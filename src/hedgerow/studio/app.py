@@ -38,7 +38,7 @@ from hedgerow.studio.views import ROUTES
 if TYPE_CHECKING:
     from hedgerow.studio.guided import Guided
 
-__all__ = ["Asked", "Studio", "View", "find_view", "go", "link", "make_app"]
+__all__ = ["Asked", "View", "find_view", "go", "link", "make_app"]
 
 MOST_BYTES = 2_000_000  # of a form
 MOST_FIELDS = 10_000

@@ -28,16 +28,13 @@ if TYPE_CHECKING:
     from hedgerow.data.table import Preparation
 
 __all__ = [
-    "Bar",
     "Command",
     "CommandGroup",
     "INTERRUPTED",
     "Lines",
-    "Stopped",
     "data_warnings",
     "example",
     "heed_signals",
-    "load_arrow",
     "note",
     "print_drawing",
     "print_json",

@@ -22,7 +22,6 @@ from hedgerow.data.records import Lookup, Noted, Records, items_of
 from hedgerow.schema import Schema
 
 __all__ = [
-    "ItemPartition",
     "cells",
     "expanded",
     "item_partition_of",

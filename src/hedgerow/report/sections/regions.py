@@ -26,7 +26,6 @@ __all__ = [
     "Branch",
     "HEADS",
     "ShownRegion",
-    "ShownTable",
     "cuts",
     "grid_picture",
     "largest",

@@ -19,7 +19,7 @@ from hedgerow.studio.views.project import accounts_of
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
-__all__ = ["Curve", "curves_of", "method_of", "show", "simulate"]
+__all__ = ["method_of", "show", "simulate"]
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "2", "4")
 _RUNS = "3"
