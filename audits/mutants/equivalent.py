@@ -232,6 +232,16 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "codes = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)",
         "codes = codes.fill_null(-1).to_numpy(zero_copy_only=True).astype(np.int64)",
     ): "One array of whole numbers without nulls needs no copy, so asking for none is no error.",
+    (
+        "data/item_kernels.py",
+        "return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(0x7FFFFFFF))",
+        "return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64( 2147483646))",
+    ): "It says where an item is looked for first; it is found by its bytes.",
+    (
+        "publish/payment.py",
+        "return int(min(cells, most, max(parts) ** min(plan.specialisations, 64)))",
+        "return int(min(cells, most, max(parts) ** min(plan.specialisations, 63)))",
+    ): "Two to the power of 63 is above every number of cells that there can be.",
 }
 
 

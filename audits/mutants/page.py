@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import beta
+from scipy.stats import beta, binom
 
 from mutants.by_hand import BY_HAND, by_name
 from mutants.equivalent import reason
@@ -41,7 +41,7 @@ def summary(found: Found) -> tuple[str, bool]:
         lost = _survivors(part)
         share = 1 - len(lost) / max(1, len(part))
         lines.append(f"{len(part)} mutants {what}: {len(part) - len(lost)} caught ({share:.1%})")
-    good = not _survivors(by_hand) and len(_survivors(generated)) <= (1 - GOAL) * len(generated)
+    good = not _survivors(by_hand) and few(len(_survivors(generated)), len(generated))
     for each in _survivors(by_hand):
         lines.append(f"survived: {each['id']}")
     for each in _survivors(generated):
@@ -102,6 +102,11 @@ def _test(nodeid: str) -> str:
 
 def _code(text: str) -> str:
     return "`" + text.replace("|", "\\|") + "`"
+
+
+def few(lost: int, tried: int) -> bool:
+    """Whether so many survive by chance, once in a hundred times, if no more than 5% do."""
+    return float(binom.sf(lost - 1, tried, 1 - GOAL)) > 0.01  # noqa: PLR2004
 
 
 def worst(lost: int, tried: int) -> float:

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.errors import BudgetError, UsageError
 from hedgerow.ledger.ledger import BudgetLedger
-from hedgerow.ledger.rules import is_at
+from hedgerow.ledger.rules import check_text, is_at
 from hedgerow.privacy.budget import Budget
 
 
@@ -53,3 +53,9 @@ def test_an_unknown_data_set_is_told_up_to_ten_that_there_are(tmp_path: Path) ->
         book.check("0123456789", Budget.of("0.5"), method="m", unit="row")
     told = str(refused.value) + str(refused.value.hint)
     assert [name for name in names if name in told] == names[:10]
+
+
+def test_a_text_of_a_thousand_letters_is_the_longest() -> None:
+    assert check_text("reason", "x" * 1000) == "x" * 1000
+    with pytest.raises(UsageError):
+        check_text("reason", "x" * 1001)
