@@ -82,9 +82,9 @@ def a_look(patch: pytest.MonkeyPatch) -> None:
 def a_branch(patch: pytest.MonkeyPatch) -> None:
     honest = marginals.choose_pairs
 
-    def choose(curator: Any, pairs: Any, *rest: Any) -> Any:
-        exact = pairs.exact._Sealed__content.sum() // max(1, len(pairs.pairs))
-        return [] if exact % 2 else honest(curator, pairs, *rest)
+    def choose(curator: Any, pairs: Any, *rest: Any, **how: Any) -> Any:
+        exact = pairs.exact._Sealed__content.sum() // max(1, len(pairs.tables))
+        return [] if exact % 2 else honest(curator, pairs, *rest, **how)
 
     patch.setattr(marginals, "choose_pairs", choose)
 

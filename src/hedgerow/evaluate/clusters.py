@@ -159,8 +159,8 @@ def cluster_records(table: Table, clusters: int = 2, seed: int = 0) -> Ints:
     """Clusters the raw records by bisecting k-means over `features.boxes`. NOT PRIVATE.
 
     Example:
-        >>> from hedgerow import sample, table
-        >>> sorted({*cluster_records(table.read(sample.people(50), sample.schema())).tolist()})
+        >>> from hedgerow import data, sample
+        >>> sorted({*cluster_records(data.read(sample.people(50), sample.schema())).tolist()})
         [0, 1]
     """
     codes = table.codes[:, : len(table.schema.attributes)].astype(np.int64)
@@ -175,10 +175,10 @@ def cluster_regions(table: Table, partition: Partition, clusters: int = 2, seed:
     As in the paper, the true records are clustered, not the noisy counts.
 
     Example:
-        >>> from hedgerow import publish, sample, table
+        >>> from hedgerow import data, publish, sample
         >>> people, schema = sample.people(50), sample.schema()
         >>> release = publish(people, schema, "diffgen", epsilon=1)
-        >>> len(cluster_regions(table.read(people, schema), release.partition))
+        >>> len(cluster_regions(data.read(people, schema), release.partition))
         50
     """
     found = partition.locate(table.codes[:, : len(table.schema.attributes)])

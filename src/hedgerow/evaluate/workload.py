@@ -142,9 +142,9 @@ def exact_counts(table: Table, queries: Sequence[Query]) -> Floats:
     """The true counts. NOT PRIVATE.
 
     Example:
-        >>> from hedgerow import sample, table
+        >>> from hedgerow import data, sample
         >>> people, schema = sample.people(50), sample.schema()
-        >>> exact_counts(table.read(people, schema), [Query.parse("everybody", schema)]).tolist()
+        >>> exact_counts(data.read(people, schema), [Query.parse("everybody", schema)]).tolist()
         [50.0]
     """
     sizes = [attribute.size for attribute in table.schema.attributes]
@@ -229,17 +229,17 @@ def error_table(
         sanity: The sanity bound of relative errors, as a share of the records.
 
     Example:
-        >>> from hedgerow import publish, sample, table
+        >>> from hedgerow import data, publish, sample
         >>> people, schema = sample.people(200), sample.schema()
         >>> release = publish(people, schema, "diffgen", epsilon=1)
         >>> queries = random_queries(schema, 10, attributes=2, seed=1)
-        >>> error_table(table.read(people, schema), release, queries).queries
+        >>> error_table(data.read(people, schema), release, queries).queries
         (10,)
     """
     if not isinstance(table, Table):
         raise UsageError(
             f"table cannot be of type {type(table).__name__}.",
-            hint="Write hedgerow.data.read(data, schema), after `from hedgerow import table`.",
+            hint="Write hedgerow.data.read(data, schema), after `from hedgerow import data`.",
         )
     truth = exact_counts(table, queries)
     answers = release.count(list(queries))

@@ -81,7 +81,7 @@ __all__ = ["Supermodular"]
 
 MOST_FAN = 100
 _GUESS = 10_000  # rows, where nobody said how many
-_LONG, _DAY = 5, 86_400  # seconds
+_LONG, _DAY = 30, 86_400  # seconds
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
@@ -287,7 +287,7 @@ class Supermodular(Publisher):
         Example:
             >>> from hedgerow import sample
             >>> Supermodular().effort(sample.schema(), 1000)[0]
-            66060288
+            4515840
         """
         forest, _ = self.terms(schema)
         lattice, elements = forest.largest_lattice(), int(forest.heights().sum())

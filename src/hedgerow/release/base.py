@@ -363,7 +363,7 @@ class Release(Framed):
             >>> people, schema = sample.people(500), sample.schema()
             >>> release = publish(people, schema, "marginals", epsilon=10, seed=1)
             >>> release.mean("age", by="readmitted")
-            Mean of age by readmitted, with guaranteed 0.95 intervals:
+            Mean of age by readmitted, with guaranteed 95% intervals:
             readmitted  estimate   low  high
                     no      50.1  47.6  51.9
                    yes      63.6  60.0  68.7
@@ -394,7 +394,7 @@ class Release(Framed):
             >>> people, schema = sample.people(500), sample.schema()
             >>> release = publish(people, schema, "marginals", epsilon=10, seed=1)
             >>> round(float(release.sum("visits", where="age < 50")))
-            205
+            206
         """
         return self._summary("sum", attribute, by, where, level)
 
@@ -424,7 +424,7 @@ class Release(Framed):
             >>> people, schema = sample.people(500), sample.schema()
             >>> release = publish(people, schema, "marginals", epsilon=10, seed=1)
             >>> release.quantile("age", 0.5, by="readmitted")
-            Quantile of age by readmitted, with guaranteed 0.95 intervals:
+            Quantile of age by readmitted, with guaranteed 95% intervals:
             readmitted  estimate   low  high
                     no      49.8  48.0  52.0
                    yes      69.2  64.0  73.0

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hedgerow import __version__, sample
-from hedgerow.counting.cluster import connection, workers
+from hedgerow.counting.cluster import connection
 from hedgerow.counting.cluster.engine import ClusterEngine
 from hedgerow.counting.cluster.items import ClusterItems
 from hedgerow.data import RowStream
@@ -129,19 +129,19 @@ def test_pieces_are_grouped_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = [Piece(path=str(number), rows=rows) for number, rows in enumerate([5, 5, 5, 30, 1, 1])]
 
     def paths(threads: int) -> tuple[list[str], list[int]]:
-        groups, firsts = workers.grouped(pieces, threads)
+        groups, firsts = connection.grouped(pieces, threads)
         return ["".join(piece.path for piece in group) for group in groups], firsts
 
     assert paths(1) == (["012", "345"], [0, 15])
     assert paths(2) == (["01", "2", "3", "45"], [0, 10, 15, 45])
-    monkeypatch.setattr(workers, "_ROWS", 15)
+    monkeypatch.setattr(connection, "_ROWS", 15)
     assert paths(1) == paths(2)
-    assert workers.grouped([], threads=2) == ([[]], [0])
+    assert connection.grouped([], threads=2) == ([[]], [0])
 
 
 def test_workers_get_equal_shares() -> None:
     pieces = [Piece(path=str(number), rows=10**6) for number in range(21)]
-    groups, _ = workers.grouped(pieces, threads=2)
+    groups, _ = connection.grouped(pieces, threads=2)
     assert [len(group) for group in groups] == [5, 5, 6, 5]
 
 

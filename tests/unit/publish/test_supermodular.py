@@ -165,7 +165,7 @@ def test_everything_too_risky_becomes_most_general(more):
         ({"side_share": 0}, "side_share must be"),
         ({"sharpness": -1}, "sharpness"),
         ({"weight_bounds": (3, 1)}, "wrong way round"),
-        ({"weight_bounds": (0, float("inf"))}, "weight_bounds holds something"),
+        ({"weight_bounds": (0, float("inf"))}, "weight_bounds must be a finite number"),
     ],
 )
 def test_bad_settings(settings, words):

@@ -213,14 +213,13 @@ def print_summary(caption: str, rows: pa.Table, words: int) -> None:
 
 
 def _rules(release: Release, least: float, level: float) -> pa.Table:
-    from hedgerow.release import TransactionsRelease
-
-    if not isinstance(release, TransactionsRelease):
+    rules = getattr(release, "rules", None)
+    if rules is None:
         raise UsageError(
             "only releases of items have association rules.",
             hint="Name attributes instead, such as hedgerow table release/ sex age.",
         )
-    return release.rules(least=least, level=level, kind="arrow")
+    return rules(least=least, level=level, kind="arrow")
 
 
 def _joined(rules: pa.Table) -> pa.Table:

@@ -221,9 +221,9 @@ def shares(ledger: dict[str, Any], named: Callable[[str], str] = _plain) -> list
         ...     {"leaves": 3, "spent": {"epsilon": {"leaf": 3, "select": 1}}}]})
         [('choosing how to divide records', 0.25), ('the counts that are published', 0.75)]
     """
-    if ledger.get("paths") == []:  # nothing was listed, so no path to anything is there
-        return []
     try:
+        if [exact(entry["unit"]) for entry in ledger["budgets"].values()] and not ledger["paths"]:
+            return []  # nothing was listed, so no path to anything is there
         spent: dict[str, float] = {}
         weights = [int(path["leaves"]) for path in ledger["paths"]]
         if not any(weights):  # a release may list nothing at all, and was paid for all the same
