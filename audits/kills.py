@@ -66,7 +66,7 @@ def prepare() -> None:
     """Loads and builds all that a run needs, once: runs in forks begin where words are read."""
     import hedgerow.cli
     from hedgerow import sample
-    from hedgerow.publish import cdiffgen, diffgen, diffmulti, diffpart  # noqa: F401
+    from hedgerow.methods import cdiffgen, diffgen, diffmulti, diffpart  # noqa: F401
 
     if not hasattr(typer.main.get_command, "cache_info"):
         typer.main.get_command = functools.cache(typer.main.get_command)

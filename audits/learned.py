@@ -175,7 +175,7 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def public_work_once(method: Any) -> Iterator[None]:
     """What follows from a public side table alone is the same in every release: once is enough."""
-    from hedgerow.publish import supermodular as module
+    from hedgerow.methods import supermodular as module
 
     with ExitStack() as stack:
         if getattr(method, "side", None) is not None:
@@ -191,9 +191,9 @@ def attack(job: Job, runs: int, error: float) -> dict[str, Any]:
     """The learned distinguisher on the chosen neighbours."""
     from hedgerow.audit.learned import distinguish
     from hedgerow.audit.methods import describe
+    from hedgerow.methods.api import run
     from hedgerow.privacy.keystream import Keystream
     from hedgerow.privacy.sampler import SecureSampler
-    from hedgerow.publish.api import run
 
     method, budget, _ = setting(job)
     with LAWS.get(job.mutant, nullcontext)():

@@ -31,10 +31,10 @@ from data import add_data_option, adult
 from hedgerow.data import Table, read
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts
 from hedgerow.measured import TreePartition
+from hedgerow.methods.api import run
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.api import run
 from hedgerow.schema.query import Query
 
 

@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult
 from hedgerow.data import Table, read
+from hedgerow.methods.diffgen import DiffGen
 from hedgerow.optimise.aggregate import maximise_aggregate
 from hedgerow.optimise.descend import descend
 from hedgerow.optimise.exact import LARGEST, search
@@ -33,7 +34,6 @@ from hedgerow.optimise.side import Record, Side
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.diffgen import DiffGen
 from hedgerow.schema import Schema
 
 SCHEMA = ADULT_SCHEMA
@@ -212,7 +212,7 @@ def _decoded(schema: Schema, codes):
 def _told(here: Setting, table: Table, schema: Schema, method, keep: str) -> None:
     from fractions import Fraction
 
-    from hedgerow.publish.api import run
+    from hedgerow.methods.api import run
 
     budget = Budget(Fraction(1), Fraction(1, 10**6))
     outcome = run(table, method, budget, SecureSampler(Keystream(seed=1)))
@@ -229,7 +229,7 @@ def groups(raw: Table, quick: bool) -> None:
     """Risk of people in DiffGen's groups, and of personal generalisation of the same utility."""
     from fractions import Fraction
 
-    from hedgerow.publish.api import run
+    from hedgerow.methods.api import run
 
     print("mean risk at equal mean utility: everybody's group (DiffGen), everybody's own row")
     print(f"{'epsilon':>8} {'utility':>8} {'risk, groups':>12} {'worst':>8} {'risk, own':>10} "

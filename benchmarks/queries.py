@@ -46,9 +46,9 @@ from hedgerow.evaluate import (
     random_conjunctions,
     random_queries,
 )
-from hedgerow.publish.cdiffgen import GROWTH_UNITS
-from hedgerow.publish.diffgen import ROWS_UNITS, UNITS
-from hedgerow.publish.steps import scores
+from hedgerow.methods.cdiffgen import GROWTH_UNITS
+from hedgerow.methods.diffgen import ROWS_UNITS, UNITS
+from hedgerow.methods.steps import scores
 from hedgerow.schema.query import Query
 from papers.cdiffgen import LEAVES, aligned_queries, covered
 from results import Results, add_json_option
@@ -215,9 +215,9 @@ def penalties(on: bool = True) -> Iterator[None]:
     as_published = partial(as_penalties, scores.candidates)
     with (
         patch(
-            "hedgerow.publish.steps.scores.candidates", as_published if on else scores.candidates
+            "hedgerow.methods.steps.scores.candidates", as_published if on else scores.candidates
         ),
-        patch("hedgerow.publish.diffmulti.candidates", as_published if on else scores.candidates),
+        patch("hedgerow.methods.diffmulti.candidates", as_published if on else scores.candidates),
     ):
         yield
 

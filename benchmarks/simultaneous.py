@@ -31,7 +31,7 @@ from hedgerow.data import Table, read
 from hedgerow.estimate.intervals.conditions import Conditions
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts
 from hedgerow.evaluate.trials import published
-from hedgerow.publish.marginals import Marginals
+from hedgerow.methods.marginals import Marginals
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query
 from marginal_intervals import nist

@@ -31,10 +31,10 @@ from hedgerow import CDiffGen, DiffGen, DiffMulti, Schema, publish
 from hedgerow.counting.engine import Domain
 from hedgerow.data import Table, read
 from hedgerow.evaluate import random_conjunctions, random_queries
+from hedgerow.methods.api import run
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.api import run
 from results import Results, add_json_option
 
 PATHS = 63  # the authors' cap on specialisations along one path

@@ -26,7 +26,7 @@ from data import add_data_option
 from hedgerow.data import Table, read
 from hedgerow.evaluate.by_accuracy import plan_by_accuracy
 from hedgerow.evaluate.trials import Wish, cells_of_release, errors_of, published, read_wish
-from hedgerow.publish.marginals import Marginals
+from hedgerow.methods.marginals import Marginals
 from tables import Task, tasks, unseen
 
 TABLES = ("DoctorContacts", "baseball", "OFP", "SLID", "Males")

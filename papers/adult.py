@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from hedgerow.evaluate.classify import Model, baseline, lower_bound, on_output
 from hedgerow.evaluate.clusters import cpu_seconds
-from hedgerow.publish.api import publish
+from hedgerow.methods.api import publish
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
 from papers.figure import Inputs

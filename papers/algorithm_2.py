@@ -23,10 +23,10 @@ from hedgerow.arrays import Small
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.workload import NOT_PRIVATE
+from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimise.exact import LARGEST, lattice
 from hedgerow.optimise.model import Forest, generalised_attributes
 from hedgerow.optimise.side import Side
-from hedgerow.publish.supermodular import Supermodular
 
 __all__ = ["NonPrivateStudy", "nonprivate_algorithm_2"]
 

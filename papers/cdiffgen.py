@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from hedgerow.estimate.noise import half_width
-from hedgerow.publish.api import publish
-from hedgerow.publish.cdiffgen import CDiffGen
-from hedgerow.publish.diffgen import DiffGen
+from hedgerow.methods.api import publish
+from hedgerow.methods.cdiffgen import CDiffGen
+from hedgerow.methods.diffgen import DiffGen
 from hedgerow.release import TableRelease
 from hedgerow.schema.query import Query
 from papers.adult import accuracy, baseline_run, lower_bound_run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hedgerow.publish.diffgen import DiffGen
+from hedgerow.methods.diffgen import DiffGen
 from papers.adult import accuracy, baseline_run, fold, lower_bound_run, seconds
 from papers.baselines import ContingencyTable, DiffPC45, top_down_specialisation
 from papers.figure import (

@@ -18,10 +18,10 @@ from hedgerow.evaluate.clusters import (
     match_point,
     ncp,
 )
-from hedgerow.publish.api import publish
-from hedgerow.publish.clusters import cluster_schema, find_centroids, label_rows
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.methods.api import publish
+from hedgerow.methods.clusters import cluster_schema, find_centroids, label_rows
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.release import TableRelease
 from hedgerow.schema import Categorical
 from papers.adult import (

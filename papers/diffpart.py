@@ -23,11 +23,11 @@ from hedgerow.evaluate.measures import (
     top_utility,
 )
 from hedgerow.measured.itemsets import CoreCells, CutTree
+from hedgerow.methods.api import run as run_method
+from hedgerow.methods.diffpart import DiffPart
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.api import run as run_method
-from hedgerow.publish.diffpart import DiffPart
 from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema import Schema
 from papers.baselines import ItemsetTable

@@ -19,6 +19,10 @@ from scipy.stats import binom
 
 from hedgerow.arrays import Floats
 from hedgerow.evaluate.clusters import cpu_seconds
+from hedgerow.methods.api import run as run_method
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.steps.rows import RowsOutcome
+from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimise.aggregate import approximate_threshold, maximise_aggregate
 from hedgerow.optimise.descend import descend
 from hedgerow.optimise.exact import lattice, search
@@ -27,10 +31,6 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.privacy.suppression import least_group
-from hedgerow.publish.api import run as run_method
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.steps.rows import RowsOutcome
-from hedgerow.publish.supermodular import Supermodular
 from papers import personal
 from papers.algorithm_1 import approximate
 from papers.figure import (

@@ -49,7 +49,7 @@ PASSWORD = "hedge and row"
 
 LOADED = [
     "distributed", "pandas", "rich.console", "scipy.linalg", "numba.np.arraymath", "hedgerow.cli",
-    "hedgerow.counting.cluster.items", "hedgerow.publish.diffgen", "hedgerow.schema.model",
+    "hedgerow.counting.cluster.items", "hedgerow.methods.diffgen", "hedgerow.schema.model",
 ]  # fmt: skip
 
 

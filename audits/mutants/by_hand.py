@@ -468,7 +468,7 @@ BY_HAND = (
     ),
     ByHand(
         name="threshold-for-another-rate",
-        path="publish/supermodular.py",
+        path="methods/supermodular.py",
         old="least = least_threshold(rate, budget.row_delta)",
         new="least = least_threshold(budget.row_epsilon, budget.row_delta)",
         flaw="The threshold belongs to less noise than is drawn once the side table is paid.",
@@ -477,7 +477,7 @@ BY_HAND = (
     ),
     ByHand(
         name="delta-spent-twice",
-        path="publish/planning/plan.py",
+        path="methods/planning/plan.py",
         old="_UNITS, Fraction(0), self.budget.rows)",
         new="_UNITS, self.budget.delta, self.budget.rows)",
         flaw="The side table spends the delta that listing rows spends again.",
@@ -486,7 +486,7 @@ BY_HAND = (
     ),
     ByHand(
         name="side-table-for-nothing",
-        path="publish/supermodular.py",
+        path="methods/supermodular.py",
         old='            ledger.charge("side", 0, _ROOT)\n',
         new="",
         flaw="The side table is made from private records and never charged.",
@@ -496,7 +496,7 @@ BY_HAND = (
     # scores --------------------------------------------------------------------------------------
     ByHand(
         name="discernibility-of-span-one",
-        path="publish/steps/scores.py",
+        path="methods/steps/scores.py",
         old="score_range=2 << RATIO_BITS, score_range_apart=2 <<",
         new="score_range=1 << RATIO_BITS, score_range_apart=1 <<",
         flaw="A record adds up to 2 to one gain and nothing to another, and 1 is paid for.",
@@ -505,7 +505,7 @@ BY_HAND = (
     ),
     ByHand(
         name="ncp-gains-by-records",
-        path="publish/steps/score_kernels.py",
+        path="methods/steps/score_kernels.py",
         old="return parent - children if gain else -children",
         new="return 2 * parent - children if gain else -children",
         flaw="A record adds up to two penalties to a gain, and one is paid for.",
@@ -514,7 +514,7 @@ BY_HAND = (
     ),
     ByHand(
         name="infogain-of-half-a-bit",
-        path="publish/steps/scores.py",
+        path="methods/steps/scores.py",
         old="score_range=ONE_BIT + 1",
         new="score_range=ONE_BIT // 2",
         flaw="Inside a region two gains part by one bit, and half of one is paid for.",
@@ -523,7 +523,7 @@ BY_HAND = (
     ),
     ByHand(
         name="purity-of-range-two",
-        path="publish/steps/scores.py",
+        path="methods/steps/scores.py",
         old="score_range=3 << RATIO_BITS",
         new="score_range=2 << RATIO_BITS",
         flaw="One record moves the score by up to 3, and 2 is paid for.",
@@ -532,7 +532,7 @@ BY_HAND = (
     ),
     ByHand(
         name="gini-of-one-region",
-        path="publish/diffgen.py",
+        path="methods/diffgen.py",
         old="range_of(score, engine.domain, apart=True)",
         new="range_of(score, engine.domain, apart=False)",
         flaw="Candidates of different regions are compared at the range of one region.",
@@ -541,7 +541,7 @@ BY_HAND = (
     ),
     ByHand(
         name="max-weighed-apart-at-one",
-        path="publish/steps/scores.py",
+        path="methods/steps/scores.py",
         old="return 2 if score.kernel == kernels.MAX else score.score_range_apart",
         new="return score.score_range_apart",
         flaw="Weighed gains of `max` in two regions part by 2, and 1 is paid for.",
@@ -550,7 +550,7 @@ BY_HAND = (
     ),
     ByHand(
         name="weighed-cuts-at-the-plain-range",
-        path="publish/diffgen.py",
+        path="methods/diffgen.py",
         old="price = range_of(score, engine.domain, apart=True)",
         new="price = score.score_range_apart",
         flaw="Weighed gains of `max` in two regions part by 2, and choices by them pay for 1.",
@@ -559,7 +559,7 @@ BY_HAND = (
     ),
     ByHand(
         name="weights-above-one",
-        path="publish/steps/scores.py",
+        path="methods/steps/scores.py",
         old="    return gain // largest * weight + gain % largest * weight // largest\n",
         new="    least = weight.min(initial=largest)\n"
         "    return gain // least * weight + gain % least * weight // least\n",
@@ -570,7 +570,7 @@ BY_HAND = (
     # methods -------------------------------------------------------------------------------------
     ByHand(
         name="exact-rows-in-a-rule",
-        path="publish/publisher.py",
+        path="methods/publisher.py",
         old="plan = self.plan_for(schema, plan.budget, noisy_rows)",
         new="seen: list[Any] = []\n"
         "            engine.class_counts(np.zeros(1, dtype=np.int64)).map(seen.append)\n"
@@ -581,7 +581,7 @@ BY_HAND = (
     ),
     ByHand(
         name="exact-records-in-a-rule",
-        path="publish/diffpart.py",
+        path="methods/diffpart.py",
         old="rows = max(0, int(sizes.values.sum()))",
         new="seen: list[Any] = []\n"
         "        engine.sizes(edges).map(seen.append)\n"
@@ -592,7 +592,7 @@ BY_HAND = (
     ),
     ByHand(
         name="core-by-exact-supports",
-        path="publish/diffpart.py",
+        path="methods/diffpart.py",
         old="core = _most_frequent(found[1].values[:, 0], size)",
         new="seen: list[Any] = []\n"
         "            engine.supports(items.size, core, items.size).map(seen.append)\n"
@@ -603,7 +603,7 @@ BY_HAND = (
     ),
     ByHand(
         name="growth-by-exact-sizes",
-        path="publish/diffmulti.py",
+        path="methods/diffmulti.py",
         old="sizes[asked] = noisy[:, 0]",
         new="seen: list[Ints] = []\n"
         "                    exact.map(seen.append)\n"
@@ -614,7 +614,7 @@ BY_HAND = (
     ),
     ByHand(
         name="empty-leaves-skipped",
-        path="publish/steps/measure.py",
+        path="methods/steps/measure.py",
         old="        drawn = []\n",
         new="        drawn = []\n"
         "        held: list[Ints] = []\n"
@@ -626,7 +626,7 @@ BY_HAND = (
     ),
     ByHand(
         name="cuts-of-all-attributes-at-once",
-        path="publish/steps/cuts.py",
+        path="methods/steps/cuts.py",
         old="        for a in np.unique(self.attribute[lacking]):\n"
         "            yield np.flatnonzero(lacking & (self.attribute == a))",
         new="        if lacking.any():\n            yield np.flatnonzero(lacking)",
@@ -636,7 +636,7 @@ BY_HAND = (
     ),
     ByHand(
         name="supports-pay-once",
-        path="publish/diffpart.py",
+        path="methods/diffpart.py",
         old="most = WEIGHT * cap if",
         new="most = WEIGHT if",
         flaw="A record counts for several items and pays for one.",
@@ -645,7 +645,7 @@ BY_HAND = (
     ),
     ByHand(
         name="gaussian-supports-pay-once",
-        path="publish/diffpart.py",
+        path="methods/diffpart.py",
         old='== "epsilon" else WEIGHT * WEIGHT * cap',
         new='== "epsilon" else WEIGHT * WEIGHT',
         flaw="A record counts for several items and pays for one, in rho.",
@@ -672,7 +672,7 @@ BY_HAND = (
     ),
     ByHand(
         name="cap-by-exact-sizes",
-        path="publish/diffpart.py",
+        path="methods/diffpart.py",
         old="        curve = _curve(sizes, items.most)\n",
         new="        seen: list[Any] = []\n"
         "        engine.sizes(sizes.where).map(seen.append)\n"
@@ -683,7 +683,7 @@ BY_HAND = (
     ),
     ByHand(
         name="levels-share-leftovers",
-        path="publish/cdiffgen.py",
+        path="methods/cdiffgen.py",
         old="left[nodes] = (left - share)[tree.parent[nodes]]",
         new="left[nodes] = left[tree.parent[nodes]]",
         flaw="A leaf takes what its ancestors have spent already.",
@@ -692,7 +692,7 @@ BY_HAND = (
     ),
     ByHand(
         name="one-level-too-deep",
-        path="publish/diffmulti.py",
+        path="methods/diffmulti.py",
         old="& (depth + 1 < job.depth)",
         new="& (depth + 1 <= job.depth)",
         flaw="A path buys sizes on one level more than the plan has.",
@@ -702,7 +702,7 @@ BY_HAND = (
     # people --------------------------------------------------------------------------------------
     ByHand(
         name="centroids-ignore-the-cap",
-        path="publish/clusters.py",
+        path="methods/clusters.py",
         old="budget = Budget.of(epsilon, 0, cap)",
         new="budget = Budget.of(epsilon, 0)",
         flaw="A person of several rows loses the epsilon of the centroids once for each.",
@@ -710,7 +710,7 @@ BY_HAND = (
     ),
     ByHand(
         name="centroids-forget-a-column",
-        path="publish/clusters.py",
+        path="methods/clusters.py",
         old="max_contribution = (len(schema.attributes) + 1) * SCALE",
         new="max_contribution = len(schema.attributes) * SCALE",
         flaw="The number of records is summed beside the features, and not paid for.",
@@ -746,7 +746,7 @@ BY_HAND = (
     # marginals ------------------------------------------------------------------------------------
     ByHand(
         name="tables-pay-once",
-        path="publish/marginals.py",
+        path="methods/marginals.py",
         old="return _buy(curator, purpose, [(exact, None)], tables, len(tables))",
         new="return _buy(curator, purpose, [(exact, None)], tables, 1)",
         flaw="A record is counted in a table of every attribute and pays for one of them.",
@@ -755,7 +755,7 @@ BY_HAND = (
     ),
     ByHand(
         name="fine-tables-pay-once",
-        path="publish/marginals.py",
+        path="methods/marginals.py",
         old='return _buy(curator, "fine", [(exact, None)], (), len(parts))',
         new='return _buy(curator, "fine", [(exact, None)], (), 1)',
         flaw="A record is counted again in every number and pays for one of them.",
@@ -764,7 +764,7 @@ BY_HAND = (
     ),
     ByHand(
         name="pairs-pay-once",
-        path="publish/marginals.py",
+        path="methods/marginals.py",
         old="bought.append(_buy(curator, purpose, exact, chosen, len(chosen)))",
         new="bought.append(_buy(curator, purpose, exact, chosen, 1))",
         flaw="A record is counted in all pairs of a round and pays for one of them.",
@@ -773,7 +773,7 @@ BY_HAND = (
     ),
     ByHand(
         name="scores-move-by-less",
-        path="publish/marginals.py",
+        path="methods/marginals.py",
         old="SCORE_RANGE = 2",
         new="SCORE_RANGE = 1",
         flaw="One record moves the scores of two pairs apart by twice what is paid for.",
@@ -782,7 +782,7 @@ BY_HAND = (
     ),
     ByHand(
         name="scores-of-squares",
-        path="publish/marginals.py",
+        path="methods/marginals.py",
         old="np.abs(exact - expected)",
         new="(exact - expected) ** 2",
         flaw="A record moves the score of a pair by as much as it is off already.",
@@ -791,7 +791,7 @@ BY_HAND = (
     ),
     ByHand(
         name="pairs-below-nothing-left-out",
-        path="publish/marginals.py",
+        path="methods/marginals.py",
         old="        count=np.ones(number, dtype=np.int64),",
         new="        count=(scores >= 0).astype(np.int64),",
         flaw="A pair whose exact score is below 0 is never chosen, so that a choice tells.",
@@ -800,7 +800,7 @@ BY_HAND = (
     ),
     ByHand(
         name="shares-by-exact-rows",
-        path="publish/marginals.py",
+        path="methods/marginals.py",
         old="plan = self.plan_for(schema, plan.budget, noisy_rows)",
         new="seen: list[Any] = []\n"
         "        engine.class_counts(_ROOT).map(seen.append)\n"
@@ -811,7 +811,7 @@ BY_HAND = (
     ),
     ByHand(
         name="expected-by-exact-rows",
-        path="publish/marginals.py",
+        path="methods/marginals.py",
         old="exact = pairs.counts(open_)\n",
         new="exact = pairs.counts(open_)\n"
         "    seen: list[Any] = []\n"
@@ -907,7 +907,7 @@ BY_HAND = (
     ),
     ByHand(
         name="failed-runs-given-back",
-        path="publish/payment.py",
+        path="methods/payment.py",
         old="if stream.untouched:",
         new="if stream.secure:",
         flaw="A run that failed after it had drawn noise costs nothing.",

@@ -1,6 +1,6 @@
 """What is mutated, and which tests should notice: the quickest first.
 
-Mutated is what holds the guarantee: everything in `privacy/`, what prices and draws in `publish/`,
+Mutated is what holds the guarantee: everything in `privacy/`, what prices and draws in `methods/`,
 the seals of `counting/`, the cap on rows per person, and the making of records of items. A module's
 own examples (doctests) are run before its tests.
 """
@@ -54,7 +54,7 @@ TABLES = (
 )
 TRANSACTIONS = (FORCED, FILES, f"{PRIVACY}/test_replay_transactions.py")
 ROWS = (f"{PRIVACY}/test_rows.py",)
-BOOKS = (f"{UNIT}/publish/test_api.py", "tests/cli/test_cli_ledger.py")
+BOOKS = (f"{UNIT}/methods/test_api.py", "tests/cli/test_cli_ledger.py")
 CLUSTERS = (f"{PRIVACY}/test_replay_clusters.py", FORCED, FILES)
 SURVIVORS = f"{PRIVACY}/test_survivors.py"
 _LATE = f"{PRIVACY}/test_marginals.py"
@@ -89,11 +89,11 @@ SAMPLERS = tuple(
 )
 
 
-SAMPLING = f"{UNIT}/publish/steps/test_sampling.py"
+SAMPLING = f"{UNIT}/methods/steps/test_sampling.py"
 SCORES = (
-    f"{UNIT}/publish/steps/test_large_scores.py",
+    f"{UNIT}/methods/steps/test_large_scores.py",
     *(
-        f"{UNIT}/publish/steps/test_scores.py::test_{name}"
+        f"{UNIT}/methods/steps/test_scores.py::test_{name}"
         for name in (
             "one_fixed_cut_scores_as_it_does_among_all",
             "weights_share_one_attributes_worth_among_its_cuts",
@@ -123,7 +123,7 @@ def _unit(room: str, *names: str) -> tuple[str, ...]:
 
 _LEDGER = _unit("ledger", "ledger", "booking", "rules")
 _FORGED = _unit("verification", "charges", "marginals")
-_PLANS = (*_unit("publish", "settings"), *_unit("publish/planning", "plan"))
+_PLANS = (*_unit("methods", "settings"), *_unit("methods/planning", "plan"))
 
 TARGETS: tuple[Target, ...] = (
     _target(
@@ -154,14 +154,14 @@ TARGETS: tuple[Target, ...] = (
         plain=True,
     ),
     _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "sampler")),
-    _target("privacy/suppression.py", *_unit("publish", "supermodular")),
+    _target("privacy/suppression.py", *_unit("methods", "supermodular")),
     *(_target(f"ledger/{name}.py", *_LEDGER, slow=BOOKS) for name in ("ledger", "rules", "file")),
     _target(
-        "publish/planning/plan.py", GOLDEN, *_unit("publish", "supermodular"), slow=(*TABLES, *ROWS)
+        "methods/planning/plan.py", GOLDEN, *_unit("methods", "supermodular"), slow=(*TABLES, *ROWS)
     ),
-    _target("publish/planning/rules.py", GOLDEN, slow=TRANSACTIONS),
+    _target("methods/planning/rules.py", GOLDEN, slow=TRANSACTIONS),
     Target(
-        path="publish/steps/sampling.py",
+        path="methods/steps/sampling.py",
         tests=(
             GOLDEN,
             f"{SAMPLING}::test_the_law_is_what_the_settings_say",
@@ -169,37 +169,37 @@ TARGETS: tuple[Target, ...] = (
         ),
         slow=(SAMPLING,),
     ),
-    _target("publish/steps/measure.py", GOLDEN, slow=TABLES),
-    _target("publish/steps/tree.py", *_unit("publish", "diffmulti"), GOLDEN, slow=TABLES),
-    _target("publish/steps/cuts.py", *_unit("publish", "diffgen"), GOLDEN, slow=TABLES),
-    _target("publish/steps/partition_tree.py", GOLDEN, slow=TRANSACTIONS),
+    _target("methods/steps/measure.py", GOLDEN, slow=TABLES),
+    _target("methods/steps/tree.py", *_unit("methods", "diffmulti"), GOLDEN, slow=TABLES),
+    _target("methods/steps/cuts.py", *_unit("methods", "diffgen"), GOLDEN, slow=TABLES),
+    _target("methods/steps/partition_tree.py", GOLDEN, slow=TRANSACTIONS),
     *(
         Target(
-            path=f"publish/steps/{name}.py",
+            path=f"methods/steps/{name}.py",
             tests=(GOLDEN, *SCORES),
-            slow=(f"{UNIT}/publish/test_weights.py", *_unit("publish/steps", "scores")),
+            slow=(f"{UNIT}/methods/test_weights.py", *_unit("methods/steps", "scores")),
             plain=True,
         )
         for name in ("scores", "score_kernels")
     ),
-    _target("publish/steps/large_scores.py"),
-    _target("publish/marginals.py", GOLDEN, slow=MARGINALS),
+    _target("methods/steps/large_scores.py"),
+    _target("methods/marginals.py", GOLDEN, slow=MARGINALS),
     _target("counting/sums.py", *_unit("counting", "tables"), GOLDEN, slow=MARGINALS),
     _target("verification/prices.py", SURVIVORS, *_FORGED),
     _target("verification/marginals.py"),
     Target(path="sklearn.py", tests=(SURVIVORS,), drawn=False),
     Target(path="data/text.py", tests=(SURVIVORS,), drawn=False),
-    _target("publish/diffmulti.py", *_PLANS, GOLDEN, slow=TABLES),
+    _target("methods/diffmulti.py", *_PLANS, GOLDEN, slow=TABLES),
     _target(
-        "publish/diffgen.py", *_PLANS, GOLDEN, slow=(f"{UNIT}/publish/test_weights.py", *TABLES)
+        "methods/diffgen.py", *_PLANS, GOLDEN, slow=(f"{UNIT}/methods/test_weights.py", *TABLES)
     ),
-    _target("publish/cdiffgen.py", *_PLANS, GOLDEN, slow=TABLES),
-    _target("publish/diffpart.py", *_PLANS, GOLDEN, slow=TRANSACTIONS),
-    _target("publish/clusters.py", GOLDEN, slow=CLUSTERS),
-    _target("publish/supermodular.py", *_unit("publish", "settings"), GOLDEN, slow=ROWS),
-    _target("publish/steps/rows.py", GOLDEN, *_unit("publish", "supermodular"), slow=ROWS),
-    _target("publish/payment.py", *_unit("publish", "api")),
-    _target("publish/publisher.py", *_PLANS, GOLDEN, slow=TABLES),
+    _target("methods/cdiffgen.py", *_PLANS, GOLDEN, slow=TABLES),
+    _target("methods/diffpart.py", *_PLANS, GOLDEN, slow=TRANSACTIONS),
+    _target("methods/clusters.py", GOLDEN, slow=CLUSTERS),
+    _target("methods/supermodular.py", *_unit("methods", "settings"), GOLDEN, slow=ROWS),
+    _target("methods/steps/rows.py", GOLDEN, *_unit("methods", "supermodular"), slow=ROWS),
+    _target("methods/payment.py", *_unit("methods", "api")),
+    _target("methods/publisher.py", *_PLANS, GOLDEN, slow=TABLES),
     _target("counting/sealed.py"),
     _target(
         "counting/item_memory.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS

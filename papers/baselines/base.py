@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from hedgerow.errors import UsageError
+from hedgerow.methods.planning.plan import Plan, divide_budget
+from hedgerow.methods.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
-from hedgerow.publish.planning.plan import Plan, divide_budget
-from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.schema import Schema
 
 __all__ = ["UNITS", "Baseline", "ledger_of", "plan_of"]

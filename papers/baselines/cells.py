@@ -26,12 +26,12 @@ from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.errors import UsageError
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells
 from hedgerow.measured.partition import MOST_CELLS, GridPartition, TreePartition
+from hedgerow.methods.diffgen import count_cells
+from hedgerow.methods.planning.plan import Plan
+from hedgerow.methods.publisher import Outcome
+from hedgerow.methods.steps.measure import measured
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
-from hedgerow.publish.diffgen import count_cells
-from hedgerow.publish.planning.plan import Plan
-from hedgerow.publish.publisher import Outcome
-from hedgerow.publish.steps.measure import measured
 from hedgerow.schema import Categorical, Schema
 from papers.baselines.base import UNITS, Baseline
 

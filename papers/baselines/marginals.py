@@ -24,13 +24,13 @@ from hedgerow.estimate.rounding import round_to_total
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.evaluate.clusters import as_table
 from hedgerow.measured.tables import edges_of, own_codes
+from hedgerow.methods.planning.plan import Plan
+from hedgerow.methods.publisher import Progress, no_progress
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Sampler, SecureSampler
-from hedgerow.publish.planning.plan import Plan
-from hedgerow.publish.publisher import Progress, no_progress
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Query
 from papers.baselines.base import ledger_of, plan_of

@@ -11,12 +11,10 @@ Everything a script needs hangs on this module, and is loaded when it is first u
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.methods import OURS
+from hedgerow.registry import OURS
 
 if TYPE_CHECKING:
     from hedgerow import errors as errors
@@ -24,13 +22,13 @@ if TYPE_CHECKING:
     from hedgerow import sample as sample
     from hedgerow.data import Database as Database
     from hedgerow.ledger.ledger import BudgetLedger as BudgetLedger
-    from hedgerow.publish.api import publish as publish
-    from hedgerow.publish.cdiffgen import CDiffGen as CDiffGen
-    from hedgerow.publish.diffgen import DiffGen as DiffGen
-    from hedgerow.publish.diffmulti import DiffMulti as DiffMulti
-    from hedgerow.publish.diffpart import DiffPart as DiffPart
-    from hedgerow.publish.marginals import Marginals as Marginals
-    from hedgerow.publish.supermodular import Supermodular as Supermodular
+    from hedgerow.methods.api import publish as publish
+    from hedgerow.methods.cdiffgen import CDiffGen as CDiffGen
+    from hedgerow.methods.diffgen import DiffGen as DiffGen
+    from hedgerow.methods.diffmulti import DiffMulti as DiffMulti
+    from hedgerow.methods.diffpart import DiffPart as DiffPart
+    from hedgerow.methods.marginals import Marginals as Marginals
+    from hedgerow.methods.supermodular import Supermodular as Supermodular
     from hedgerow.release import MarginalsRelease as MarginalsRelease
     from hedgerow.release import Release as Release
     from hedgerow.release import RowsRelease as RowsRelease
@@ -76,6 +74,7 @@ _PACKAGES = {
     "Schema": "hedgerow.schema",
     "TableRelease": "hedgerow.release",
     "TransactionsRelease": "hedgerow.release",
+    "publish": "hedgerow.methods.api",
     "verify": "hedgerow.verification",
 }
 for _method in OURS.values():
@@ -101,30 +100,6 @@ if not TYPE_CHECKING:  # to a type checker, a name that is not listed above is a
         near = "" if close is None else f"; did you mean {close}?"
         meant = f"; write {MODULE[name]}" if name in MODULE else near
         raise AttributeError(f"module 'hedgerow' has no attribute {name!r}{meant}", name=name)
-
-
-class _Facade(ModuleType):
-    """This module, on which `publish` is the function and never the package of that name.
-
-    Python binds a package to its parent as soon as a module in it is imported, so a plain function
-    would be lost. What the package holds can be reached through the function, as tools expect that
-    walk along dotted names.
-    """
-
-    @property
-    def publish(self) -> Any:
-        from hedgerow.publish.api import publish
-
-        package = vars(sys.modules["hedgerow.publish"])
-        vars(publish).update({k: v for k, v in package.items() if isinstance(v, ModuleType)})
-        return publish
-
-    @publish.setter
-    def publish(self, package: ModuleType) -> None:
-        """Python's own binding of the package."""
-
-
-sys.modules[__name__].__class__ = _Facade
 
 
 def __dir__() -> list[str]:

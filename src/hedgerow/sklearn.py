@@ -24,9 +24,9 @@ from hedgerow.arrays import Floats
 from hedgerow.data import frame_kind, read_column, read_columns
 from hedgerow.data.encode import text_of
 from hedgerow.errors import DataError, InputError, UsageError
+from hedgerow.methods.api import publish
+from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
-from hedgerow.publish.api import publish
-from hedgerow.publish.publisher import Publisher
 from hedgerow.release import Release
 from hedgerow.schema import Schema
 from hedgerow.store.frames import Frame

@@ -417,7 +417,7 @@ _TABLES = "release.table({one}, {two})"
 
 MODULE = _table(
     {
-        "METHODS list_methods": "hedgerow.methods.METHODS after `import hedgerow.methods`",
+        "METHODS list_methods": "hedgerow.registry.METHODS after `import hedgerow.registry`",
         "Answers count query": "release.count(query), which gives answers",
         "Attribute Categorical": "`from hedgerow.schema import Categorical, Numeric`",
         "Budget epsilon": "hedgerow.publish(data, schema, epsilon=1)",

@@ -108,6 +108,6 @@ def test_wrong_options(hedge: Hedge, words: list[object]) -> None:
 
 
 def test_methods_of_the_command_have_an_entry() -> None:
-    from hedgerow.methods import METHODS
+    from hedgerow.registry import METHODS
 
     assert set(METHODS) <= AUDITED.keys()

@@ -239,7 +239,7 @@ def test_what_was_not_drawn_is_withdrawn(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hedgerow.publish.marginals.Marginals.run", stop)
+    monkeypatch.setattr("hedgerow.methods.marginals.Marginals.run", stop)
     assert publish(hedge, survey, book, "--epsilon", 1).exit_code == 130
     assert facts(hedge, book)["datasets"][0]["epsilon"]["left"] == "3/2"
     assert "It does not count." in hedge("ledger", book).stdout
@@ -306,7 +306,7 @@ def test_a_run_that_was_stopped_is_given_back_with_a_reason(
 
     for number, error in enumerate((KeyboardInterrupt(), MemoryError()), start=1):
         with monkeypatch.context() as patch:
-            patch.setattr("hedgerow.publish.marginals.buy_tables", stop(error))
+            patch.setattr("hedgerow.methods.marginals.buy_tables", stop(error))
             done = publish(hedge, survey, book, "--epsilon", "0.5")
         assert done.exit_code != 0 and f"stays booked as release {number}" in done.stderr
         assert ("--give-back 1" in done.stderr) is (number == 1)

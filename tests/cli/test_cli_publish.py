@@ -141,7 +141,7 @@ def test_a_bug_is_reported_without_its_text(
     def burst(*_: Any, **__: Any) -> None:
         raise ValueError("somebody's diagnosis")
 
-    monkeypatch.setattr("hedgerow.publish.api.publish", burst)
+    monkeypatch.setattr("hedgerow.methods.api.publish", burst)
     done = publish(hedge, survey, tmp_path / "r", "--epsilon", 1)
     assert done.exit_code == 1
     assert "ValueError" in done.stderr and "diagnosis" not in done.stderr + done.stdout
@@ -166,7 +166,7 @@ def test_an_interrupt_leaves_nothing_behind(
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 def test_ctrl_c_on_the_real_command(child: Child, survey: Path, tmp_path: Path) -> None:
     program = (
-        "import os, signal, hedgerow.cli, hedgerow.publish.marginals as marginals\n"
+        "import os, signal, hedgerow.cli, hedgerow.methods.marginals as marginals\n"
         "marginals.Marginals.run = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
         "hedgerow.cli.main()"
     )

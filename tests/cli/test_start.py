@@ -15,7 +15,7 @@ from hedgerow import __version__
 from hedgerow.cli import COMMANDS, name_of
 from hedgerow.cli.reference import reference, with_settings
 from hedgerow.cli.settings import method_options, settings_of
-from hedgerow.methods import OURS, load
+from hedgerow.registry import OURS, load
 
 NAMES = [name_of(function) for function in COMMANDS]
 DOCS = Path(__file__).parents[2] / "docs"

@@ -24,12 +24,12 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.data import Table, Transactions
+from hedgerow.methods import clusters
+from hedgerow.methods.api import run
+from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Rates, SecureSampler
-from hedgerow.publish import clusters
-from hedgerow.publish.api import run
-from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
 
 GOLDEN = Path(__file__).with_name("golden_runs.json")
@@ -209,8 +209,8 @@ def make(name: str) -> Any:
     if "listed" not in name:
         return run_of(name)
     with (
-        patch("hedgerow.publish.diffgen.DENSE_CELLS", 2),
-        patch("hedgerow.publish.diffgen.SPURIOUS", 3),
+        patch("hedgerow.methods.diffgen.DENSE_CELLS", 2),
+        patch("hedgerow.methods.diffgen.SPURIOUS", 3),
     ):
         return run_of(name)
 

@@ -22,7 +22,7 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import UsageError
-from hedgerow.publish.publisher import as_method
+from hedgerow.methods.publisher import as_method
 from hedgerow.schema import Schema
 
 pd = pytest.importorskip("pandas")

@@ -18,7 +18,7 @@ PACKAGES = [
     "arrays",  # types of arrays
     "surroundings",  # what lies in the current folder is neither settings nor modules
     "compiled",  # loops that are compiled where data is large
-    "methods",  # names and import paths of methods and scores
+    "registry",  # names and import paths of methods and scores
     "suggestions",  # answers to wrong names, arguments and types
     "disk",  # locks and reserved space on a disk, for scratch files, ledgers and releases
     "schema",
@@ -34,7 +34,7 @@ PACKAGES = [
     "estimate",
     "release",
     "verification",
-    "publish",
+    "methods",
     "sklearn",  # releases as estimators of scikit-learn
     "audit",  # attacks on methods, with simulated tables
     "evaluate",
@@ -48,7 +48,7 @@ SMALL = {
     "arrays",
     "surroundings",
     "compiled",
-    "methods",
+    "registry",
     "suggestions",
     "disk",
     "sample",
@@ -129,7 +129,7 @@ def test_the_public_packages_know_no_private_data() -> None:
     for path in MODULES:
         if package_of(path) == "release":
             found = {package for _, package in imported_packages(path.read_text("utf-8"))}
-            assert not found & {"counting", "privacy", "publish"}, path
+            assert not found & {"counting", "privacy", "methods"}, path
 
 
 def test_verify_shares_no_code_with_methods() -> None:
@@ -137,14 +137,14 @@ def test_verify_shares_no_code_with_methods() -> None:
     for path in MODULES:
         if package_of(path) == "verification":
             found = {name for _, name in imported_packages(path.read_text("utf-8"))}
-            assert not found & {"counting", "privacy", "publish"}, path
+            assert not found & {"counting", "privacy", "methods"}, path
     code = (
         "import sys\n"
-        "from hedgerow.methods import OURS, load\n"
+        "from hedgerow.registry import OURS, load\n"
         "import hedgerow.verification\n"
         "for method in OURS.values():\n"
         "    assert load(method.rules)\n"
-        "loaded = [name for name in sys.modules if name.startswith('hedgerow.publish')]\n"
+        "loaded = [name for name in sys.modules if name.startswith('hedgerow.methods')]\n"
         "sys.exit(', '.join(loaded) or None)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

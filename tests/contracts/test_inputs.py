@@ -19,7 +19,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.errors import DataError, ReleaseError, UsageError
 from hedgerow.ledger.ledger import BudgetLedger
-from hedgerow.publish.clusters import find_centroids
+from hedgerow.methods.clusters import find_centroids
 from hedgerow.release.manifest import check_guarantee
 from hedgerow.schema import Schema
 

@@ -14,10 +14,10 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.data import read
+from hedgerow.methods.api import run
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.api import run
 from hedgerow.schema.query import Query
 
 RELEASES, MOST, LEAST = 100, 41, 3

@@ -20,7 +20,7 @@ LIBRARY = [
     if path.relative_to(SOURCE).parts[0] not in ("cli", "__main__.py")
 ]
 EXACT = [path for path in LIBRARY if path.relative_to(SOURCE).parts[0] in (
-    "privacy", "publish", "counting")]  # fmt: skip
+    "privacy", "methods", "counting")]  # fmt: skip
 KEY_HOLDER = SOURCE / "privacy" / "curator.py"
 SEAL = SOURCE / "counting" / "sealed.py"
 
@@ -189,10 +189,10 @@ def test_a_release_is_booked_before_its_randomness_is_used() -> None:
         if lines_of_calls(parsed(path), "Keystream")
         and path.relative_to(SOURCE).parts[0] not in ("audit", "evaluate")
     }
-    assert makers == {SOURCE / "publish" / "payment.py"}
-    assert pays_for_its_source(parsed(SOURCE / "publish" / "payment.py"))
+    assert makers == {SOURCE / "methods" / "payment.py"}
+    assert pays_for_its_source(parsed(SOURCE / "methods" / "payment.py"))
     for name, words in RELEASING.items():
-        assert reads_before_it_books(parsed(SOURCE / "publish" / name), *words), name
+        assert reads_before_it_books(parsed(SOURCE / "methods" / name), *words), name
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_audits_know_made_up_tables_alone() -> None:
     """They draw without booking, so nothing that reads data may be within their reach."""
     for path in (SOURCE / "audit").glob("*.py"):
         found = names(parsed(path))
-        assert not found & {"open", "hedgerow.publish.api.publish"}, path
+        assert not found & {"open", "hedgerow.methods.api.publish"}, path
         if path.name == "neighbours.py":
             continue  # which reads what it wrote, see below
         assert not {name for name in found if name.startswith("hedgerow.") and "read" in name}, path
@@ -272,7 +272,7 @@ def test_audits_read_only_files_that_they_wrote() -> None:
 def test_publishers_do_not_look_at_the_table() -> None:
     """Rows are read by engines; a method that touched codes could branch on them."""
     for path in EXACT:
-        if path.relative_to(SOURCE).parts[0] == "publish":
+        if path.relative_to(SOURCE).parts[0] == "methods":
             touched = {name for name in names(parsed(path)) if name.endswith(".codes")}
             assert not touched, path
 

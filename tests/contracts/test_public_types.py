@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import hedgerow
-from hedgerow.publish import api
+from hedgerow.methods import api
 
 ALIASES = {"Frame", "Document"}
 """A frame of Arrow, pandas or Polars, whichever the caller has; and a document as JSON holds it."""

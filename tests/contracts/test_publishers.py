@@ -15,16 +15,16 @@ from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table, Transactions
 from hedgerow.measured.tables import Tables
-from hedgerow.methods import OURS, load
+from hedgerow.methods.cdiffgen import CDiffGen
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.diffmulti import DiffMulti
+from hedgerow.methods.diffpart import DiffPart
+from hedgerow.methods.publisher import Outcome, Publisher
+from hedgerow.methods.supermodular import Supermodular
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.cdiffgen import CDiffGen
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.diffpart import DiffPart
-from hedgerow.publish.publisher import Outcome, Publisher
-from hedgerow.publish.supermodular import Supermodular
+from hedgerow.registry import OURS, load
 from hedgerow.schema import Schema
 
 PUBLISHERS: dict[str, Publisher] = {

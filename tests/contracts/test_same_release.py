@@ -19,7 +19,7 @@ from hedgerow import sample
 from hedgerow.counting.cluster import engine as cluster
 from hedgerow.counting.streaming import streamed
 from hedgerow.counting.streaming.chunks import Memory
-from hedgerow.publish.diffpart import DiffPart
+from hedgerow.methods.diffpart import DiffPart
 
 METHODS: dict[str, dict[str, Any]] = {
     "marginals": {"method": hr.Marginals()},

@@ -19,10 +19,10 @@ from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.evaluate.scorecard import judge
 from hedgerow.evaluate.simulate import simulate
 from hedgerow.ledger.ledger import BudgetLedger
-from hedgerow.methods import OURS, load
-from hedgerow.publish.api import publish
-from hedgerow.publish.clusters import Centroids, find_centroids
-from hedgerow.publish.publisher import Publisher
+from hedgerow.methods.api import publish
+from hedgerow.methods.clusters import Centroids, find_centroids
+from hedgerow.methods.publisher import Publisher
+from hedgerow.registry import OURS, load
 from hedgerow.release.files import check_target
 from hedgerow.schema import Categorical, Items, Numeric, Schema, Taxonomy
 from hedgerow.schema.schema import Person

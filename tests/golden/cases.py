@@ -110,8 +110,8 @@ def publish(name: str) -> Any:
     method, schema, epsilon, delta = CASES[name]
     with ExitStack() as small:
         if name.endswith("-sparse"):  # only a grid of very many cells is thresholded by itself
-            small.enter_context(patch("hedgerow.publish.diffgen.DENSE_CELLS", 2))
-            small.enter_context(patch("hedgerow.publish.diffgen.SPURIOUS", 3))
+            small.enter_context(patch("hedgerow.methods.diffgen.DENSE_CELLS", 2))
+            small.enter_context(patch("hedgerow.methods.diffgen.SPURIOUS", 3))
         return hr.publish(
             rows_of(schema),
             hr.Schema.from_dict(schema),

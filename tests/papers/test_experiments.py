@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.schema import Schema
 from papers import adult, cdiffgen, diffmulti, diffpart, personal, supermodular
 from papers.baselines import mondrian

@@ -12,8 +12,8 @@ import pytest
 
 import papers
 from hedgerow.errors import DataError, UsageError
+from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.privacy.budget import Budget
-from hedgerow.publish.diffmulti import DiffMulti
 from papers import data, pages
 from papers.figure import (
     Claim,

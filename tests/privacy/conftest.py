@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.publish import diffpart
+from hedgerow.methods import diffpart
 
 _FITTED: dict[Any, Any] = {}
 

@@ -12,8 +12,8 @@ from scipy.stats import beta
 from hedgerow.audit import audit, methods
 from hedgerow.audit.distinguish import ERROR, at_least, at_most, epsilon_bound, tally
 from hedgerow.audit.methods import AUDITED
+from hedgerow.methods.api import run
 from hedgerow.privacy.budget import Budget
-from hedgerow.publish.api import run
 
 TRIALS = {
     "diffmulti": {"T1", "T2", "T3", "T4", "T5", "T5c", "T10", "T11", "T12"},

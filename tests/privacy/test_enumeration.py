@@ -16,16 +16,16 @@ from hedgerow.audit.enumeration import (
 )
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import TINY_TABLES, pair_of, tiny_pairs
+from hedgerow.methods import diffpart
+from hedgerow.methods.api import run
+from hedgerow.methods.cdiffgen import CDiffGen
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.diffmulti import DiffMulti
+from hedgerow.methods.diffpart import DiffPart
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish import diffpart
-from hedgerow.publish.api import run
-from hedgerow.publish.cdiffgen import CDiffGen
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.diffpart import DiffPart
 
 # thousands of outcomes: left to `make audit`
 SLOW = (DiffPart(core=1, cap=1),)
@@ -132,8 +132,8 @@ def test_whole_laws_where_delta_is_for_suppression(entry, method):
 
 
 def test_a_sparse_release(monkeypatch):
-    monkeypatch.setattr("hedgerow.publish.diffgen.DENSE_CELLS", 1)
-    monkeypatch.setattr("hedgerow.publish.diffgen.SPURIOUS", 1)
+    monkeypatch.setattr("hedgerow.methods.diffgen.DENSE_CELLS", 1)
+    monkeypatch.setattr("hedgerow.methods.diffgen.SPURIOUS", 1)
     method = DiffGen(schedule="paper", specialisations=1)
     pair = tiny_pairs(CLASSES)[-1]
     one, other = (law_of(method, table, Budget.of(3), (0, 2)) for table in pair.tables)

@@ -12,15 +12,15 @@ from hedgerow.audit.neighbours import TINY_TABLES, long_schema, picker, random_u
 from hedgerow.audit.search import check_rules, first_difference, unlike_tables
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
+from hedgerow.methods import clusters, diffgen, diffmulti, diffpart
+from hedgerow.methods.api import run
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.diffmulti import DiffMulti
+from hedgerow.methods.diffpart import DiffPart
+from hedgerow.methods.planning import rules
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish import clusters, diffgen, diffmulti, diffpart
-from hedgerow.publish.api import run
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.diffpart import DiffPart
-from hedgerow.publish.planning import rules
 from hedgerow.schema import Schema
 
 MODES = [(entry, mode) for entry in AUDITED.values() for mode in entry.modes]

@@ -32,11 +32,11 @@ from hedgerow.counting import people
 from hedgerow.data import people as person
 from hedgerow.data import records as lookup
 from hedgerow.data import table
+from hedgerow.methods import clusters, publisher
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.diffmulti import DiffMulti
+from hedgerow.methods.diffpart import DiffPart
 from hedgerow.privacy.budget import Budget
-from hedgerow.publish import clusters, publisher
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.diffpart import DiffPart
 from hedgerow.schema import Schema
 
 METHODS = [(entry, entry.modes[0]) for entry in AUDITED.values()]

@@ -32,7 +32,7 @@ import hedgerow
 from hedgerow import sample
 from hedgerow.cli import app
 from hedgerow.errors import HedgerowError, ReleaseError, UsageError
-from hedgerow.publish.marginals import Marginals
+from hedgerow.methods.marginals import Marginals
 from hedgerow.release import Release
 from hedgerow.release.manifest import parse_manifest
 from hedgerow.store import untrusted

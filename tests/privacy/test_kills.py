@@ -120,7 +120,7 @@ def promise(self, *words, **more):
 BudgetLedger.reserve = promise
 """
 BOOKS_AFTER_DRAWING = f"""{LATE}
-from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.methods.diffmulti import DiffMulti
 
 run, promised = DiffMulti.run, None
 def late(self, *words):

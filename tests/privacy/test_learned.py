@@ -18,13 +18,13 @@ from hedgerow.audit.learned import Viewer, distinguish, learn
 from hedgerow.audit.methods import AUDITED, describe
 from hedgerow.audit.neighbours import TINY_TABLES, pair_of, picker, random_pair
 from hedgerow.audit.search import log_ratios, search_pair, worth
+from hedgerow.methods.api import run
+from hedgerow.methods.cdiffgen import CDiffGen
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.api import run
-from hedgerow.publish.cdiffgen import CDiffGen
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.diffmulti import DiffMulti
 
 CLASSES = TINY_TABLES["2 values and a class"]
 PAIR = pair_of("", CLASSES, [(0, 0)] * 5, (1, 1))

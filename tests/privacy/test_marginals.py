@@ -21,13 +21,13 @@ from hedgerow.audit.rules import check_books, replay_pair
 from hedgerow.audit.search import check_rules, unlike_tables
 from hedgerow.counting.sealed import Sealed
 from hedgerow.measured.tables import Tables
+from hedgerow.methods import marginals as by_marginals
+from hedgerow.methods.api import run
+from hedgerow.methods.marginals import Marginals
+from hedgerow.methods.steps.measure import buy_rows
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish import marginals as by_marginals
-from hedgerow.publish.api import run
-from hedgerow.publish.marginals import Marginals
-from hedgerow.publish.steps.measure import buy_rows
 from hedgerow.schema import Schema
 
 ENTRY = AUDITED["marginals"]

@@ -12,10 +12,10 @@ import pytest
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.whole import fits
 from hedgerow.counting.sealed import Sealed
+from hedgerow.methods import marginals
+from hedgerow.methods.steps import measure
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import _KEY
-from hedgerow.publish import marginals
-from hedgerow.publish.steps import measure
 
 AUDITS = Path(__file__).parents[2] / "audits"
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import hedgerow
 from hedgerow.errors import UsageError
-from hedgerow.methods import METHODS, load
+from hedgerow.registry import METHODS, load
 from hedgerow.schema import Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")

@@ -16,12 +16,12 @@ from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import edge_cases, pair_of, picker, random_pair, random_schema
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.rules import check_books, replay_pair
+from hedgerow.methods.api import run
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.api import run
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.diffmulti import DiffMulti
 from hedgerow.schema import Schema
 
 SHORT = 60
@@ -59,7 +59,7 @@ def test_the_edge_cases_are_what_they_say():
 
 
 def test_every_method_of_the_command_is_audited():
-    from hedgerow.methods import METHODS
+    from hedgerow.registry import METHODS
 
     assert set(METHODS) <= set(AUDITED)
     for entry in AUDITED.values():
@@ -106,8 +106,8 @@ def test_permute_and_flip_where_weights_are_equal(delta):
 
 
 def test_sparse_release(monkeypatch):
-    monkeypatch.setattr("hedgerow.publish.diffgen.DENSE_CELLS", 2)
-    monkeypatch.setattr("hedgerow.publish.diffgen.SPURIOUS", 1)
+    monkeypatch.setattr("hedgerow.methods.diffgen.DENSE_CELLS", 2)
+    monkeypatch.setattr("hedgerow.methods.diffgen.SPURIOUS", 1)
     for method in (DiffGen(specialisations=4), DiffGen(schedule="paper", specialisations=4)):
         for number, pair in itertools.product(range(3), EDGES.values()):
             budget = Budget.of(3)

@@ -14,10 +14,10 @@ import pytest
 
 from hedgerow.audit.replay import DivergedError, compare, record, replay
 from hedgerow.data import Table, Transactions
+from hedgerow.methods.api import run
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.api import run
 from hedgerow.schema import Schema
 from papers import baselines
 from papers.baselines import cells, marginals, trees

@@ -7,10 +7,10 @@ import pytest
 
 from hedgerow.audit.replay import compare, record, replay
 from hedgerow.data import Table
+from hedgerow.methods import clusters
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish import clusters
 from hedgerow.schema import Schema
 
 ROUNDING = 1e-9

@@ -17,16 +17,16 @@ from hedgerow.audit.replay import DivergedError, compare, record, replay
 from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.data import Transactions
 from hedgerow.errors import LeakError
+from hedgerow.methods import diffpart
+from hedgerow.methods.api import run
+from hedgerow.methods.diffpart import DiffPart
+from hedgerow.methods.planning.rules import support_units
 from hedgerow.privacy.budget import Budget, UnitBudget, rho_of_epsilon
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Listing, SecureSampler
-from hedgerow.publish import diffpart
-from hedgerow.publish.api import run
-from hedgerow.publish.diffpart import DiffPart
-from hedgerow.publish.planning.rules import support_units
 from hedgerow.schema import Schema
 
 ROUNDING = 1e-9

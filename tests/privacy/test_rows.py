@@ -15,13 +15,13 @@ import pytest
 
 from hedgerow.audit.replay import _Replayer, compare, record, replay
 from hedgerow.data import Table
+from hedgerow.methods import supermodular
+from hedgerow.methods.api import run
+from hedgerow.methods.supermodular import Supermodular
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Listing, SecureSampler
 from hedgerow.privacy.suppression import least_threshold, noisy_delta, sampled_delta
-from hedgerow.publish import supermodular
-from hedgerow.publish.api import run
-from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
 
 ROUNDING = 1e-12

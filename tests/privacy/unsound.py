@@ -38,18 +38,18 @@ from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
 from hedgerow.measured.measurements import Measurement
+from hedgerow.methods import clusters, diffpart
+from hedgerow.methods.api import run
+from hedgerow.methods.cdiffgen import CDiffGen
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.diffmulti import DiffMulti
+from hedgerow.methods.diffpart import DiffPart
+from hedgerow.methods.steps import scores
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Candidates, Listing, Rates, SecureSampler
 from hedgerow.privacy.suppression import sampled_delta
-from hedgerow.publish import clusters, diffpart
-from hedgerow.publish.api import run
-from hedgerow.publish.cdiffgen import CDiffGen
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.diffpart import DiffPart
-from hedgerow.publish.steps import scores
 from hedgerow.schema import Schema
 
 Break = Callable[[], AbstractContextManager[Any]]
@@ -219,7 +219,7 @@ def at_gap_midpoints() -> Iterator[None]:
 
         return midpoints_alone
 
-    with patch("hedgerow.publish.diffmulti.candidates", from_gaps):
+    with patch("hedgerow.methods.diffmulti.candidates", from_gaps):
         yield
 
 
@@ -236,7 +236,7 @@ def at_records_alone() -> Iterator[None]:
 
         return only_at_records
 
-    with patch("hedgerow.publish.diffmulti.candidates", from_data):
+    with patch("hedgerow.methods.diffmulti.candidates", from_data):
         yield
 
 
@@ -358,7 +358,7 @@ def groups_with_somebody_alone() -> Iterator[None]:
             )
         ]  # fmt: skip
 
-    with patch("hedgerow.publish.diffgen.count_cells", count):
+    with patch("hedgerow.methods.diffgen.count_cells", count):
         yield
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from hedgerow.measured import GridPartition, Measurement, TreePartition
-from hedgerow.methods import OURS
+from hedgerow.registry import OURS
 from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
 from hedgerow.verification.charges import table_rules

@@ -25,9 +25,9 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_publish_can_be_called_whatever_was_imported_first() -> None:
     first = (
         "import hedgerow",
-        "import hedgerow.publish",
-        "import hedgerow.publish.api",
-        "from hedgerow.publish.diffmulti import DiffMulti",
+        "import hedgerow.methods",
+        "import hedgerow.methods.api",
+        "from hedgerow.methods.diffmulti import DiffMulti",
     )
     code = (
         "import sys\n"
@@ -42,7 +42,7 @@ def test_publish_can_be_called_whatever_was_imported_first() -> None:
 
 
 def test_publish_shows_its_parameters() -> None:
-    from hedgerow.publish.api import publish
+    from hedgerow.methods.api import publish
 
     assert inspect.signature(hedgerow.publish) == inspect.signature(publish)
 

@@ -12,9 +12,9 @@ from hedgerow.audit import distinguish as trials
 from hedgerow.audit.distinguish import Trial
 from hedgerow.audit.neighbours import TINY_TABLES, picker, random_schema
 from hedgerow.audit.records import Pick
+from hedgerow.methods.api import run
+from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Budget
-from hedgerow.publish.api import run
-from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
 
 __all__ = ["Audited", "Experiment", "describe", "experiments", "plain"]
@@ -113,7 +113,7 @@ def describe(method: Publisher) -> str:
     """The settings of a method that are not its defaults, in short.
 
     Example:
-        >>> from hedgerow.publish.diffgen import DiffGen
+        >>> from hedgerow.methods.diffgen import DiffGen
         >>> describe(DiffGen(schedule="paper", specialisations=4))
         'paper, specialisations 4'
         >>> describe(DiffGen())

@@ -15,10 +15,10 @@ from hedgerow.arrays import Floats
 from hedgerow.audit.neighbours import Pair, deep_pairs, pair_of
 from hedgerow.audit.records import published_count, records_of
 from hedgerow.measured.tables import Cells
+from hedgerow.methods.publisher import Outcome, Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Sampler, SecureSampler
-from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.schema import Schema
 
 __all__ = [

@@ -34,10 +34,10 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Words
 from hedgerow.audit.replay import gaussian_tail, kept_law, selection_law, tail
+from hedgerow.methods.api import run
+from hedgerow.methods.publisher import Outcome, Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, flat
-from hedgerow.publish.api import run
-from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.schema.items import WEIGHT
 
 __all__ = ["Law", "TooManyPathsError", "epsilon_between", "hockey_stick", "law", "law_of"]

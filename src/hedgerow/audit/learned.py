@@ -20,10 +20,10 @@ from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.measured.tables import Cells
+from hedgerow.methods.publisher import Outcome
+from hedgerow.methods.steps.rows import RowsOutcome
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.publisher import Outcome
-from hedgerow.publish.steps.rows import RowsOutcome
 
 __all__ = ["Event", "Viewer", "distinguish", "learn"]
 
@@ -51,8 +51,8 @@ class Viewer:
         >>> from hedgerow.privacy.budget import Budget
         >>> from hedgerow.privacy.sampler import SecureSampler
         >>> from hedgerow.privacy.keystream import Keystream
-        >>> from hedgerow.publish.api import run
-        >>> from hedgerow.publish.diffgen import DiffGen
+        >>> from hedgerow.methods.api import run
+        >>> from hedgerow.methods.diffgen import DiffGen
         >>> pair = tiny_pairs(TINY_TABLES["a 4x2 grid"])[1]
         >>> viewer = Viewer(pair)
         >>> sampler = SecureSampler(Keystream(seed=1))

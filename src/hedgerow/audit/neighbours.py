@@ -20,10 +20,10 @@ import pyarrow.parquet
 from hedgerow.audit.records import EXTRA, Codes, Pick, Rows, crowded, records_of
 from hedgerow.counting.choose import Counting, open_engine
 from hedgerow.data import read, read_transactions
+from hedgerow.methods.api import run
+from hedgerow.methods.publisher import Outcome, Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import Sampler
-from hedgerow.publish.api import run
-from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.schema import Schema
 
 __all__ = [

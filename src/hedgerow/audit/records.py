@@ -17,7 +17,7 @@ import pyarrow as pa
 from hedgerow.data import Table, Transactions
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.measured.tables import Cells
-from hedgerow.publish.publisher import Outcome
+from hedgerow.methods.publisher import Outcome
 from hedgerow.schema import Person, Schema
 
 __all__ = [

@@ -11,10 +11,10 @@ from typing import Any
 from hedgerow.audit.neighbours import Pair, run_on
 from hedgerow.audit.replay import Comparison, DivergedError, Trace, compare, record, replay
 from hedgerow.measured.partition import GridPartition, TreePartition
+from hedgerow.methods.publisher import Outcome, Publisher
 from hedgerow.privacy.budget import Budget, epsilon_of_rho
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Sampler, SecureSampler
-from hedgerow.publish.publisher import Outcome, Publisher
 
 __all__ = ["ROUNDING", "RULES", "Finding", "check_books", "replay_pair"]
 

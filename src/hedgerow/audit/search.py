@@ -17,11 +17,11 @@ from hedgerow.audit.neighbours import Pair, pair_of, picker, random_pair
 from hedgerow.audit.records import Pick, records_of
 from hedgerow.audit.replay import DivergedError, record, replay
 from hedgerow.errors import UsageError
+from hedgerow.methods.api import run
+from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, SecureSampler
-from hedgerow.publish.api import run
-from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
 
 __all__ = [
@@ -119,7 +119,7 @@ def search_pair(
 
     Example:
         >>> from hedgerow.audit.neighbours import TINY_TABLES
-        >>> from hedgerow.publish.diffgen import DiffGen
+        >>> from hedgerow.methods.diffgen import DiffGen
         >>> schema = TINY_TABLES["2 values and a class"]
         >>> pair = search_pair(DiffGen(), lambda pick: schema, Budget.of(1), 1, candidates=4)
         >>> pair.words

@@ -38,11 +38,11 @@ from hedgerow.audit.report import Line, Report
 from hedgerow.audit.rules import ROUNDING, check_books, replay_pair
 from hedgerow.audit.search import CANDIDATES, Telling, check_rules, fits, search_pair, unlike_tables
 from hedgerow.errors import UsageError
+from hedgerow.methods.api import run
+from hedgerow.methods.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Sampler, SecureSampler
-from hedgerow.publish.api import run
-from hedgerow.publish.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.schema import Schema
 from hedgerow.suggestions import check_arguments
 

@@ -11,7 +11,7 @@ import typer
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.publish.publisher import Publisher
+    from hedgerow.methods.publisher import Publisher
     from hedgerow.schema import Layout, Schema
 
 
@@ -270,7 +270,7 @@ def warn_of_delta(
 def warn_of_tables(method: Publisher, schema: Schema, as_json: bool) -> None:
     """Says so if the schema names tables that the method does not measure."""
     from hedgerow.cli.display.terminal import warn
-    from hedgerow.publish.publisher import ignored_tables
+    from hedgerow.methods.publisher import ignored_tables
 
     if (sentence := ignored_tables(method, schema)) is not None:
         warn(sentence, as_json)

@@ -17,7 +17,7 @@ from typing import Any, get_args
 import typer
 
 from hedgerow.cli.settings import MethodOption, kind_of, method_options, settings_of
-from hedgerow.methods import METHODS
+from hedgerow.registry import METHODS
 
 __all__ = ["reference", "with_settings"]
 

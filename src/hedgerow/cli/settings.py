@@ -24,11 +24,11 @@ import typer
 
 from hedgerow.cli.display.terminal import Command
 from hedgerow.errors import UsageError
-from hedgerow.methods import METHODS, for_data, load
+from hedgerow.registry import METHODS, for_data, load
 from hedgerow.suggestions import members
 
 if TYPE_CHECKING:
-    from hedgerow.publish.publisher import Publisher
+    from hedgerow.methods.publisher import Publisher
     from hedgerow.schema import Schema
 
 __all__ = [

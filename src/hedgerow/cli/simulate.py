@@ -20,12 +20,12 @@ from hedgerow.cli.display.terminal import (
 from hedgerow.cli.options import warn_of_delta
 from hedgerow.cli.settings import kind_of, method_of
 from hedgerow.errors import UsageError
-from hedgerow.methods import for_data
+from hedgerow.registry import for_data
 
 if TYPE_CHECKING:
     from hedgerow.evaluate.by_accuracy import Granted, Promise
     from hedgerow.evaluate.simulate import Point, Simulation
-    from hedgerow.publish.publisher import Publisher
+    from hedgerow.methods.publisher import Publisher
     from hedgerow.schema import Schema
 
 __all__ = [

@@ -17,8 +17,8 @@ from hedgerow.arrays import Floats
 from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.trials import Public, Simulated, Wish, cells_of_release, errors_of, published
+from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
-from hedgerow.publish.publisher import Publisher
 from hedgerow.schema import Schema
 
 __all__ = ["EPSILONS", "Granted", "Promise", "most_epsilons", "plan_by_accuracy"]
@@ -137,7 +137,7 @@ def plan_by_accuracy(
 
     Example:
         >>> from hedgerow.evaluate.trials import read_wish
-        >>> from hedgerow.publish.diffgen import DiffGen
+        >>> from hedgerow.methods.diffgen import DiffGen
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "ill": {"type": "boolean"}}})
         >>> wish = read_wish("ill within 90%", schema)

@@ -13,8 +13,8 @@ from hedgerow.errors import UsageError
 from hedgerow.evaluate.scorecard import Judgement
 from hedgerow.evaluate.simulate import MOST_ROWS, simulate
 from hedgerow.measured.measurements import exact
-from hedgerow.methods import METHODS, load
-from hedgerow.publish.publisher import Publisher
+from hedgerow.methods.publisher import Publisher
+from hedgerow.registry import METHODS, load
 from hedgerow.release import Release
 
 __all__ = ["Comparison", "Line", "compared", "folder_names", "method_of_release"]

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Table
 from hedgerow.evaluate.workload import NOT_PRIVATE
+from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimise.side import Side
 from hedgerow.optimise.solve import solve
-from hedgerow.publish.supermodular import Supermodular
 
 __all__ = ["personal_table"]
 

@@ -34,8 +34,8 @@ from hedgerow.evaluate.measures import (
 from hedgerow.evaluate.personal import personal_table
 from hedgerow.evaluate.tables import TableErrors, k_marginal, table_errors
 from hedgerow.evaluate.workload import NOT_PRIVATE
+from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimise.exact import LARGEST
-from hedgerow.publish.supermodular import Supermodular
 from hedgerow.release import (
     MarginalsRelease,
     Release,

@@ -17,9 +17,9 @@ from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
 from hedgerow.evaluate.classify import mean_and_error
 from hedgerow.evaluate.trials import Public, Result, Simulated
+from hedgerow.methods.publisher import Publisher
+from hedgerow.methods.supermodular import Supermodular
 from hedgerow.privacy.budget import Number, read_number
-from hedgerow.publish.publisher import Publisher
-from hedgerow.publish.supermodular import Supermodular
 from hedgerow.schema import Schema
 from hedgerow.suggestions import check_arguments
 
@@ -169,7 +169,7 @@ def simulate(
         progress: Called with the share that is done.
 
     Example:
-        >>> from hedgerow.publish.diffgen import DiffGen
+        >>> from hedgerow.methods.diffgen import DiffGen
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99},
         ...     "ill": {"type": "boolean", "role": "class"}}})

@@ -21,11 +21,11 @@ from hedgerow.evaluate.measures import (
 )
 from hedgerow.evaluate.simulated import HiddenKinds, simulated_transactions
 from hedgerow.evaluate.workload import exact_counts, random_conjunctions
+from hedgerow.methods.api import release_of, run
+from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
-from hedgerow.publish.api import release_of, run
-from hedgerow.publish.publisher import Publisher
 from hedgerow.release import Release, TransactionsRelease
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query, Schema

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from hedgerow.measured.measurements import exact
-from hedgerow.methods import METHODS
+from hedgerow.registry import METHODS
 from hedgerow.release import Release
 from hedgerow.report import words
 from hedgerow.report.html import Safe, document, join, tag

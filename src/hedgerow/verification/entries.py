@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hedgerow.measured.measurements import exact
-from hedgerow.methods import OURS
+from hedgerow.registry import OURS
 from hedgerow.release.manifest import NOTE, package_version
 from hedgerow.verification.prices import Failed
 from hedgerow.verification.rules import Rules, Stated

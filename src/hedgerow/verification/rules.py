@@ -1,6 +1,6 @@
 """The rules that a release is held to, looked up by its method and its schedule.
 
-Every method brings a module of rules (`hedgerow.methods` names it) that shares no code with its
+Every method brings a module of rules (`hedgerow.registry` names it) that shares no code with its
 plan or its run. Rules belong to a schedule with its version, such as `tuned-1`: when a schedule
 changes, the new version gets rules of its own and the old ones stay, so that old releases can be
 verified for ever.
@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from hedgerow.errors import UsageError
-from hedgerow.methods import METHODS, SCORES, load
+from hedgerow.registry import METHODS, SCORES, load
 
 __all__ = ["Rules", "Stated", "UnknownHere", "rules_for"]
 

@@ -1,6 +1,6 @@
 """EqualParts, a method for hedgerow, and a score: what a package needs to add both."""
 
-from hedgerow.methods import Method
+from hedgerow.registry import Method
 
 METHOD = Method(
     settings="hedgerow_equalparts.method:EqualParts",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hedgerow.audit.audited import Audited
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow_equalparts.method import EqualParts
 
 AUDITED = (

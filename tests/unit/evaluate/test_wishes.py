@@ -14,9 +14,9 @@ from hedgerow.evaluate.trials import (
     published,
     read_wish,
 )
-from hedgerow.publish.diffgen import DiffGen
-from hedgerow.publish.diffmulti import DiffMulti
-from hedgerow.publish.diffpart import DiffPart
+from hedgerow.methods.diffgen import DiffGen
+from hedgerow.methods.diffmulti import DiffMulti
+from hedgerow.methods.diffpart import DiffPart
 from hedgerow.sample.survey import shop_schema
 from hedgerow.schema import Schema
 

@@ -21,9 +21,9 @@ import hedgerow as hr
 from hedgerow.errors import DataWarning, ReleaseError, UsageError
 from hedgerow.estimate.itemsets.answers import read_sets
 from hedgerow.measured.itemsets import CoreCells
-from hedgerow.publish import diffpart
-from hedgerow.publish.diffpart import DiffPart
-from hedgerow.publish.planning.rules import support_units
+from hedgerow.methods import diffpart
+from hedgerow.methods.diffpart import DiffPart
+from hedgerow.methods.planning.rules import support_units
 from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Schema
 from hedgerow.verification import diffpart as rules

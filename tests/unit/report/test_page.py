@@ -180,7 +180,7 @@ def test_the_page_for_recipients_follows_from_the_release_alone(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     pages, rooms = json.loads(done.stdout)
-    assert not set(rooms) & {"evaluate", "publish", "privacy", "counting", "audit"}
+    assert not set(rooms) & {"evaluate", "methods", "privacy", "counting", "audit"}
     assert set(pages) == set(KINDS)
     for kind, folder in releases.items():
         assert pages[kind] == page(folder)

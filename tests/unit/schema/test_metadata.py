@@ -10,7 +10,7 @@ import pytest
 
 import hedgerow
 from hedgerow.errors import HedgerowError
-from hedgerow.publish.clusters import cluster_schema, find_centroids
+from hedgerow.methods.clusters import cluster_schema, find_centroids
 from hedgerow.schema import Items, Metadata, Person, Schema, json_schema
 
 COLUMNS = "attributes:\n  a: {type: boolean}\n"

@@ -15,7 +15,7 @@ from in_turn import in_turn
 
 from hedgerow import CDiffGen, DiffGen, DiffMulti, publish
 from hedgerow.measured import GridPartition, Measurement
-from hedgerow.publish import diffgen
+from hedgerow.methods import diffgen
 from hedgerow.schema import Schema
 from hedgerow.verification import steps as growth
 from hedgerow.verification import verify

@@ -20,7 +20,7 @@ from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate import graphical
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.tables import Cells
-from hedgerow.publish.marginals import Marginals
+from hedgerow.methods.marginals import Marginals
 from hedgerow.release import Release
 from hedgerow.release.files import digest
 from hedgerow.verification import verify

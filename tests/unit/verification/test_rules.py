@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.methods import OURS
+from hedgerow.registry import OURS
 from hedgerow.release import Release
 from hedgerow.verification import verify
 from hedgerow.verification.rules import UnknownHere, rules_for

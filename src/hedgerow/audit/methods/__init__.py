@@ -1,4 +1,4 @@
-"""The methods that are audited, by name: what `hedgerow.methods` names for each, and nothing else.
+"""The methods that are audited, by name: what `hedgerow.registry` names for each, and nothing else.
 
 The tests, the command and `make audit` go through all of them, methods of installed packages too.
 """
@@ -10,7 +10,7 @@ from functools import cache
 
 from hedgerow.audit.audited import Audited, describe
 from hedgerow.errors import UsageError
-from hedgerow.methods import METHODS, OURS, load
+from hedgerow.registry import METHODS, OURS, load
 
 __all__ = ["AUDITED", "Audited", "describe"]
 

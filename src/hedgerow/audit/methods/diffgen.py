@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, experiments
-from hedgerow.publish.diffgen import DiffGen
+from hedgerow.methods.diffgen import DiffGen
 
 __all__ = ["AUDITED"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, Experiment, experiments, plain
-from hedgerow.publish.diffmulti import DiffMulti
+from hedgerow.methods.diffmulti import DiffMulti
 
 __all__ = ["AUDITED"]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, Experiment, plain
 from hedgerow.audit.neighbours import TINY_UNIVERSES, large_universe, random_universe
-from hedgerow.publish.diffpart import DiffPart
+from hedgerow.methods.diffpart import DiffPart
 
 __all__ = ["AUDITED"]
 

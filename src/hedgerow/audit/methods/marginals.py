@@ -11,10 +11,10 @@ from hedgerow.audit.audited import Audited, Experiment, plain
 from hedgerow.audit.distinguish import Trial
 from hedgerow.audit.neighbours import TINY_TABLES, Pair, pair_of
 from hedgerow.audit.records import Pick
+from hedgerow.methods.api import run
+from hedgerow.methods.marginals import Marginals
+from hedgerow.methods.publisher import Outcome, Publisher
 from hedgerow.privacy.budget import Budget
-from hedgerow.publish.api import run
-from hedgerow.publish.marginals import Marginals
-from hedgerow.publish.publisher import Outcome, Publisher
 from hedgerow.schema import Schema
 
 __all__ = ["AUDITED", "late_pair", "late_schema", "related_schema", "tables_of"]

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, Experiment, plain
-from hedgerow.publish.supermodular import Supermodular
+from hedgerow.methods.supermodular import Supermodular
 from hedgerow.schema import Schema
 
 __all__ = ["AUDITED"]

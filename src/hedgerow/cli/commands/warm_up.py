@@ -16,7 +16,7 @@ def warm_up(as_json: AsJson = False) -> None:
     import tempfile
     from pathlib import Path
 
-    from hedgerow import publish
+    import hedgerow
     from hedgerow.compiled import Kernel
     from hedgerow.sample import write
 
@@ -25,12 +25,12 @@ def warm_up(as_json: AsJson = False) -> None:
         written = Path(folder)
         write(written)
         for engine in ("memory", "streamed"):
-            release = publish(
+            release = hedgerow.publish(
                 written / "people.csv", written / "schema.yaml", engine=engine, epsilon=1
             )
         release.count("everybody")
         release.synthesize(100, kind="arrow")
-        publish(written / "baskets.dat", written / "baskets.yaml", epsilon=1).count([])
+        hedgerow.publish(written / "baskets.dat", written / "baskets.yaml", epsilon=1).count([])
     if as_json:
         print_json({"compiled": True})
     else:

@@ -218,7 +218,7 @@ def plot_plan(settings: Any, schema: Schema, path: Path, overwrite: bool) -> Non
     """
     from hedgerow.cli.display.picture import check_picture, draw_frontier
     from hedgerow.cli.files import refuse_existing
-    from hedgerow.publish.supermodular import Supermodular
+    from hedgerow.methods.supermodular import Supermodular
 
     check_picture(path)
     refuse_existing(path, overwrite, "--plot")

@@ -11,7 +11,7 @@ from typing import Any
 from hedgerow.ledger.file import Account, Entry, plain
 from hedgerow.ledger.rules import unit_of
 from hedgerow.measured.measurements import exact
-from hedgerow.methods import METHODS
+from hedgerow.registry import METHODS
 from hedgerow.release import Release
 from hedgerow.report import words
 from hedgerow.report.html import Safe, document, table, tag

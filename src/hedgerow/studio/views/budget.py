@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.methods import METHODS, for_data, load
+from hedgerow.registry import METHODS, for_data, load
 from hedgerow.studio.app import Asked, go
 from hedgerow.studio.folder import look
 from hedgerow.studio.jobs import command_text

@@ -1,0 +1,334 @@
+"""`hedgerow.publish`: from a private table to a release."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, SupportsIndex
+
+from hedgerow.counting.choose import Counting, engine_of, open_engine
+from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
+from hedgerow.data import Database, Table, Transactions, refuse_mixing
+from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError
+from hedgerow.ledger.ledger import Booking, Notes
+from hedgerow.methods.payment import drawing, payment, room_for
+from hedgerow.methods.planning.plan import RowsPlan
+from hedgerow.methods.publisher import (
+    Outcome,
+    Progress,
+    Publisher,
+    as_method,
+    ignored_tables,
+    no_progress,
+    refuse_unready,
+)
+from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
+from hedgerow.privacy.sampler import Sampler, SecureSampler
+from hedgerow.release import Release
+from hedgerow.release.files import Target
+from hedgerow.release.kinds import kind_class
+from hedgerow.schema import Schema
+from hedgerow.store.frames import Frame
+from hedgerow.suggestions import answer_mistakes, check_arguments, whole
+
+__all__ = ["publish", "release_of", "run"]
+
+
+@answer_mistakes
+def publish(
+    source: str | os.PathLike[str] | Database | Frame,
+    schema: Schema | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    method: Publisher | type[Publisher] | str | None = None,
+    epsilon: Number = 1,
+    delta: Number = 0,
+    *,
+    seed: SupportsIndex | None = None,
+    delimiter: str | None = None,
+    line_breaks: bool = False,
+    engine: str | None = None,
+    memory: int | str = DEFAULT_MEMORY,
+    scratch: str | Path | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[float], None] | None = None,
+    stage: Callable[[str], None] | None = None,
+    ledger: str | Path | None = None,
+    dataset: str | None = None,
+    allow_empty: bool = False,
+    recipient: str | None = None,
+    purpose: str | None = None,
+    tables: Sequence[str | Sequence[str] | Mapping[str, Any]] = (),
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+) -> Release:
+    """Publishes a table under differential privacy.
+
+    The whole input is read and checked before anything is drawn. With a ledger, the release is
+    booked before anything is drawn, and refused if the data set has not enough left. With `out`, a
+    release that could not be saved costs nothing: the folder is locked and room for the release is
+    set aside before data is read.
+
+    Args:
+        source: The path of a CSV file, a workbook or a Parquet file, a folder or pattern of
+            Parquet files, the address of such, a `Database`, or an Arrow, pandas or Polars frame.
+        schema: The public schema, the path of its file, or a dictionary of the same shape.
+        method: Which method, with its settings, such as `hedgerow.DiffMulti(depth=4)`, or its name,
+            such as "diffmulti"; Marginals by default, DiffPart for transactions.
+        epsilon: The loss that one person may suffer: a number, or text such as "0.1" or "1/3". A
+            float means the decimal that it is written as. What has more than six decimals and is
+            no simple fraction is rounded down.
+        delta: 0 for pure differential privacy.
+        seed: For tests alone: makes the run repeatable and the release NOT private.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks; without it a record
+            is a line.
+        engine: Who counts: "memory", "streamed" (rows in scratch files), "dask" (a cluster), or
+            None to decide by the size of the input. The release is the same.
+        memory: How much memory a streamed run may take, about: bytes, or text such as "2GB".
+        scratch: The folder for scratch files, which have no name there and hold private codes.
+        scheduler: The address of a Dask scheduler.
+        progress: Called now and then with the share of the work that is done.
+        stage: Called now and then with a few words about what is being done.
+        ledger: The file that adds up what all releases of a data set cost (see `BudgetLedger`).
+        dataset: The data set's name in the ledger; without it, the schema's.
+        allow_empty: Whether an input without any record is published; it is refused by default,
+            as a likely mistake.
+        recipient: For the ledger: whom the release is for.
+        purpose: For the ledger: what it is for.
+        tables: Tables that the release should hold, such as "home illness", beside those that
+            the schema names; the release's schema names them too. See `Schema.with_tables`.
+        out: The folder to save the release to.
+        overwrite: Whether a release that is there may be replaced.
+
+    Returns:
+        The release. Without `out` nothing has been written yet.
+
+    Raises:
+        BudgetError: If the ledger has less left for the data set than this release would cost.
+        SchemaError: If the schema is still a draft, or does not state its unit.
+        ReleaseError: If the release cannot be saved to `out`, or another run is about to.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> schema = Schema.from_dict({"name": "survey", "unit": "row", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1},
+        ...     "ill": {"type": "boolean", "role": "class"}}})
+        >>> rows = pa.table({"age": [18, 40, 61], "ill": ["no", "no", "yes"]})
+        >>> publish(rows, schema, epsilon=1).guarantee["epsilon"]
+        '1'
+    """
+    seed = None if seed is None else whole("seed", seed)
+    schema = Schema.of(schema)
+    method = as_method(method, schema)
+    check_arguments(publish, locals())
+    if tables and schema.metadata.signed is not None:
+        raise SchemaError(
+            f"The schema {schema.name!r} was signed off without the tables that are asked for.",
+            hint="Write them into the schema, under `tables:`, and have it signed anew.",
+        )
+    schema = schema.with_tables(tables)
+    refuse_unready(schema)
+    refuse_mixing(source)
+    if (ignored := ignored_tables(method, schema)) is not None:
+        warnings.warn(ignored, DataWarning, stacklevel=3)  # public, and for the steward
+    plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
+    if plan.remark is not None and (plan.schedule == "paper" or isinstance(plan, RowsPlan)):
+        warnings.warn(plan.remark, DataWarning, stacklevel=3)  # public too
+    counting = Counting(
+        engine=_engine_for(method, engine), memory=memory, scratch=scratch, scheduler=scheduler
+    )
+    notes = Notes(place=out, recipient=recipient, purpose=purpose)
+    pay = payment(ledger, dataset, schema, method.name, plan.budget, seed, notes)
+    pace = _Pace(progress, stage)
+    method, side = method.prepared(schema, source)
+    with ExitStack() as until:
+        target = None
+        if out is not None:  # its place is locked, with room for it
+            target = Target.take(out, overwrite, room_for(method, schema, plan))
+            until.callback(target.close)
+        with (
+            open_engine(
+                source,
+                schema,
+                counting,
+                delimiter=delimiter,
+                line_breaks=line_breaks,
+                weights=method.own_weights(schema),
+                unlike=side,
+                allow_empty=allow_empty,
+                reading=pace.reading,
+                passing=pace.passing,
+            ) as (rows, kind),
+            drawing(pay, seed) as (stream, booking),
+        ):
+            sampler = SecureSampler(stream)
+            outcome = method.run(rows, schema, plan, sampler, pace.growing)
+            pace.growing(1.0)
+            guarantee = _guarantee(schema, outcome, private=stream.secure)
+            if isinstance(source, Database) and source.query is not None:
+                guarantee["row_wise_query"] = True  # it was not read without that word
+            release = release_of(schema, method, outcome, guarantee, kind, booking)
+        if target is not None:
+            _save(release, target)
+    return release
+
+
+def _save(release: Release, target: Target) -> None:
+    try:
+        release.save(target)
+    except BaseException:
+        if target.is_filled():  # nobody should think that the work has to be done again
+            warnings.warn(
+                f"{target} was written before the run ended. Look at it with `hedgerow verify`: if "
+                "it is whole, there is no need to publish again.",
+                LedgerWarning,
+                stacklevel=4,
+            )
+        elif release.booking is not None:
+            release.booking.note_end("not saved")
+            warnings.warn(
+                "The release was drawn, so it stays booked: its budget is spent, although "
+                f"{target} was not written.",
+                LedgerWarning,
+                stacklevel=4,
+            )
+        raise
+
+
+def release_of(
+    schema: Schema,
+    method: Publisher,
+    outcome: Outcome,
+    guarantee: dict[str, Any],
+    kind: str = "arrow",
+    booking: Booking | None = None,
+) -> Release:
+    """The outcome of a run as a release; simulations call this with a guarantee of their own."""
+    chosen = method.chosen(schema, outcome)
+    ledger = _ledger(outcome)
+    if booking is not None and booking.release_id is not None:
+        # what a budget ledger finds the release by, even if the run ends before that notes it
+        ledger["release_id"] = booking.release_id
+    return kind_class(outcome.kind or schema.kind)(
+        schema=schema,
+        method=method.name,
+        settings=method.settings() | ({"chosen": chosen} if chosen else {}),
+        guarantee=guarantee,
+        ledger=ledger,
+        frame_kind=kind,
+        booking=booking,
+        **outcome.parts,
+    )
+
+
+def run(
+    data: Table | Transactions,
+    method: Publisher,
+    budget: Budget,
+    sampler: Sampler,
+    progress: Progress = no_progress,
+) -> Outcome:
+    """Runs a method on data in memory; audits call this with a sampler of their own.
+
+    Args:
+        data: The data.
+        method: The method.
+        budget: What one person may lose.
+        sampler: Where outcomes come from.
+        progress: Told how far the run is.
+    """
+    engine = engine_of(data)
+    plan = method.plan_for(data.schema, budget)
+    return method.run(engine, data.schema, plan, sampler, progress)
+
+
+class _Pace:
+    """Progress of reading and of growing, each as half of the whole, and in words.
+
+    Words name levels and shares of rows; they are for whoever holds the data.
+    """
+
+    def __init__(
+        self, progress: Callable[[float], None] | None, stage: Callable[[str], None] | None
+    ) -> None:
+        self._progress = progress or (lambda share: None)
+        self._stage = stage or (lambda words: None)
+        self._words = ""
+
+    def reading(self, share: float) -> None:
+        self._progress(share / 2)
+        self._stage(f"reading: {share:.0%} of the rows")
+
+    def growing(self, share: float, words: str = "") -> None:
+        self._words = words
+        self._progress((1 + share) / 2)
+        self._stage(words)
+
+    def passing(self, share: float) -> None:
+        self._stage(f"{self._words}: {share:.0%} of the rows")
+
+
+def _engine_for(method: Publisher, engine: str | None) -> str | None:
+    """Some methods look at whole records, which only the engine in memory knows."""
+    if not method.in_memory:
+        return engine
+    if engine not in (None, "memory"):
+        raise UsageError(
+            f"The engine {engine} does not count whole records.",
+            hint=f"Leave the engine out: {method.name} counts in memory.",
+        )
+    return "memory"
+
+
+def _guarantee(schema: Schema, outcome: Outcome, *, private: bool) -> dict[str, Any]:
+    budget = outcome.plan.budget
+    unit, neighbours = _unit(schema)
+    return {
+        "epsilon": str(budget.epsilon),
+        "delta": str(budget.delta),
+        "accounting": outcome.plan.accounting,
+        "neighbours": neighbours,
+        "unit_of_protection": unit,
+        "began_as_draft": schema.began_as_draft,
+        "private": private,
+    }
+
+
+def _unit(schema: Schema) -> tuple[str, str]:
+    """Whom a release protects, and which data sets are neighbours."""
+    if schema.kind == "transactions":
+        column = schema.transaction_items.person
+        if column is None:
+            return "one record is one person", "add or remove one record"
+        return (
+            f"one value of {column} is one person, with all its items",
+            "add or remove one record",
+        )
+    if schema.person is not None:
+        rows = schema.person.max_rows
+        return f"one person, with at most {rows} rows", "add or remove one person"
+    return "one row is one person", "add or remove one row"
+
+
+def _ledger(outcome: Outcome) -> dict[str, Any]:
+    budget = outcome.plan.budget
+    book = {
+        "accounting": outcome.plan.accounting,
+        "person_rows": budget.rows,
+        **outcome.plan.rules,
+        **outcome.ledger.book(outcome.published, outcome.sharing),
+    }
+    if book["accounting"] == "zcdp":
+        rho = outcome.ledger.budgets["rho"].total
+        spare = budget.row_epsilon - outcome.ledger.budgets["epsilon"].total
+        converted = epsilon_of_rho(rho, budget.row_delta)
+        assert converted <= spare
+        book["conversion"] = {
+            "rho": str(rho),
+            "epsilon": str(Fraction(spare)),
+            "delta": str(budget.row_delta),
+        }
+    return book

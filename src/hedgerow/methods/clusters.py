@@ -1,0 +1,290 @@
+"""Publishing for clustering: labels from centroids that are public, or found privately and booked.
+
+The DiffMulti paper clusters the raw records and takes each one's cluster as its class. One record
+can then move every label, so nothing is protected. Here the centroids come first: they are public,
+or they are found by a private k-means that has its own share of epsilon. A record's label is the
+nearest released centroid. That rule looks at one record at a time, so it keeps neighbours
+neighbours, and the table with its labels is published like any other.
+
+Private k-means: the first of T rounds finds the mean of all records. In each of the others every
+record goes to its nearest centroid, and for each cluster the number of records and the sums of
+their features get discrete Laplace noise. Features lie
+between 0 and `SCALE`, and a record has at most that much in all features of one attribute, and in
+the number of records; so with A attributes one record moves the sums by at most (A + 1) SCALE in
+total. The rounds see all records, so their charges add up: T charges of epsilon / T.
+
+Centroids and the release of the labelled table are two releases about the same people. Each tells
+its own epsilon, and what one person loses is the sum: give both the same budget ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hedgerow.arrays import Floats, Ints
+from hedgerow.counting.engine import Histograms
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.nearest import feature_sizes, labelled, nearest
+from hedgerow.data import Table, encode_rows, read, refuse_mixing
+from hedgerow.errors import UsageError
+from hedgerow.methods.payment import drawing, payment
+from hedgerow.methods.planning.plan import divide_budget, levels
+from hedgerow.methods.publisher import refuse_unready
+from hedgerow.privacy.budget import Budget, Number
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Allowance, Ledger
+from hedgerow.privacy.sampler import Sampler, SecureSampler
+from hedgerow.schema import Numeric, Schema
+from hedgerow.suggestions import check_arguments, check_fields
+
+__all__ = ["CLUSTER", "Centroids", "cluster_schema", "find_centroids", "label_rows", "run"]
+
+
+CLUSTER = "cluster"
+SCALE = 64
+UNITS = 100_000
+MOST_CLUSTERS = 100
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Centroids:
+    """Points that records are assigned to.
+
+    Args:
+        schema: The public schema that the features follow.
+        points: [clusters, features]: numeric attributes as shares of their domain, categorical
+            ones as one share for each value.
+        epsilon: What finding them cost one person, in a fraction; "0" if they are public.
+        ledger: What was booked, if anything was.
+        private: Whether they may leave: not if they were found with a seed.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 10}}})
+        >>> Centroids(schema=schema, points=np.array([[0.2], [0.8]])).epsilon
+        '0'
+    """
+
+    schema: Schema
+    points: Floats
+    epsilon: str = "0"
+    ledger: dict[str, Any] = field(default_factory=dict)
+    private: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuses points that do not fit the schema."""
+        check_fields(self)
+        width = sum(feature_sizes(self.schema))
+        if self.points.ndim != 2 or self.points.shape[1] != width or not len(self.points):
+            raise UsageError(
+                "the centroids do not fit the schema.",
+                hint=f"Give at least one, each with {width} numbers: one for a numeric attribute, "
+                "and one for each value of a categorical one.",
+            )
+
+
+def find_centroids(
+    source: Any,
+    schema: Schema,
+    clusters: int = 2,
+    epsilon: Number = 1,
+    *,
+    rounds: int = 5,
+    seed: int | None = None,
+    ledger: str | Path | None = None,
+    dataset: str | None = None,
+    allow_empty: bool = False,
+) -> Centroids:
+    """Finds centroids by private k-means. The result may be published; it costs epsilon.
+
+    What is published with the labels costs its own epsilon on top of that: book both in the same
+    ledger, under the same data set.
+
+    Args:
+        source: What `hedgerow.publish` takes.
+        schema: The public schema; its class plays no part.
+        clusters: How many.
+        epsilon: What finding them may cost one person.
+        rounds: How often sums are asked for: once for all records, then by cluster.
+        seed: For tests alone: makes the run repeatable and the result NOT private.
+        ledger: The file that adds up what all releases of a data set cost (see `BudgetLedger`).
+        dataset: The data set's name in the ledger; without it, the schema's.
+        allow_empty: Whether an input without any record is in order.
+
+    Raises:
+        BudgetError: If the ledger has less left for the data set than this would cost.
+        SchemaError: If the schema is still a draft, or does not state its unit.
+
+    Example:
+        >>> from hedgerow import sample
+        >>> len(find_centroids(sample.people(50), sample.schema(), clusters=3, epsilon=1).points)
+        3
+    """
+    check_arguments(find_centroids, locals())
+    for name, value, most in (("clusters", clusters, MOST_CLUSTERS), ("rounds", rounds, 1000)):
+        if not 1 <= value <= most:
+            raise UsageError(f"{name} must be a whole number from 1 to {most}.")
+    refuse_unready(schema)
+    refuse_mixing(source)
+    cap = schema.person.max_rows if schema.person else 1
+    budget = Budget.of(epsilon, 0, cap)
+    cluster_schema(schema, clusters)  # refused before anything is booked
+    pay = payment(ledger, dataset, schema, "centroids", budget, seed)
+    table = read(source, schema, allow_empty=allow_empty)
+    with drawing(pay, seed) as (stream, _):
+        found = run(table, clusters, rounds, budget, SecureSampler(stream))
+    return replace(found, private=stream.secure)
+
+
+def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampler) -> Centroids:
+    """The same on a table in memory; audits call this with a sampler of their own."""
+    schema = table.schema
+    budgets = divide_budget(budget, UNITS, 0)
+    ledger = Ledger(budgets.parts)
+    ledger.allow([Allowance("centroid", "epsilon", units=levels(UNITS, rounds), uses=rounds)])
+    curator = Curator(ledger, sampler)
+    with_label = cluster_schema(schema, clusters)
+    max_contribution = (len(schema.attributes) + 1) * SCALE
+    points = np.zeros((1, sum(feature_sizes(schema))))  # the first round finds the mean of all
+    for step in range(rounds):
+        if step == 1:
+            points = _first(schema, clusters, points[0])
+        engine = MemoryEngine(labelled(table, with_label, points))
+        whole = engine.domain.sizes[None, :]
+        everything = np.ones(whole.shape, dtype=np.bool_)
+        ((_, found),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
+        exact = found.map(_sums(schema, len(points), clusters))
+        noisy, units = curator.laplace(
+            "centroid", step, _ROOT, exact, max_contribution=max_contribution
+        )
+        sums = noisy.reshape(len(points), -1).astype(np.float64)
+        # a cluster that noise alone could have filled stays where it was
+        held = sums[:, 0] >= 5 / float(
+            curator.noise_rate("centroid", int(units[0]), max_contribution)
+        )
+        means = np.clip(sums[:, 1:] / np.maximum(sums[:, :1], 1), 0, 1)
+        points = np.where(held[:, None], means, points)
+    return Centroids(
+        schema=schema,
+        points=points,
+        epsilon=str(Fraction(budget.epsilon)),
+        ledger=ledger.book(_ROOT, 1),
+    )
+
+
+def cluster_schema(schema: Schema, clusters: int) -> Schema:
+    """The schema with the cluster as its class, in place of whatever class it had.
+
+    Nobody has signed this schema off, whoever signed the other one.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 10}}})
+        >>> cluster_schema(schema, 2).classes
+        ('1', '2')
+    """
+    if any(attribute.name == CLUSTER for attribute in schema.attributes):
+        raise UsageError(
+            f"the schema has an attribute {CLUSTER!r} already.", hint="Call it something else."
+        )
+    labels = [str(number + 1) for number in range(clusters)]
+    described = {"type": "categorical", "values": labels, "role": "class"}
+    only = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        "x": {"type": "boolean"}, CLUSTER: described}})  # fmt: skip
+    return replace(schema, target=only.target, metadata=schema.metadata.unsigned)
+
+
+def label_rows(
+    rows: pa.Table, centroids: Centroids, *, for_tests: bool = False
+) -> tuple[pa.Table, Schema]:
+    """Rows with the number of their nearest centroid as the class, and the schema for them.
+
+    What becomes of a row depends on that row and on the centroids alone. Rows that the schema
+    refuses or drops are left for `hedgerow.publish` to refuse or drop.
+
+    Args:
+        rows: The raw rows.
+        centroids: Public or private ones.
+        for_tests: Takes centroids of a seeded run too. A release of rows that were labelled by
+            them is NOT private, though it cannot know.
+
+    Raises:
+        UsageError: If the centroids were found with a seed, and this is not for tests.
+
+    Example:
+        >>> from hedgerow import sample
+        >>> people = sample.people(50)
+        >>> rows, schema = label_rows(people, find_centroids(people, sample.schema(), epsilon=1))
+        >>> rows.num_rows, schema.classes
+        (50, ('1', '2'))
+    """
+    if not (centroids.private or for_tests):
+        raise UsageError(
+            "the centroids were found with a seed, so no private release can be made with them.",
+            hint="Find them without a seed. In a test, say for_tests=True.",
+        )
+    schema = centroids.schema
+    codes, _ = encode_rows(rows, schema, lenient=True)
+    labels = nearest(codes, schema, centroids.points) + 1
+    if schema.target is not None:
+        rows = rows.drop_columns([schema.target.name])
+    column = pa.array(labels).cast(pa.string())
+    return rows.append_column(CLUSTER, column), cluster_schema(schema, len(centroids.points))
+
+
+def _first(schema: Schema, clusters: int, mean: Floats) -> Floats:
+    """Points to begin with, from the noisy mean of all records.
+
+    The first is the mean; each of the others is the mean with one categorical value given, those
+    first that tell the most records apart. Where there are too few values, they lie along the
+    diagonal of the domain.
+    """
+    sizes = feature_sizes(schema)
+    ends = np.cumsum(sizes)
+    spread = mean * (1 - mean)
+    diagonal = (2 * np.arange(clusters) + 1) / (2 * clusters)
+    points = np.tile(mean, (clusters, 1))
+    numeric = [isinstance(attribute, Numeric) for attribute in schema.attributes]
+    spread[np.repeat(numeric, sizes)] = -1
+    best = np.argsort(-spread, kind="stable")
+    for number in range(1, clusters):
+        if number - 1 < len(best) and spread[best[number - 1]] >= 0:
+            value = int(best[number - 1])
+            a = int(np.searchsorted(ends, value, side="right"))
+            points[number, ends[a] - sizes[a] : ends[a]] = 0
+            points[number, value] = 1
+        else:
+            points[number] = diagonal[number]
+    return points
+
+
+def _sums(schema: Schema, points: int, clusters: int) -> Callable[[Histograms], Ints]:
+    """For each point its records and the sums of their features, all times `SCALE`."""
+
+    def compute(histograms: Histograms) -> Ints:
+        columns = []
+        for a, attribute in enumerate(schema.attributes):
+            part = slice(histograms.start[a], histograms.start[a + 1])
+            code = histograms.code[part].astype(np.int64)
+            counts = histograms.counts[part].astype(np.int64)
+            if a == 0:
+                columns.append(counts.sum(axis=0)[:, None] * SCALE)
+            if isinstance(attribute, Numeric):
+                last = max(1, attribute.size - 1)
+                level = (2 * code * SCALE + last) // (2 * last)  # to the nearest of SCALE + 1
+                columns.append((level[:, None] * counts).sum(axis=0)[:, None])
+            else:
+                dense = np.zeros((attribute.size, clusters), dtype=np.int64)
+                dense[code] = counts * SCALE
+                columns.append(dense.T)
+        return np.concatenate(columns, axis=1)[:points].reshape(1, -1)
+
+    return compute

@@ -1,0 +1,265 @@
+"""DiffGen: generalisation one attribute at a time (Mohammed, Chen, Fung and Yu, KDD 2011).
+
+All records start at the topmost values. Each step specialises one value of one attribute,
+everywhere; the regions are the product of the attributes' cuts, and every one of them publishes
+noisy class counts.
+
+Protected: one record (or one person with a public cap on records), added or removed.
+
+Spent on each record (all steps see all records, so charges add up):
+
+| step                                    | mechanism        | `paper`      | `tuned`            |
+|-----------------------------------------|------------------|--------------|--------------------|
+| rows: how many records, for the rules   | discrete Laplace | -            | 1%                 |
+| cut: a split point of one numeric value | exponential      | 1 of 2 N     | (joined to select) |
+| select: which value to specialise       | exponential      | 1 of 2 N     | 50% over h steps   |
+| leaf: class counts                      | discrete Laplace | N of 2 N     | what is left       |
+
+with N = numeric + 2 h. Cuts of the two halves of an interval are drawn under one charge: no
+record lies in both. With a delta, select and cut are paid in zCDP; in `tuned`, what is left of it
+buys a second count, with discrete Gaussian noise.
+
+Departures of `paper` from the paper, for privacy or for exact arithmetic (G.. as in
+docs/algorithms/diffgen.md):
+
+- information gain at its true sensitivity, 1 bit for any number of classes (G1);
+- split points lie on the public grid (G3);
+- scores and noise are whole numbers;
+- more groups than can be listed are listed from a threshold on, or not made at all (`max_cells`).
+
+`tuned` also compares gains and not penalties, selects value and cut in one draw, takes monotone
+scores at their worth, gives to the counts what steps leave, and makes them add up to a noisy total.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from hedgerow.arrays import Ints
+from hedgerow.counting.engine import Engine
+from hedgerow.errors import UsageError
+from hedgerow.measured.measurements import Measurement
+from hedgerow.measured.partition import MOST_CELLS, GridPartition
+from hedgerow.methods.planning.plan import (
+    Budgets,
+    Plan,
+    divide_budget,
+    half_of,
+    leaf_allowances,
+    levels,
+)
+from hedgerow.methods.planning.rules import grid_size
+from hedgerow.methods.publisher import (
+    Job,
+    Outcome,
+    TablePublisher,
+    check_common,
+    check_count,
+)
+from hedgerow.methods.steps.cuts import Cuts
+from hedgerow.methods.steps.measure import class_totals, measured
+from hedgerow.methods.steps.scores import SCORES, range_of
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Allowance
+from hedgerow.schema import Numeric, Schema
+from hedgerow.suggestions import answer_mistakes
+
+__all__ = ["DiffGen", "GridPublisher", "count_cells", "grow_cuts"]
+
+
+UNITS, ROWS_UNITS, GROWTH_UNITS = 100_000, 1_000, 50_000
+DENSE_CELLS = 1_000_000
+SPURIOUS = 10_000  # empty cells that a sparse release may list, about
+MOST_SPECIALISATIONS = 10_000
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridPublisher(TablePublisher):
+    """The settings of methods that specialise a value everywhere, so that regions multiply."""
+
+    score: str | None = None
+    schedule: Literal["tuned", "paper"] = "tuned"
+    specialisations: int | None = None
+    max_cells: int = 1_000_000
+
+    most_cells: ClassVar[int]  # that may be asked for
+    most_counts: ClassVar[int]  # of regions and classes
+    growth_units: ClassVar[int]  # of `UNITS`, for a tuned schedule
+    step_units: ClassVar[int]  # that the paper's schedule cuts one step into
+
+    def __post_init__(self) -> None:
+        """Refuses settings that cannot be meant."""
+        super().__post_init__()
+        check_common(self.score, self.specialisations, SCORES, MOST_SPECIALISATIONS)
+        check_count("max_cells", self.max_cells, self.most_cells)
+
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """See `Publisher.plan_for`."""
+        classes = max(1, len(schema.classes))
+        if self.max_cells * classes > self.most_counts:
+            raise UsageError(
+                "max_cells times the number of classes is more than can be counted.",
+                hint=f"Take at most {self.most_counts // classes}.",
+            )
+        budgets, allowances, size = self._growth(schema, budget, rows)
+        if size:
+            allowances.extend(self.counting(budgets, size))
+        return Plan(
+            method=self.name,
+            schedule=self.schedule,
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specialisations=size,
+            depth=size,
+            spends_all=self.schedule != "paper",
+        )
+
+    def _growth(
+        self, schema: Schema, budget: Budget, rows: int | None
+    ) -> tuple[Budgets, list[Allowance], int | None]:
+        """The budgets, the lines for growing by cuts, and the number of steps if it is known."""
+        size = self.specialisations
+        if self.schedule == "paper":
+            size = size or 10
+            numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
+            uses = {"cut": numeric + size - 1 if numeric else 0, "select": size}
+            growth = self.step_units * (numeric + 2 * size)
+            budgets = divide_budget(budget, 2 * growth, growth)
+            price = (self.step_units,)
+            lines = [self.choosing(k, budgets, schema, price, n) for k, n in uses.items()]
+            return budgets, lines, size
+        budgets = divide_budget(budget, UNITS, self.growth_units)
+        lines = [Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1)]
+        if rows is not None:
+            size = grid_size(budget.row_epsilon, rows, size, len(schema.classes))
+        if size:
+            units = levels(self.growth_units, size)
+            lines.append(self.choosing("select", budgets, schema, units, size))
+        return budgets, lines, size
+
+    def counting(self, budgets: Budgets, size: int) -> tuple[Allowance, ...]:
+        """What counts may take, after so many specialisations."""
+        if self.schedule == "paper":
+            return (Allowance("leaf", "epsilon", units=(half_of(budgets),), uses=1),)
+        return leaf_allowances(budgets)
+
+
+@answer_mistakes
+@dataclass(frozen=True)
+class DiffGen(GridPublisher):
+    """Settings of DiffGen.
+
+    Args:
+        score: The score that guides the choices, one of docs/algorithms/scores.md; by default
+            "max" with a class, otherwise "ncp".
+        schedule: "tuned", or "paper" for the published method, its privacy repaired.
+        specialisations: How many values are specialised; by default set by a public rule from
+            epsilon and a noisy number of rows ("paper": 10).
+        max_cells: The largest number of regions; a value whose specialisation would make more is
+            skipped.
+
+    Example:
+        >>> DiffGen(score="infogain", specialisations=10).max_cells
+        1000000
+    """
+
+    name: ClassVar[str] = "diffgen"
+    most_cells: ClassVar[int] = MOST_CELLS // 1024
+    most_counts: ClassVar[int] = MOST_CELLS
+    growth_units: ClassVar[int] = GROWTH_UNITS
+    step_units: ClassVar[int] = 1
+
+    def settings(self) -> dict[str, Any]:
+        """See `Publisher.settings`."""
+        return super().settings() | ({"consistency": "none"} if self.schedule == "paper" else {})
+
+    def grow(self, job: Job) -> Outcome:
+        """See `TablePublisher.grow`."""
+        cuts = grow_cuts(job, self.schedule, self.max_cells)
+        job.progress(0.5, "counting regions")
+        # count
+        partition = GridPartition(cuts.edges())
+        job.found.extend(count_cells(job.engine, job.curator, partition))
+        return job.finish(partition, _ROOT, partition.cells)
+
+
+def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> list[Measurement]:
+    """Noisy class counts of all groups: in full, or those above a threshold."""
+    classes = engine.domain.classes
+    number = partition.cells * classes
+    exact = engine.cell_counts(partition.edges)
+    purposes = ["leaf", "spare"] if curator.ledger.allows("spare") else ["leaf"]
+    if number <= DENSE_CELLS:
+
+        def dense(cells: tuple[Ints, Ints]) -> Ints:
+            counts = np.zeros(number, dtype=np.int64)
+            counts[cells[0]] = cells[1]
+            return counts.reshape(partition.cells, classes)
+
+        counts = exact.map(dense)
+        every = np.arange(partition.cells)
+        accounts = np.zeros(partition.cells, dtype=np.int64)
+        return [
+            measured(
+                curator, purpose, "region",
+                [(every, *curator.noisy(purpose, 0, accounts, counts))], by_class=True,
+            )
+            for purpose in purposes
+            if curator.ledger.left(curator.ledger.budget_of(purpose), _ROOT)[0]
+        ]  # fmt: skip
+    rate = curator.noise_rate("leaf", curator.ledger.price("leaf"))
+    threshold = max(1, math.ceil(math.log(number / SPURIOUS) / float(rate)))
+    cells, values, units = curator.sparse("leaf", exact, number, threshold)
+    price = curator.noise_rate("leaf", units)
+    found = [
+        Measurement(
+            name="leaf", at="region", where=cells // classes, values=values[:, None], by_class=True,
+            units=np.full(len(cells), price.numerator), unit=price / price.numerator,
+            threshold=threshold, klass=cells % classes,
+        )
+    ]  # fmt: skip
+    if len(purposes) > 1 and curator.ledger.left("rho", _ROOT)[0]:
+        total = engine.class_counts(_ROOT).map(class_totals)
+        drawn = (_ROOT, *curator.noisy("spare", 0, _ROOT, total))
+        found.append(measured(curator, "spare", "node", [drawn]))
+    return found
+
+
+def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:
+    """Specialises values one after another, as far as steps and the cap on regions allow."""
+    engine, curator, score = job.engine, job.curator, job.score
+    paper = schedule == "paper"
+    # a value's score needs the marginal counts of its own attribute alone: one pass serves all
+    whole = engine.domain.sizes[None, :]
+    everything = np.ones(whole.shape, dtype=np.bool_)
+    ((_, marginals),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
+    cuts = Cuts(engine.domain, max_cells)
+    price = range_of(score, engine.domain, apart=True)
+    score_range = max(2 * score.sensitivity, price) if paper else price
+    for step in range(job.specialisations):
+        if not cuts.open_values().any():
+            break
+        if paper:
+            # cut: all attributes in turn at first, then the two halves of one interval
+            for values in cuts.without_split_point():
+                scored = marginals.map(cuts.split_points(values, score))
+                accounts = np.zeros(len(values), dtype=np.int64)
+                drawn = curator.select(
+                    "cut", step, accounts, scored, score_range=score_range, flip=False
+                )
+                cuts.split_point[values] = drawn.cut
+        # select
+        scored = marginals.map(cuts.candidates(score, joint=not paper))
+        choice = curator.select(
+            "select", step, _ROOT, scored, score_range=score_range, flip=not paper
+        )
+        # specialise
+        cuts.specialise(int(choice.part[0]), int(choice.cut[0]))
+    return cuts

@@ -1,0 +1,290 @@
+"""DiffMulti: multidimensional generalisation (Al-Hussaeni, Fung, Iqbal, Liu and Hung 2017).
+
+A tree of regions grows from the top. Each node is specialised on one of its values, chosen by a
+score of its own records; its right to further specialisations is shared among its children by
+their noisy sizes; leaves publish noisy class counts.
+
+Protected: one record (or one person with a public cap on records), added or removed.
+
+Spent on each path from the root to a leaf (path composition, see `privacy.ledger`):
+
+| step                                      | mechanism        | `paper`      | `tuned`           |
+|-------------------------------------------|------------------|--------------|-------------------|
+| rows: how many records, for the rules     | discrete Laplace | -            | 1%                |
+| cut: a split point of one numeric value   | exponential      | 1 of 2 N     | (joined to select) |
+| select: what to specialise                | exponential      | 1 of 2 N     | 63% over g levels |
+| allocate: sizes of the children           | discrete Laplace | 1 of 2 N     | 7% over g levels  |
+| leaf: class counts                        | discrete Laplace | see below    | what is left      |
+
+N = numeric + 3 g, as the paper has it, bounds the steps on a path of at most g specialisations. In
+`paper` every leaf gets half of epsilon, and what the path that spent most left of the other half.
+With a delta, growing is paid in zCDP; in `tuned`, what a leaf has left of it buys a second count.
+
+Departures of `paper` from the paper, all for privacy (M.. as in docs/algorithms/diffmulti.md):
+
+- empty children get noise like all others, and shares of h' come from noisy sizes alone (M1, M2);
+- split points lie on the public grid, and ncp selects one of them all (M5, M6);
+- discernibility is divided by the region's size, as the number of records is private (M7);
+- at most g, not g + 1, specialisations on a path (M12), and g is public (M13);
+- scores see the region's records alone (M18);
+- noise and published counts are whole numbers, and what is below 0 is published as 0.
+
+`tuned` also compares gains and not penalties, selects attribute and cut in one draw, takes monotone
+scores at their worth, gives nothing of h' to children that cannot be specialised, lets every leaf
+use what its own path has left (M14), and makes all counts agree by least squares.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.methods.planning.plan import (
+    Plan,
+    divide_budget,
+    half_of,
+    leaf_allowances,
+    levels,
+)
+from hedgerow.methods.planning.rules import PAPER_NUMERIC_HEIGHT, largest_tree, tree_size
+from hedgerow.methods.publisher import (
+    Job,
+    Outcome,
+    TablePublisher,
+    check_common,
+    check_count,
+    pick_score,
+)
+from hedgerow.methods.steps.measure import class_totals, count_leaves, measured
+from hedgerow.methods.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
+from hedgerow.methods.steps.tree import GrowingTree, share_evenly, share_fairly
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.ledger import Allowance
+from hedgerow.privacy.sampler import Choices
+from hedgerow.schema import Numeric, Schema
+from hedgerow.suggestions import answer_mistakes
+
+__all__ = ["DiffMulti"]
+
+Ints = NDArray[np.int64]
+
+UNITS, ROWS_UNITS, GROWTH_UNITS, ALLOCATE_UNITS = 100_000, 1_000, 70_000, 7_000
+MOST_SPECIALISATIONS, MOST_DEPTH = 10_000_000, 1_000
+
+
+@answer_mistakes
+@dataclass(frozen=True, kw_only=True)
+class DiffMulti(TablePublisher):
+    """Settings of DiffMulti.
+
+    Args:
+        score: The score that guides the choices, one of docs/algorithms/scores.md; by default
+            "purity" with a class ("paper": "max"), otherwise "ncp".
+        schedule: "tuned", or "paper" for the published method, its privacy repaired.
+        specialisations: The total number of specialisations; by default set by a public rule from
+            epsilon and a noisy number of rows ("paper": 1000).
+        depth: The largest number of specialisations on one path; by default set by a public rule
+            ("paper": the heights of all taxonomies, with 7 for a numeric attribute).
+        distribution: How the remaining specialisations are divided among children: "fair" by
+            noisy sizes, or "even", which costs no budget.
+
+    Example:
+        >>> DiffMulti(score="max").specialisations is None
+        True
+    """
+
+    score: str | None = None
+    schedule: Literal["tuned", "paper"] = "tuned"
+    specialisations: int | None = None
+    depth: int | None = None
+    distribution: Literal["fair", "even"] = "fair"
+
+    name: ClassVar[str] = "diffmulti"
+
+    def __post_init__(self) -> None:
+        """Refuses settings that cannot be meant."""
+        super().__post_init__()
+        check_common(self.score, self.specialisations, SCORES, MOST_SPECIALISATIONS)
+        check_count("depth", self.depth, MOST_DEPTH)
+
+    def scoring(self, schema: Schema) -> Score:
+        """See `TablePublisher.scoring`."""
+        purity = self.score is None and self.schedule == "tuned" and schema.target
+        return pick_score("purity" if purity else self.score, schema)
+
+    def settings(self) -> dict[str, Any]:
+        """See `Publisher.settings`."""
+        return super().settings() | ({"consistency": "none"} if self.schedule == "paper" else {})
+
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """See `Publisher.plan_for`."""
+        plan = (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)
+        return replace(plan, largest=_in_words(largest_tree(schema)))
+
+    def _paper(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+        heights = [
+            PAPER_NUMERIC_HEIGHT if isinstance(attribute, Numeric) else attribute.taxonomy.height
+            for attribute in schema.attributes
+        ]
+        numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
+        depth = self.depth or max(1, sum(heights))
+        fair = self.distribution == "fair"
+        uses = {"cut": numeric + depth - 1 if numeric else 0, "select": depth}
+        uses["allocate"] = depth - 1 if fair else 0
+        steps = numeric + (3 if fair else 2) * depth
+        budgets = divide_budget(budget, 2 * steps, steps)
+        half = half_of(budgets)
+        allowances = [
+            Allowance(purpose, budgets.growth, units=(1,), uses=most)
+            if purpose == "allocate"
+            else self.choosing(purpose, budgets, schema, (1,), most)
+            for purpose, most in uses.items()
+        ]
+        size = self.specialisations or 1000
+        return Plan(
+            method=self.name,
+            schedule="paper",
+            budget=budget,
+            budgets=budgets,
+            allowances=(*allowances, Allowance("leaf", "epsilon", units=None, uses=1, least=half)),
+            specialisations=size,
+            depth=depth,
+            spends_all=False,
+        )
+
+    def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+        budgets = divide_budget(budget, UNITS, GROWTH_UNITS)
+        allowances = [Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1)]
+        size, depth = self.specialisations, self.depth
+        if rows is not None or (size and depth):
+            size, depth = tree_size(budget.row_epsilon, rows or 0, size, depth, len(schema.classes))
+            share = ALLOCATE_UNITS if self.distribution == "fair" else 0
+            select = levels(GROWTH_UNITS - share, depth)
+            allowances.append(self.choosing("select", budgets, schema, select, depth))
+            asked = depth - 1 if share else 0
+            allowances.append(
+                Allowance("allocate", budgets.growth, units=levels(share, depth - 1), uses=asked)
+            )
+            allowances.extend(leaf_allowances(budgets))
+        return Plan(
+            method=self.name,
+            schedule="tuned",
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specialisations=size,
+            depth=depth,
+        )
+
+    def grow(self, job: Job) -> Outcome:
+        """See `TablePublisher.grow`."""
+        engine, curator, paper = job.engine, job.curator, self.schedule == "paper"
+        tree = GrowingTree(engine.domain)
+        nodes = np.zeros(1, dtype=np.int64)
+        quota = np.full(1, job.specialisations, dtype=np.int64)
+        cuts = np.full((1, engine.domain.attributes), -1, dtype=np.int32)
+        bought = []
+        for depth in range(job.depth):
+            job.progress(depth / job.depth, f"level {depth + 1} of at most {job.depth}")
+            valid = tree.splittable(nodes)
+            growing = (quota > 0) & valid.any(axis=1)
+            if not growing.any():
+                break
+            nodes, quota, valid, cuts = (
+                nodes[growing],
+                quota[growing],
+                valid[growing],
+                cuts[growing],
+            )
+            # choose
+            choices, cuts = self._choose(job, tree, depth, nodes, valid, cuts)
+            # split
+            split, place = tree.specialise(nodes, choices, final=depth + 1 == job.depth)
+            engine.split(split)
+            curator.ledger.open(nodes[place])
+            children = split.first_child + np.arange(len(place))
+            cuts = cuts[place]
+            cuts[np.arange(len(place)), choices.part[place]] = -1  # its interval has changed
+            # allocate
+            open_ = tree.open_nodes(children) & (depth + 1 < job.depth)
+            sharing = open_ | paper  # the paper gives to all children
+            quota = quota - 1
+            if self.distribution == "even":
+                quota = share_evenly(quota, place, sharing)
+            else:
+                # where no child can grow on, by a public rule, nothing is bought
+                asked = ((quota > 0) & (np.bincount(place, open_, len(nodes)) > 0))[place]
+                sizes = np.zeros(len(place), dtype=np.int64)
+                if asked.any():
+                    exact = engine.class_counts(children[asked]).map(class_totals)
+                    noisy, units = curator.noisy("allocate", depth, children[asked], exact)
+                    sizes[asked] = noisy[:, 0]
+                    bought.append((children[asked], noisy, units))
+                # what does not divide: in the paper chance decides, by a coin that sees no data
+                gain = curator.coin(np.bincount(place)) if paper and asked.any() else None
+                quota = np.where(asked, share_fairly(quota, place, sizes, sharing, gain), 0)
+            nodes = children
+        # count
+        if bought:
+            job.found.append(measured(curator, "allocate", "node", bought))
+        partition = tree.partition()
+        leaves = count_leaves(curator, engine, tree.depth, partition.leaves, alike=paper)
+        job.found.extend(leaves)
+        return job.finish(partition, partition.leaves, 1)
+
+    def _choose(
+        self,
+        job: Job,
+        tree: GrowingTree,
+        depth: int,
+        nodes: Ints,
+        valid: NDArray[np.bool_],
+        cuts: NDArray[np.int32],
+    ) -> tuple[Choices, NDArray[np.int32]]:
+        """Chooses what each node is specialised on; the scores see that node's records alone."""
+        paper = self.schedule == "paper"
+        engine, score = job.engine, job.score
+        price = range_of(score, engine.domain, apart=False)
+        score_range = max(2 * score.sensitivity, price) if paper else price
+        cuts = cuts.copy()
+
+        def draw(purpose: str, at: Ints, ask: NDArray[np.int32]) -> Choices:
+            parts, points = [], []
+            for batch, sealed in engine.histograms(at, tree.lo[at], tree.hi[at], ask != SKIP):
+                here = at[batch]
+                region = (tree.lo[here], tree.hi[here], tree.taxon[here], ask[batch])
+                scored = sealed.map(
+                    candidates(engine.domain, *region, score, apart=False, paper=paper)
+                )
+                drawn = job.curator.select(
+                    purpose, depth, here, scored, score_range=score_range, flip=not paper
+                )
+                parts.append(drawn.part)
+                points.append(drawn.cut)
+            return Choices(np.concatenate(parts), np.concatenate(points))
+
+        ask = np.where(valid, ALL_CUTS, SKIP).astype(np.int32)
+        if paper:
+            # all cuts before all selections: the order of draws must not depend on batches
+            numeric = valid & (tree.taxon[nodes] < 0)
+            while (new := numeric & (cuts < 0)).any():  # all at the root, then one each
+                rows = np.flatnonzero(new.any(axis=1))
+                columns = new.argmax(axis=1)[rows]
+                one = np.full((len(rows), ask.shape[1]), SKIP, dtype=np.int32)
+                one[np.arange(len(rows)), columns] = ALL_CUTS
+                cuts[rows, columns] = draw("cut", nodes[rows], one).cut
+            ask = np.where(numeric, cuts, ask).astype(np.int32)
+        return draw("select", nodes, ask), cuts
+
+
+def _in_words(largest: int) -> str:
+    """What a plan says of the largest number of specialisations."""
+    digits = int((largest.bit_length() - 1) * math.log10(2))
+    number = f"{largest:,}" if digits < 9 else f"about 10^{digits}"
+    return (
+        f"This schema has room for {number} specialisations, by equation 14 of the method's paper."
+    )

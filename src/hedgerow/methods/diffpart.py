@@ -1,0 +1,487 @@
+"""DiffPart: transactions by hierarchy cuts (Chen, Mohammed, Fung, Desai and Xiong, VLDB 2011).
+
+All records start under the root of a tree over the items. A partition is expanded by replacing
+one node of its cut by the children that a record has items under, so that every sub-partition
+knows a little more; partitions that look empty are left; where the cut is made of items alone,
+the records are known and their noisy number is published.
+
+Protected: one record (one person's whole set of items), added or removed.
+
+Spent on each record (path composition, see `privacy.ledger`):
+
+| step                                         | mechanism        | `paper`      | `core` | `tree` |
+|----------------------------------------------|------------------|--------------|--------|--------|
+| size: records by number of items             | discrete Laplace | -            | 5%     | 2%     |
+| support: records with each item, by weight   | discrete Laplace | -            | to 83% | 30%    |
+| test: is an inner sub-partition worth while? | noisy threshold  | b/n each     | -      | -      |
+| gate: the same, all levels together          | depth-free gate  | -            | -      | 25%    |
+| leaf, cell: how many records                 | discrete Laplace | what is left | rest   | rest   |
+
+with b what is left of one half of epsilon and n the most expansions ahead. `core` and `tree` are
+the variants of `tuned`. `core`, the default, picks its own tree: an item's place in a context-free
+tree means nothing, so the items with the largest noisy supports stand directly below the root and
+all others below one node. One expansion then tells all sets of core items apart, every one of them
+is counted, and how the others are spread is estimated from their supports. A record with many items
+counts less for each, so that it counts for no more than a cap in all. If the whole universe fits,
+supports cost nothing. `tree` keeps the tree that was given, for sets in its own words.
+
+With a delta, supports are paid in rho, if Gaussian noise is then less than Laplace noise.
+
+Departures from the paper (P.. as in docs/algorithms/diffpart.md): a leaf is counted and not tested
+before (P1); empty sub-partitions are as many as there are, drawn at once by an exact binomial, with
+the same rule as the others (P2, P3); items and records outside the universe follow public rules
+(P4); everything stands in canonical order (P5). `tuned` needs no thresholds to be tried out on the
+data (P6, P7), and loses nothing: what a partition holds beside its sub-partitions is counted too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from hedgerow.arrays import Ints
+from hedgerow.counting.item_engine import ItemEngine
+from hedgerow.counting.sealed import Sealed
+from hedgerow.errors import UsageError
+from hedgerow.estimate.itemsets.sizes import SizeCurve, fit_sizes
+from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, cap_of
+from hedgerow.measured.measurements import Measurement, Place
+from hedgerow.methods.planning.plan import Budgets, Plan, divide_budget
+from hedgerow.methods.planning.rules import (
+    CROWD,
+    LIGHT_TAILS,
+    REST_EDGES,
+    WHOLE_UNIVERSE,
+    best_cap,
+    core_size,
+    size_edges,
+    support_caps,
+    support_losses,
+    support_units,
+)
+from hedgerow.methods.publisher import (
+    Outcome,
+    Progress,
+    Publisher,
+    check_count,
+    no_progress,
+)
+from hedgerow.methods.steps.measure import measured
+from hedgerow.methods.steps.partition_tree import (
+    grow_by_gate,
+    grow_by_thresholds,
+    threshold,
+    usefulness_bound,
+)
+from hedgerow.privacy.budget import Budget, UnitBudget, precision_below, rho_of_epsilon
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Allowance, Ledger
+from hedgerow.privacy.sampler import Sampler
+from hedgerow.schema import Items, Schema
+from hedgerow.schema.item_tree import ItemTree
+from hedgerow.schema.items import WEIGHT
+from hedgerow.suggestions import answer_mistakes
+
+__all__ = ["DiffPart"]
+
+
+UNITS = 1_000_000
+SIZE_UNITS = {"core": 50_000, "small": 20_000, "tree": 20_000}  # "small" may be counted whole
+TREE_SUPPORT_UNITS = 300_000
+GATE_UNITS = 250_000
+MOST_PARTITIONS = 1_000_000
+_LOW_BAR = 1000  # records, which most data sets have
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@answer_mistakes
+@dataclass(frozen=True, kw_only=True)
+class DiffPart(Publisher):
+    """Settings of DiffPart.
+
+    Args:
+        schedule: "tuned", or "paper" for the published division of the budget.
+        variant: "core" (the default) counts all sets of a core of items, "tree" partitions the
+            records by the given tree. Only for "tuned".
+        core: The number of items in the core; by default set by a public rule.
+        cap: The number of items for which one record counts in total, when supports are counted;
+            by default set by a public rule from noisy sizes.
+        c1: The paper's C1, which sets the threshold for leaves. Only for "paper".
+        c2: The paper's C2, which sets the threshold for other partitions. Only for "paper".
+        max_partitions: The largest number of partitions; the tree stops growing there.
+
+    Example:
+        >>> DiffPart(schedule="paper", c2=5).c1
+        2.75
+    """
+
+    schedule: Literal["tuned", "paper"] = "tuned"
+    variant: Literal["core", "tree"] | None = None
+    core: int | None = None
+    cap: int | None = None
+    c1: float = 2.75
+    c2: float = 6.75
+    max_partitions: int = 100_000
+
+    name: ClassVar[str] = "diffpart"
+    data: ClassVar[Literal["table", "transactions"]] = "transactions"
+    versions: ClassVar[Mapping[str, int]] = {"tuned": 3, "paper": 1}
+
+    def __post_init__(self) -> None:
+        """Refuses settings that cannot be meant."""
+        super().__post_init__()
+        check_count("core", self.core, MOST_CORE)
+        check_count("cap", self.cap, 1_000_000)
+        check_count("max_partitions", self.max_partitions, MOST_PARTITIONS)
+        for setting, value in (("c1", self.c1), ("c2", self.c2)):
+            if not 0 < value < 1e6:
+                raise UsageError(
+                    f"{setting} must be a number above 0.",
+                    hint="The authors' program has 2.75 and 6.75.",
+                )
+
+    def kind(self, schema: Schema) -> Literal["paper", "core", "tree"]:
+        """Which of the three ways this is."""
+        if self.schedule == "paper":
+            return "paper"
+        return self.variant or "core"
+
+    # plan
+
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
+        """See `Publisher.plan_for`. A delta may pay for supports, or is not spent."""
+        items, kind = schema.transaction_items, self.kind(schema)
+        if not self._spends_delta(items, kind):
+            budget = replace(budget, delta=Fraction(0))
+        budget = replace(budget, rows=1)
+        budgets = divide_budget(replace(budget, delta=Fraction(0)), UNITS, UNITS)
+        rest = Allowance("leaf", "epsilon", units=None, uses=1)
+        whole = kind == "core" and self._core(items, budget, rows) == items.size
+        allowances = []
+        if kind == "paper":
+            tests = int(ItemTree.of(items).inner[0])
+            if tests > UNITS // 2:
+                raise UsageError(
+                    "the tree over the items has too many inner nodes for the paper's schedule.",
+                    hint="Use a larger fan-out, or the tuned schedule.",
+                )
+            allowances.append(Allowance("test", "epsilon", units=None, uses=tests))
+        else:
+            allowances.append(
+                Allowance("size", "epsilon", units=(_size_units(items, kind),), uses=1)
+            )
+            if not whole:
+                units = TREE_SUPPORT_UNITS
+                if kind == "core":
+                    units = support_units(items.size, budget.epsilon, rows)
+                reach = WEIGHT * items.most
+                allowances.append(
+                    Allowance("support", "epsilon", units=(units,), uses=1, reach=reach)
+                )
+            if kind == "tree":
+                # the noise of a gate has a rate above a third of its price
+                allowances.append(
+                    Allowance("gate", "epsilon", units=(GATE_UNITS,), uses=1, reach=3)
+                )
+            else:
+                rest = Allowance("cell", "epsilon", units=None, uses=1)
+        allowances.append(rest)
+        remark = _thresholds(items, budgets.parts[0], self.c2) if kind == "paper" else None
+        if kind == "core" and not whole and rows is None:
+            remark = _remark(items, budget)
+        return Plan(
+            method=self.name,
+            schedule=self.schedule,
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            grows=False,
+            remark=remark,
+            usefulness=_usefulness(items, budgets.parts[0], self) if kind == "paper" else None,
+        )
+
+    def _spends_delta(self, items: Items, kind: str) -> bool:
+        """Whether Gaussian noise is less: not where all sets of a small universe are counted."""
+        whole = items.size <= WHOLE_UNIVERSE if self.core is None else self.core >= items.size
+        return kind == "core" and not whole
+
+    def _core(self, items: Items, budget: Budget, rows: int | None) -> int:
+        """The size of the core; without a number of rows, as if there were very many."""
+        if self.core is not None:
+            return min(self.core, items.size)
+        records = 10**12 if rows is None else rows
+        left = Fraction(UNITS - _size_units(items, "core"), UNITS)
+        whole = core_size(items.size, records, float(budget.epsilon * left))
+        if whole == items.size:
+            return whole
+        left -= Fraction(support_units(items.size, budget.epsilon, rows), UNITS)
+        return min(items.size - 1, core_size(items.size, records, float(budget.epsilon * left)))
+
+    # run
+
+    @answer_mistakes
+    def run(
+        self,
+        engine: ItemEngine,
+        schema: Schema,
+        plan: Plan,
+        sampler: Sampler,
+        progress: Progress = no_progress,
+    ) -> Outcome:
+        """See `Publisher.run`."""
+        items, kind = schema.transaction_items, self.kind(schema)
+        curator = Curator(Ledger(plan.budgets.parts), sampler)
+        if kind == "paper":
+            curator.ledger.allow(plan.allowances)
+            outcome = self._paper(engine, items, plan, curator)
+            progress(1.0)
+            return outcome
+        curator.ledger.allow(plan.allowances[:1])
+        # size
+        edges = size_edges(items.most)
+        sizes = _counted(curator, "size", "size", edges, engine.sizes(edges))
+        rows = max(0, int(sizes.values.sum()))
+        plan = self.plan_for(schema, plan.budget, rows)
+        found = [sizes]
+        progress(0.2)
+        # support
+        lines = {line.purpose: line for line in plan.allowances[1:]}
+        if "support" in lines:
+            units = lines.pop("support").units
+            assert units is not None
+            found.append(self._supports(engine, items, plan.budget, curator, sizes, units[0]))
+        curator.ledger.allow(lines.values())
+        progress(0.6)
+        grow = self._cells if kind == "core" else self._tree
+        partition = grow(engine, items, plan, curator, found, rows)
+        progress(1.0)
+        return Outcome(
+            plan=_spent(plan, curator.ledger),
+            partition=partition,
+            measurements=tuple(found),
+            ledger=curator.ledger,
+            published=_ROOT,
+            sharing=partition.cells,
+        )
+
+    def _supports(
+        self,
+        engine: ItemEngine,
+        items: Items,
+        budget: Budget,
+        curator: Curator,
+        sizes: Measurement,
+        units: int,
+    ) -> Measurement:
+        """Noisy weighted supports: a record adds WEIGHT * cap, in squares WEIGHT^2 * cap at most.
+
+        With a delta the noise is Gaussian if there is a cap with which neither all items nor the
+        most frequent ones are further off than with Laplace noise, as far as the rule can tell.
+        """
+        curve = _curve(sizes, items.most)
+        epsilon = budget.epsilon * Fraction(units, UNITS)
+        noise = _Noise("epsilon", epsilon)
+        caps = (
+            [min(self.cap, items.most)]
+            if self.cap
+            else support_caps(curve, items.size, items.most, float(budget.epsilon))
+        )
+        losses = {cap: support_losses(curve, items.size, noise.variance, cap) for cap in caps}
+        cap = best_cap(losses)
+        if budget.delta:
+            gaussian = _Noise("rho", rho_of_epsilon(epsilon, budget.delta))
+            others = {
+                other: support_losses(curve, items.size, gaussian.variance, other)
+                for other in caps
+                if gaussian.drawable(other)
+            }
+            average, frequent = losses[cap]
+            other = best_cap(others, below=(LIGHT_TAILS * average, frequent))
+            if other:
+                noise, cap = gaussian, other
+                curator.ledger.exchange("support", units, noise.amount)
+        curator.ledger.allow([Allowance("support", noise.budget, units=(units,), uses=1)])
+        every = np.arange(items.size)
+        most = WEIGHT * cap if noise.budget == "epsilon" else WEIGHT * WEIGHT * cap
+        exact = engine.supports(cap, every, items.size)
+        return _counted(curator, "support", "item", every, exact, most)
+
+    def _cells(
+        self,
+        engine: ItemEngine,
+        items: Items,
+        plan: Plan,
+        curator: Curator,
+        found: list[Measurement],
+        rows: int,
+    ) -> Itemsets:
+        """One expansion of a tree of our own: all sets of core items, each counted."""
+        size = self._core(items, plan.budget, rows)
+        core, rest = np.arange(items.size), np.zeros(1, dtype=np.int64)
+        if size < items.size:
+            core = _most_frequent(found[1].values[:, 0], size)
+            edges = [edge for edge in REST_EDGES if edge <= items.size - size]
+            rest = np.asarray(edges, dtype=np.int64)
+        partition = CoreCells(core, rest)
+        places = np.arange(partition.cells)
+        found.append(_counted(curator, "cell", "region", places, engine.cells(core, rest)))
+        return partition
+
+    def _tree(
+        self,
+        engine: ItemEngine,
+        items: Items,
+        plan: Plan,
+        curator: Curator,
+        found: list[Measurement],
+        rows: int,
+    ) -> Itemsets:
+        """Expands whatever passes the gate, then counts what every partition still holds."""
+        cuts = grow_by_gate(engine, ItemTree.of(items), curator, self.max_partitions)
+        partitions = np.arange(len(cuts.cuts))
+        counts = engine.counts(partitions).map(lambda column: column[:, 0])
+        found.append(_counted(curator, "leaf", "node", partitions, counts))
+        return cuts.partition()
+
+    def _paper(self, engine: ItemEngine, items: Items, plan: Plan, curator: Curator) -> Outcome:
+        """Algorithm 1, whose leaves are counted as they are found."""
+        tree = ItemTree.of(items)
+        cuts, account, leaves = grow_by_thresholds(
+            engine, tree, curator, self.max_partitions, c1=self.c1, c2=self.c2
+        )
+        if len(tree) == 1:  # a universe of one item: all records are alike
+            found = _counted(curator, "leaf", "node", _ROOT, engine.counts(_ROOT).map(np.ravel))
+        else:
+            drawn = (leaves[:, 0], leaves[:, 1:2], leaves[:, 2])
+            found = measured(curator, "leaf", "node", [drawn])
+        return Outcome(
+            plan=plan,
+            partition=cuts.partition(),
+            measurements=(found,),
+            ledger=curator.ledger,
+            published=account[found.where],
+        )
+
+    def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
+        """See `Publisher.chosen`."""
+        found: dict[str, Any] = {"variant": self.kind(schema)}
+        for measurement in outcome.measurements:
+            if measurement.name == "support":
+                found["cap"] = cap_of(measurement)
+        if isinstance(outcome.partition, CoreCells):
+            found["core"] = len(outcome.partition.core)
+        return found
+
+
+@dataclass(frozen=True)
+class _Noise:
+    """The noise of weighted supports that some units of epsilon can buy.
+
+    Args:
+        budget: Whether they are paid as they are, or exchanged for rho.
+        amount: So much of it.
+    """
+
+    budget: Literal["epsilon", "rho"]
+    amount: Fraction
+
+    def variance(self, cap: int) -> float:
+        """The variance of a support in records, by the cap: of Laplace noise as far off on average.
+
+        Normal noise of variance v is off by sqrt(2 v / pi), Laplace noise by sqrt(v / 2).
+        """
+        amount = float(self.amount)
+        return 2 * cap / (math.pi * amount) if self.budget == "rho" else 2 * (cap / amount) ** 2
+
+    def drawable(self, cap: int) -> bool:
+        """Whether samplers can draw it."""
+        rate = 2 * self.amount / (WEIGHT * WEIGHT * cap)
+        return self.budget == "epsilon" or precision_below(rate) > 0
+
+
+def _spent(plan: Plan, ledger: Ledger) -> Plan:
+    """The plan as it was carried out; a delta that bought nothing is not spent."""
+    parts = tuple(ledger.budgets.values())
+    if "rho" in ledger.budgets:
+        return replace(plan, budgets=Budgets(parts, "rho"))
+    return replace(plan, budget=replace(plan.budget, delta=Fraction(0)))
+
+
+def _size_units(items: Items, kind: str) -> int:
+    """What sizes cost: less where the universe may be counted as a whole."""
+    return SIZE_UNITS["small" if kind == "core" and items.size <= WHOLE_UNIVERSE else kind]
+
+
+def _remark(items: Items, budget: Budget) -> str:
+    """What noisy sizes will decide: from how many records on supports get less, and the rest."""
+    many = math.ceil(CROWD * items.size / budget.epsilon)
+    return (
+        f"With more than about {many:,} records, each item is known well enough for less, and more "
+        "is spent on which items go together."
+        + (" Delta is spent where Gaussian noise is less; else none is." if budget.delta else "")
+    )  # fmt: skip
+
+
+def _usefulness(items: Items, budget: UnitBudget, method: DiffPart) -> str:
+    """Theorem 4.2 in numbers, for queries that one set of items answers, and a hundred."""
+    one, many = (
+        usefulness_bound(
+            ItemTree.of(items), budget, method.max_partitions, c1=method.c1, c2=method.c2, sets=sets
+        )
+        for sets in (1, 100)
+    )
+    return (
+        f"Usefulness (Theorem 4.2): 19 times in 20, a query is off by at most {one:,} records if "
+        "one set with its items occurs in the data or the release, and by at most 100 times "
+        f"{many:,} if 100 do."
+    )
+
+
+def _thresholds(items: Items, budget: UnitBudget, strictness: float) -> str | None:
+    """What the published thresholds leave of a universe at the first step, where that is little."""
+    tree = ItemTree.of(items)
+    inner = int(tree.inner[0])
+    if inner < 2:  # leaves are not tested
+        return None
+    bar = threshold(strictness * int(tree.height[0]), budget.total / 2 / inner)
+    if bar < _LOW_BAR:
+        return None
+    return (
+        f"The published thresholds go on from the first step only with groups of items that about "
+        f"{bar:,} records share; with fewer records than that, nothing is published but by chance. "
+        "The tuned schedule has no thresholds; a larger epsilon or a smaller universe helps too."
+    )
+
+
+def _curve(sizes: Measurement, most: int) -> SizeCurve:
+    """How many records have each size, by noisy numbers."""
+    counts = sizes.values[:, 0].astype(np.float64)
+    return fit_sizes(sizes.where, counts, float(sizes.units[0] * sizes.unit), most)
+
+
+def _most_frequent(supports: Ints, number: int) -> Ints:
+    """The items with the largest noisy supports, by code; ties go to the smaller code."""
+    return np.sort(np.argsort(-supports, kind="stable")[:number])
+
+
+def _counted(
+    curator: Curator,
+    purpose: str,
+    at: Place,
+    where: Ints,
+    exact: Sealed[Ints],
+    max_contribution: int = 1,
+) -> Measurement:
+    """Noisy counts of disjoint places, or of items, under one charge to everybody."""
+    row = exact.map(lambda counts: counts[None, :])
+    draw = curator.laplace if curator.law(purpose) == "laplace" else curator.gaussian
+    noisy, units = draw(purpose, 0, _ROOT, row, max_contribution=max_contribution)
+    price = np.full(len(where), units[0], dtype=np.int64)
+    return measured(
+        curator, purpose, at, [(where, noisy[0][:, None], price)], max_contribution=max_contribution
+    )

@@ -1,0 +1,112 @@
+"""Generalised rows: the side table that they are read off, and what a run hands over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.arrays import Ints, Small
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.data import CodeMatrix, read_public
+from hedgerow.estimate.cells import estimate_cells, whole_counts
+from hedgerow.estimate.synthesize import draw_rows
+from hedgerow.measured.partition import TreePartition
+from hedgerow.methods.diffmulti import DiffMulti
+from hedgerow.methods.planning.plan import RowsPlan
+from hedgerow.optimise.model import Forest
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.ledger import Ledger
+from hedgerow.privacy.sampler import Sampler
+from hedgerow.schema import Schema
+
+__all__ = ["RowsOutcome", "SideRows", "gather", "made_side"]
+
+MOST_SIDE_ROWS = 50_000  # of a side table that we make; more would only cost time
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class SideRows:
+    """A side table that was read already: its rows, as codes."""
+
+    rows: CodeMatrix
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsOutcome:
+    """A finished run: all of it was drawn or is public.
+
+    Args:
+        plan: What was spent on what.
+        ledger: The books.
+        lo: The first code of each listed row in each attribute.
+        hi: One past the last code.
+        counts: Noisy counts, or how many people were kept.
+        frontier: What other settings would have meant, on the side table.
+    """
+
+    plan: RowsPlan
+    ledger: Ledger
+    lo: Ints
+    hi: Ints
+    counts: Ints
+    frontier: dict[str, Any]
+
+    kind: ClassVar[str] = "rows"  # of release that it makes
+
+    # what is asked of every outcome
+
+    @property
+    def published(self) -> Ints:
+        """The ledger's account of all rows: everybody's."""
+        return _ROOT
+
+    @property
+    def sharing(self) -> int:
+        """How many rows share it."""
+        return len(self.counts)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """All that was drawn and leaves, by the names that a release has for it."""
+        names = ("lo", "hi", "counts", "frontier")
+        return {name: getattr(self, name) for name in names}
+
+
+def made_side(
+    engine: MemoryEngine, schema: Schema, budget: Budget, sampler: Sampler
+) -> NDArray[Any]:
+    """Synthetic rows of a DiffMulti release of the table; the budget was charged by the caller.
+
+    All that is drawn at random after the release is drawn with a fixed seed, so that the rows are
+    a function of the transcript.
+    """
+    made = DiffMulti()
+    outcome = made.run(engine, schema, made.plan_for(schema, budget), sampler)
+    assert isinstance(outcome.partition, TreePartition)
+    classes = max(1, len(schema.classes))
+    found = estimate_cells(outcome.partition, outcome.measurements, classes)
+    counts = whole_counts(found)
+    if not counts.any():  # nothing is known, so nobody is likelier than another
+        counts = np.ones_like(counts)
+    number = min(max(int(counts.sum()), 1000), MOST_SIDE_ROWS)
+    tree, places = outcome.partition, range(len(schema.attributes))
+    parts = [tree.parts(place, found.regions) for place in places]
+    rows = draw_rows(schema, parts, counts, number, seed=0)
+    return read_public(rows, schema)
+
+
+def gather(forest: Forest, nodes: Small, counts: Ints) -> tuple[Small, Ints]:
+    """Adds up what fell to the same row; rows in canonical order, by codes."""
+    by_codes = np.lexsort((-forest.hi, forest.lo))
+    rank = np.empty(len(by_codes), np.int64)
+    rank[by_codes] = np.arange(len(by_codes))
+    order = np.lexsort(rank[nodes].T[::-1])
+    nodes, counts = nodes[order], counts[order]
+    if not len(nodes):
+        return nodes, counts
+    first = np.flatnonzero(np.append(True, (nodes[1:] != nodes[:-1]).any(axis=1)))
+    return nodes[first], np.add.reduceat(counts, first)

@@ -1,0 +1,419 @@
+"""Supermodular: every record its own generalisation (Fouad, Elbassioni and Bertino 2014).
+
+Each record is generalised by itself: as far as its owner's weights ask for, no further than its
+use allows. How many people a generalised record could stand for is read off a side table. Rows
+that enough people share are listed.
+
+Protected: one record (or one person with a public cap on records), added or removed.
+
+Spent, with e the epsilon of one row:
+
+| step                                  | mechanism                         | share            |
+|---------------------------------------|-----------------------------------|------------------|
+| side: synthetic rows, if none given   | DiffMulti                         | `side_share`     |
+| cells, `noisy`: counts of rows in use | discrete Laplace, and a threshold | the rest, delta  |
+| cells, `sampled`: truthful rows       | kept by chance, and a least size  | the rest, delta  |
+
+The side table is public, or made by DiffMulti from its share of the budget, never the private
+table itself. So what becomes of a record depends on that record, its owner's own weights and on
+what is public or was paid for: adding a record changes nobody else's row, and a record is in one
+row. Optimising and drawing generalisations costs nothing (docs/algorithms/supermodular.md).
+
+Departures from the paper (F.. as in that page): its Algorithm 2 takes the private table as side
+table and admits rows by a random threshold on exact frequencies, which leaves delta of the order of
+1/n (F1); both are replaced. Sensitivities have a public floor, attribute by attribute (F4). Layers
+are not needed, neither for sampling (F5) nor for the relaxation of the threshold model (F6).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from hedgerow.arrays import Floats, Ints, Small
+from hedgerow.counting.memory import MemoryEngine, Records
+from hedgerow.data import (
+    CodeMatrix,
+    WeightColumns,
+    read_public,
+    read_weight_file,
+    refuse_same_source,
+)
+from hedgerow.data.people import MissingWeight, OutsideWeight
+from hedgerow.errors import UsageError
+from hedgerow.methods.diffmulti import DiffMulti
+from hedgerow.methods.planning.plan import RowsPlan
+from hedgerow.methods.publisher import (
+    Progress,
+    Publisher,
+    no_progress,
+)
+from hedgerow.methods.steps.frontier import frontier
+from hedgerow.methods.steps.rows import RowsOutcome, SideRows, gather, made_side
+from hedgerow.methods.steps.sampling import draw_nodes
+from hedgerow.optimise.exact import LARGEST
+from hedgerow.optimise.model import (
+    Aim,
+    Forest,
+    Rule,
+    Utility,
+    Worth,
+    check_number,
+    generalised_attributes,
+)
+from hedgerow.optimise.side import Side
+from hedgerow.optimise.solve import check_possible, solve
+from hedgerow.privacy.budget import LARGEST_TERM, Budget, Number, read_number
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Ledger
+from hedgerow.privacy.sampler import Sampler
+from hedgerow.privacy.suppression import least_group, least_threshold, sampling_allowed
+from hedgerow.schema import Schema
+from hedgerow.suggestions import answer_mistakes
+
+__all__ = ["Supermodular"]
+
+
+MOST_FAN = 100
+_GUESS = 10_000  # rows, where nobody said how many
+_LONG, _DAY = 30, 86_400  # seconds
+_ROOT = np.zeros(1, dtype=np.int64)
+
+
+@answer_mistakes
+@dataclass(frozen=True, kw_only=True)
+class Supermodular(Publisher):
+    """Settings of Supermodular.
+
+    Args:
+        mode: "noisy" (rows with noisy counts) or "sampled" (truthful rows of a sample of the
+            people).
+        model: "threshold" (the largest utility within a risk), "least-risk" (the least risk for a
+            utility) or "aggregate" (the largest trade / risk + utility ** kappa).
+        risk: The largest risk of a record, for the threshold model.
+        least_utility: The least utility of a record, for the model of least risk.
+        trade: The paper's lambda, for the aggregate model.
+        kappa: The paper's exponent, for the aggregate model.
+        utility: How the utility of a generalisation is measured: by its leaves or by its depth.
+        rule: How the weights of groups follow from those below them in a hierarchy.
+        weights: For each attribute its weight or the weights of its values, or the path of a
+            YAML file that holds them. Public.
+        weight_columns: For some attributes, the column with people's own weights, by which the
+            attribute's weight is multiplied.
+        weight_bounds: The public bounds of people's own weights.
+        weight_missing: The weight used if a person's own weight is missing or not a number; or
+            "drop" to drop the record, or "error" to stop the run.
+        weight_outside: The weight used if a person's own weight is outside the bounds; or "clip"
+            for the nearer bound, or "drop", or "error".
+        floor: The smallest sensitivity that a record can have, however general it is.
+        side: A public table (a path or a frame) that the schema describes, about other people than
+            the private one; without it, one is made with part of the budget.
+        side_share: The percentage of epsilon for making a side table.
+        keep: For "sampled": the sampling rate, the probability with which each person is sampled.
+        fan: Into how many parts an interval of a numeric attribute is cut.
+        sharpness: None for the best generalisation; a number to draw one with probability
+            proportional to exp(sharpness * value).
+        thorough: Whether the slow relaxation is used too for lattices larger than 2^20.
+
+    Example:
+        >>> Supermodular(mode="sampled", keep="1/4").model
+        'threshold'
+    """
+
+    mode: Literal["noisy", "sampled"] = "noisy"
+    model: Literal["threshold", "least-risk", "aggregate"] = "threshold"
+    risk: float = 0.1
+    least_utility: float = 5.0
+    trade: float = 0.01
+    kappa: int = 1
+    utility: Utility = "log"
+    rule: Rule = "fixed"
+    weights: Mapping[str, Any] | str | os.PathLike[str] | None = None
+    weight_columns: Mapping[str, str] | None = field(
+        default=None, metadata={"metavar": "ATTRIBUTE=COLUMN"}
+    )
+    weight_bounds: tuple[float, float] = (0.0, 10.0)
+    weight_missing: MissingWeight = 1.0
+    weight_outside: OutsideWeight = "clip"
+    floor: float = 0.1
+    side: Any = None
+    side_share: int = 30
+    keep: Number = "1/5"
+    fan: int = 2
+    sharpness: float | None = None
+    thorough: bool = False
+
+    name: ClassVar[str] = "supermodular"
+    schedule = "tuned"  # there is no other
+    in_memory: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuses settings that cannot be meant."""
+        super().__post_init__()
+        _check_whole("fan", self.fan, 2, MOST_FAN)
+        _check_whole("side_share", self.side_share, 1, 99)
+        Aim(risk=self.risk, utility=self.least_utility, trade=self.trade, kappa=self.kappa)
+        check_number("the floor of the sensitivity", self.floor, above=0)
+        if self.sharpness is not None:
+            check_number("sharpness", self.sharpness)
+        low, high = (check_number("a bound of the weights", one) for one in self.weight_bounds)
+        if low > high:
+            raise UsageError("the bounds of the weights are the wrong way round.")
+        for rule in (self.weight_missing, self.weight_outside):
+            if not isinstance(rule, str):
+                check_number("what a missing or outside weight counts as", rule)
+        if not 0 < read_number("keep", self.keep) < 1:
+            raise UsageError(
+                "keep must lie between 0 and 1.", hint="It is a share of the people: 0.2, say."
+            )
+
+    def aim(self) -> Aim:
+        """What is looked for in a record's generalisations."""
+        if self.model == "threshold":
+            return Aim(risk=self.risk)
+        if self.model == "least-risk":
+            return Aim(utility=self.least_utility)
+        return Aim(trade=self.trade, kappa=self.kappa)
+
+    def terms(self, schema: Schema) -> tuple[Forest, Worth]:
+        """The hierarchies of a schema, with utilities and sensitivities."""
+        attributes = generalised_attributes(schema)
+        weights: Any = self.weights
+        if isinstance(weights, (str, os.PathLike)):
+            weights = read_weight_file(os.fspath(weights))
+        forest = Forest.of(attributes, self.fan)
+        return forest, Worth.of(forest, attributes, self.utility, self.rule, weights, self.floor)
+
+    def own_weights(self, schema: Schema) -> WeightColumns | None:
+        """The columns of people's own weights, if there are any."""
+        if not self.weight_columns:
+            return None
+        names = [attribute.name for attribute in generalised_attributes(schema)]
+        for name in self.weight_columns:
+            if name not in names:
+                raise UsageError(
+                    f"There is a column of weights for {name!r}, which is not an attribute.",
+                    hint=f"The attributes are: {', '.join(names)}.",
+                )
+        low, high = self.weight_bounds
+        columns = WeightColumns(
+            tuple(self.weight_columns.values()),
+            low=low,
+            high=high,
+            missing=self.weight_missing,
+            outside=self.weight_outside,
+        )
+        columns.check(schema)
+        return columns
+
+    def check(self, schema: Schema, plan: RowsPlan) -> None:  # type: ignore[override]
+        """See `Publisher.check`."""
+        plan.check_rates()
+        self.terms(schema)
+        self.own_weights(schema)
+        if self.side is None:  # refused before any of it is spent
+            made = DiffMulti()
+            made.check(schema, made.plan_for(schema, plan.side_budget()))
+
+    def prepared(self, schema: Schema, source: object) -> tuple[Supermodular, CodeMatrix | None]:
+        """See `Publisher.prepared`: reads the side table, which as a stream can be read once."""
+        if self.side is None:
+            return self, None
+        refuse_same_source(source, self.side)
+        rows = self.side_rows(schema)
+        return replace(self, side=SideRows(rows)), rows
+
+    def side_rows(self, schema: Schema) -> CodeMatrix:
+        """The codes of the public side table, which must be given."""
+        if isinstance(self.side, SideRows):
+            return self.side.rows
+        return read_public(self.side, schema)
+
+    def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> RowsPlan:
+        """See `Publisher.plan_for`. Delta must be above 0: who is alone may be listed by chance."""
+        if not budget.delta:
+            raise UsageError(
+                "supermodular needs a delta above 0: rows are listed if people are in them.",
+                hint="Take far less than 1 over the number of people, such as 1e-9.",
+            )
+        side = 0 if self.side is not None else self.side_share
+        rate = budget.row_epsilon * (100 - side) / 100
+        if self.mode == "noisy":
+            least = least_threshold(rate, budget.row_delta)
+            rule: dict[str, Any] = {"rate": str(rate), "threshold": least}
+        else:
+            share = read_number("keep", self.keep)
+            if share.denominator >= LARGEST_TERM:
+                raise UsageError(
+                    "keep has so many digits that it cannot be drawn with.",
+                    hint="Give it as a short decimal or fraction: 0.2 or 1/5, say.",
+                )
+            if not sampling_allowed(rate, share):
+                raise UsageError(
+                    f"epsilon is too small to keep {share} of the people: it must be at least "
+                    "-ln(1 - keep) after the side table is paid.",
+                    hint="Keep fewer, take a larger epsilon, or give a public side table.",
+                )
+            least = least_group(rate, budget.row_delta, share)
+            rule = {"sampling_rate": str(share), "threshold": least}
+        plan = RowsPlan.of(self.name, self.mode, budget, side, rule)
+        lattice, seconds = self.effort(schema, rows or _GUESS)
+        if seconds > _DAY:
+            raise UsageError(
+                f"Generalising would take about {seconds / _DAY:,.0f} days of CPU for "
+                f"{rows or _GUESS:,} different records, each with up to {lattice:.1g} "
+                "generalisations.",
+                hint="Take the threshold model without --thorough and --sharpness, or give "
+                "attributes that nobody needs `role: identifier`.",
+            )
+        remark = None
+        if seconds > _LONG:
+            remark = (
+                f"A record may have up to {lattice:.1g} generalisations: for {rows or _GUESS:,} "
+                f"different records, this takes about {seconds:,.0f} CPU seconds."
+            )
+        return replace(plan, lattice=lattice, remark=remark)
+
+    def effort(self, schema: Schema, rows: int) -> tuple[int, float]:
+        """The most generalisations of a record, and about how many CPU seconds all will take.
+
+        By public facts alone: the schema, the settings, and a guess of the number of rows.
+
+        Example:
+            >>> from hedgerow import sample
+            >>> Supermodular().effort(sample.schema(), 1000)[0]
+            4515840
+        """
+        forest, _ = self.terms(schema)
+        lattice, elements = forest.largest_lattice(), int(forest.heights().sum())
+        if lattice <= LARGEST:  # listed, whatever is looked for
+            return lattice, rows * (2e-5 + 4e-9 * lattice)
+        if self.sharpness is not None:
+            return lattice, rows * 0.06 * elements / 56
+        if self.model == "aggregate" or (self.model == "threshold" and self.thorough):
+            return lattice, rows * 0.1 * (elements / 56) ** 3
+        return lattice, rows * (0.001 if self.model == "threshold" else 0.02)
+
+    def picture(self, schema: Schema) -> dict[str, Any]:
+        """Risk and utility on the public side table, for these settings and others."""
+        forest, worth = self.terms(schema)
+        side = Side.of(forest, self.side_rows(schema))
+        check_possible(forest, side, worth, self.aim(), self._largest_factor())
+        return frontier(forest, side, worth, self.aim())
+
+    @answer_mistakes
+    def run(  # type: ignore[override]
+        self,
+        engine: MemoryEngine,
+        schema: Schema,
+        plan: RowsPlan,
+        sampler: Sampler,
+        progress: Progress = no_progress,
+    ) -> RowsOutcome:
+        """See `Publisher.run`."""
+        forest, worth = self.terms(schema)
+        aim = self.aim()
+        ledger = Ledger([plan.unit_budget])
+        ledger.allow(plan.allowances)
+        curator = Curator(ledger, sampler)
+        progress(0.0, "the side table")
+        if self.side is None:
+            ledger.charge("side", 0, _ROOT)
+            codes = made_side(engine, schema, plan.side_budget(), sampler)
+            side = Side.of(forest, codes)
+        else:
+            side = Side.of(forest, self.side_rows(schema))
+            check_possible(forest, side, worth, aim, self._largest_factor())
+        # generalise, when listing is paid for: one look at each distinct record
+        generalise = self._generalisation(schema, forest, side, worth, sampler, progress)
+        # list
+        what = ("cells", engine.distinct_records(), generalise)
+        if self.mode == "noisy":
+            nodes, counts = curator.nonempty(*what, int(plan.rule["threshold"]))
+        else:
+            share = Fraction(plan.rule["sampling_rate"])
+            nodes, counts = curator.keep(*what, share, int(plan.rule["threshold"]))
+        progress(0.8, "comparing settings")
+        picture = frontier(forest, side, worth, aim)
+        lo, hi = (ends[nodes].astype(np.int64) for ends in (forest.lo, forest.hi))
+        return RowsOutcome(plan=plan, ledger=ledger, lo=lo, hi=hi, counts=counts, frontier=picture)
+
+    def _generalisation(
+        self,
+        schema: Schema,
+        forest: Forest,
+        side: Side,
+        worth: Worth,
+        sampler: Sampler,
+        progress: Progress,
+    ) -> Callable[[Records], tuple[Small, Ints]]:
+        """What generalises each record by itself, and adds up those that became the same row."""
+        where = (forest, side, worth, self.aim())
+
+        def advance(share: float) -> None:
+            progress(0.1 + 0.7 * share, "generalising")
+
+        values = None if not self.weight_columns else self._factors(schema)
+
+        def generalise(records: Records) -> tuple[Small, Ints]:
+            leaves = forest.leaves(records.values)
+            factor = np.ones(leaves.shape)
+            if values is not None:
+                for column, (place, levels) in enumerate(values):
+                    factor[:, place] = levels[records.weights[:, column]]
+            if self.sharpness is not None:
+                found = draw_nodes(
+                    *where,
+                    self.sharpness,
+                    leaves,
+                    factor,
+                    records.counts,
+                    sampler.words,
+                    progress=advance,
+                )
+            else:
+                best = solve(*where, leaves, factor, thorough=self.thorough, progress=advance)
+                # nothing is allowed: the most general values, which say nothing
+                nodes = np.where(best.solved[:, None], best.nodes, forest.root[None, :])
+                found = nodes.astype(np.int32), records.counts
+            return gather(forest, *found)
+
+        return generalise
+
+    def settings(self) -> dict[str, Any]:
+        """The settings in words, for the manifest."""
+        found = {one.name: getattr(self, one.name) for one in fields(self)}
+        found["schedule"] = self.schedule_name
+        found["side"] = "made" if self.side is None else "public"
+        found["keep"] = str(read_number("keep", self.keep))
+        found["weight_bounds"] = list(self.weight_bounds)
+        if isinstance(self.weights, (str, os.PathLike)):
+            found["weights"] = read_weight_file(os.fspath(self.weights))
+        elif self.weights is not None:
+            found["weights"] = {
+                name: dict(given) if isinstance(given, Mapping) else given
+                for name, given in self.weights.items()
+            }
+        if self.weight_columns is not None:
+            found["weight_columns"] = dict(self.weight_columns)
+        return found
+
+    def _largest_factor(self) -> float:
+        return max(1.0, self.weight_bounds[1]) if self.weight_columns else 1.0
+
+    def _factors(self, schema: Schema) -> list[tuple[int, Floats]]:
+        """For each column of weights its attribute, and the factor of each level."""
+        names = [attribute.name for attribute in generalised_attributes(schema)]
+        columns = self.own_weights(schema)
+        assert columns is not None and self.weight_columns is not None
+        return [(names.index(name), columns.values()) for name in self.weight_columns]
+
+
+def _check_whole(setting: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise UsageError(f"{setting} must be a whole number from {least} to {most}.")

@@ -1,0 +1,211 @@
+"""The methods and scores by name: import paths only, so that a name costs no import.
+
+One entry of `METHODS` is all that the rest of the package knows of a method. The options of
+`publish` and `plan`, the tables of settings in the documentation, the rules of `verify`, the audit,
+the contract tests and the hints of messages all follow from it.
+
+An installed package adds methods through the entry point group `hedgerow.methods`, whose objects
+have the attributes of `Method`, and scores through `hedgerow.scores`, whose objects are a
+`hedgerow.methods.steps.scores.Score`. Ours cannot be replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Literal
+
+from hedgerow.errors import UsageError
+
+__all__ = ["METHODS", "OURS", "SCORES", "Method", "Registry", "for_data", "load"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One method, as strings.
+
+    Args:
+        settings: "module:name" of the class of its settings, which plans and runs.
+        rules: "module:name" of its rules for `verify`, by schedule. They share no code with it.
+        audited: "module:name" of what is audited.
+        data: What it publishes: "table" or "transactions".
+        words: What it does, as the end of the sentence "Published with it, which ...".
+
+    Example:
+        >>> METHODS["diffgen"].settings, METHODS["diffgen"].data
+        ('hedgerow.methods.diffgen:DiffGen', 'table')
+    """
+
+    settings: str
+    rules: str
+    audited: str
+    data: Literal["table", "transactions"]
+    words: str
+
+
+def load(path: str) -> Any:
+    """What an import path names.
+
+    Example:
+        >>> load("fractions:Fraction")(1, 2)
+        Fraction(1, 2)
+    """
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+def for_data(data: str) -> list[str]:
+    """The methods that publish some kind of data, the usual one first.
+
+    Example:
+        >>> for_data("transactions")[0]
+        'diffpart'
+    """
+    found = [name for name, method in OURS.items() if method.data == data]
+    for name in METHODS:
+        with suppress(UsageError):  # a package that is broken is refused when it is named
+            if name not in OURS and METHODS[name].data == data:
+                found.append(name)
+    return found
+
+
+class Registry(Mapping[str, Any]):
+    """Things by name: ours, then those of installed packages, which are loaded when asked for.
+
+    Args:
+        word: What one of them is called in messages.
+        group: The entry point group through which packages add some.
+        own: Ours: an object, or the import path of one.
+
+    Example:
+        >>> colours = Registry("colour", "no.such.group", {"red": "fractions:Fraction"})
+        >>> list(colours), "blue" in colours
+        (['red'], False)
+        >>> colours["blue"]
+        Traceback (most recent call last):
+        hedgerow.errors.UsageError: There is no colour 'blue'.
+          There are: red.
+    """
+
+    def __init__(self, word: str, group: str, own: dict[str, Any]) -> None:
+        self._word, self._group, self._own = word, group, own
+
+    @cached_property
+    def _added(self) -> dict[str, list[Any]]:
+        from importlib.metadata import entry_points  # which reads a folder for each package
+
+        found: dict[str, list[Any]] = {}
+        for point in sorted(entry_points(group=self._group), key=lambda point: point.name):
+            if point.name not in self._own and point not in found.get(point.name, []):
+                found.setdefault(point.name, []).append(point)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """Ours first."""
+        return iter([*self._own, *self._added])
+
+    def __len__(self) -> int:
+        return len(self._own) + len(self._added)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._added
+
+    def __getitem__(self, name: str) -> Any:
+        """What a name stands for.
+
+        Raises:
+            UsageError: If nothing has that name, or what has it cannot be loaded.
+        """
+        if name in self._own:
+            found = self._own[name]
+            return load(found) if isinstance(found, str) else found
+        points = self._added.get(name, [])
+        if not points:
+            raise UsageError(
+                f"There is no {self._word} {name!r}.", hint=f"There are: {', '.join(self)}."
+            )
+        if len(points) > 1:
+            raise UsageError(
+                f"Several installed packages add a {self._word} {name!r}.",
+                hint="Uninstall all of them but one.",
+            )
+        try:
+            return self._read(points[0].load())
+        except Exception as error:  # it is somebody else's code, which may fail in any way
+            raise UsageError(
+                f"The {self._word} {name!r} of an installed package cannot be loaded: {error}",
+                hint=f"Mend or uninstall what provides {points[0].value}.",
+            ) from error
+
+    def _read(self, found: Any) -> Any:
+        return found
+
+
+class _Methods(Registry):
+    """Whose entries may be modules, too."""
+
+    def _read(self, found: Any) -> Method:
+        if isinstance(found, Method):
+            return found
+        return Method(**{field.name: getattr(found, field.name) for field in fields(Method)})
+
+
+def _ours(name: str, settings: str, data: Literal["table", "transactions"], words: str) -> Method:
+    return Method(
+        settings=f"hedgerow.methods.{name}:{settings}",
+        rules=f"hedgerow.verification.{name}:RULES",
+        audited=f"hedgerow.audit.methods.{name}:AUDITED",
+        data=data,
+        words=words,
+    )
+
+
+OURS: dict[str, Method] = {
+    "marginals": _ours(
+        "marginals", "Marginals", "table",
+        "counts attributes by the class and by each other, and fits one model to all of it",
+    ),
+    "diffmulti": _ours(
+        "diffmulti", "DiffMulti", "table",
+        "divides people like a decision tree: each group in its own way",
+    ),
+    "diffgen": _ours(
+        "diffgen", "DiffGen", "table",
+        "divides everybody in the same way, attribute by attribute",
+    ),
+    "cdiffgen": _ours(
+        "cdiffgen", "CDiffGen", "table",
+        "divides everybody in the same way and counts the groups on every level",
+    ),
+    "diffpart": _ours(
+        "diffpart", "DiffPart", "transactions",
+        "divides transactions by the items that they hold",
+    ),
+    "supermodular": _ours(
+        "supermodular", "Supermodular", "table",
+        "generalises every record by itself and lists what enough people share",
+    ),
+}  # fmt: skip
+"""The methods of this package; the first for some kind of data is the usual one for it."""
+
+METHODS: Mapping[str, Method] = _Methods("method", "hedgerow.methods", OURS)
+"""Every method that is installed."""
+
+_SCORES = "hedgerow.methods.steps.scores:"
+
+SCORES: Mapping[str, Any] = Registry(
+    "score",
+    "hedgerow.scores",
+    {
+        "max": _SCORES + "MAX",
+        "ncp": _SCORES + "NCP",
+        "discernibility": _SCORES + "DISCERNIBILITY",
+        "gini": _SCORES + "GINI",
+        "infogain": _SCORES + "INFOGAIN",
+        "purity": _SCORES + "PURITY",
+    },
+)
+"""Every score by which values are chosen for specialisation."""
