@@ -46,7 +46,7 @@ import numpy as np
 import hedgerow as hr
 from data import add_data_option, find_folder
 from hedgerow.data import Transactions, read_transactions
-from hedgerow.estimate.itemsets.core import superset_sums
+from hedgerow.estimate.itemsets.cells import superset_sums
 from hedgerow.estimate.itemsets.supports import _gaussian, _laplace, prior_groups, shrink
 from hedgerow.evaluate.measures import exact_supports, top_itemsets
 from hedgerow.privacy.budget import rho_of_epsilon

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult, find_folder
 from hedgerow.data import Table, read
-from hedgerow.estimate.intervals.conditions import Conditions
+from hedgerow.estimate.queries import Conditions
 from hedgerow.evaluate import NOT_PRIVATE, exact_counts
 from hedgerow.evaluate.trials import published
 from hedgerow.methods.marginals import Marginals

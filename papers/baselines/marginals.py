@@ -19,8 +19,8 @@ import pyarrow as pa
 from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Engine, Histograms
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.estimate.denoise import denoise
-from hedgerow.estimate.rounding import round_to_total
+from hedgerow.estimate.cells import round_to_total
+from hedgerow.estimate.graphical import denoise
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.evaluate.clusters import as_table
 from hedgerow.measured.tables import edges_of, own_codes

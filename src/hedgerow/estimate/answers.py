@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.basis import ASSUMED_EVEN, MEASURED
-from hedgerow.estimate.fit import Fit
+from hedgerow.estimate.consistency import Fit
 from hedgerow.estimate.noise import half_width
-from hedgerow.estimate.region_sums import EVEN, INNER, TOUCHED, sums
+from hedgerow.estimate.queries import ASSUMED_EVEN, MEASURED
+from hedgerow.estimate.regions import EVEN, INNER, TOUCHED, sums
 from hedgerow.measured.partition import Partition
 from hedgerow.schema import Schema
 from hedgerow.store.frames import FramedRows
@@ -67,7 +67,7 @@ class Answers(FramedRows):
         typical_error: With marginals, and for itemsets, how far the estimate is off in most
             queries: a guess by the model, which promises nothing. Else not known.
         basis: What each answer rests on: "measured", "modelled", "assumed even", "not measured" or
-            "ruled out" (`hedgerow.estimate.basis`).
+            "ruled out" (`hedgerow.estimate.queries`).
         asked: The queries, and what makes the function that writes one in words; both are used
             when words are wanted, since there may be very many.
 

@@ -19,6 +19,7 @@ All arithmetic is generic: arrays of floats, or arrays of exact fractions for sm
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -27,16 +28,147 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools, Ints
+from hedgerow.arrays import Bools, Floats, Ints
+from hedgerow.measured.measurements import Measurement
+from hedgerow.measured.partition import Partition, TreePartition
 
 __all__ = [
+    "Evidence",
+    "Fit",
     "Levels",
+    "Merged",
     "Passes",
+    "RULES",
     "Spread",
     "averaging_passes",
+    "fit",
+    "gather",
+    "is_censored",
     "leaf_passes",
     "least_squares_passes",
 ]
+
+
+# Evidence: what all measurements of a release say about the nodes and cells of one tree.
+#
+# A cell is a class of a region. Class counts and totals make one tree in one of two ways:
+#
+# - classes below: a tree of totals, whose leaves divide by class. So for DiffMulti, which measures
+#   totals of nodes on its way down and classes of leaves, and for DiffGen, whose tree is a root
+#   with all regions below it.
+# - classes on top: the total divides by class, and each class has a copy of the tree. So for
+#   CDiffGen, which measures the classes of every node.
+#
+# Several measurements of the same thing are merged by the inverse of their variances.
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """One best measurement of each place, or none.
+
+    Args:
+        values: Shape [places, columns]; 0 where nothing was measured.
+        variance: Of the noise on each number of a place, infinite where nothing was measured.
+        tail: The same with 2 / epsilon^2, the variance of the continuous Laplace law, for the
+            discrete one: a little more, and what bounds on the tails are made of.
+    """
+
+    values: Floats
+    variance: Floats
+    tail: Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """The merged measurements on a tree.
+
+    Args:
+        parent: The parent of each node, -1 for the root.
+        leaves: The node of each region.
+        classes: The number of classes, 1 if there is none.
+        nodes: Of each node: its total (one column), or with classes on top its classes.
+        cells: With classes below, the classes of each region. None if there is no class to tell
+            apart, or with classes on top.
+        total: With classes on top, the total of the root, one place.
+    """
+
+    parent: Ints
+    leaves: Ints
+    classes: int
+    nodes: Merged
+    cells: Merged | None = None
+    total: Merged | None = None
+
+
+def is_censored(measurements: Iterable[Measurement]) -> bool:
+    """Whether cells are listed by a threshold, so that plain least squares does not apply."""
+    return any(m.threshold is not None or m.klass is not None for m in measurements)
+
+
+def gather(partition: Partition, measurements: Sequence[Measurement], classes: int) -> Evidence:
+    """Sorts measurements into a tree and merges those of the same thing.
+
+    With classes on top, a total of an inner node other than the root fits into no tree together
+    with class counts of other nodes; it is left aside.
+
+    Args:
+        partition: The regions.
+        measurements: What was measured, not thresholded.
+        classes: The number of classes, 1 if there is none.
+    """
+    if isinstance(partition, TreePartition):
+        parent, leaves = partition.parent.astype(np.int64), partition.leaves
+    else:
+        parent = np.zeros(partition.cells + 1, np.int64)
+        parent[0] = -1
+        leaves = np.arange(1, partition.cells + 1)
+    region = np.full(len(parent), -1, np.int64)
+    region[leaves] = np.arange(len(leaves))
+    totals: list[tuple[Ints, Measurement]] = []
+    classed: list[tuple[Ints, Measurement]] = []
+    for measurement in measurements:
+        nodes = measurement.where if measurement.at == "node" else leaves[measurement.where]
+        by_class = measurement.by_class and classes > 1
+        (classed if by_class else totals).append((nodes, measurement))
+    if classes == 1:
+        return Evidence(
+            parent=parent, leaves=leaves, classes=1, nodes=_merge(totals, len(parent), 1)
+        )
+    if any((region[nodes] < 0).any() for nodes, _ in classed):
+        nodes_by_class = _merge(classed, len(parent), classes)
+        total = _merge(totals, len(parent), 1)
+        root = Merged(total.values[:1], total.variance[:1], total.tail[:1])
+        return Evidence(
+            parent=parent, leaves=leaves, classes=classes, nodes=nodes_by_class, total=root
+        )
+    cells = _merge([(region[nodes], m) for nodes, m in classed], len(leaves), classes)
+    return Evidence(
+        parent=parent,
+        leaves=leaves,
+        classes=classes,
+        nodes=_merge(totals, len(parent), 1),
+        cells=cells,
+    )
+
+
+def _merge(parts: Sequence[tuple[Ints, Measurement]], places: int, columns: int) -> Merged:
+    weight, spread = np.zeros(places), np.zeros(places)
+    weighted = np.zeros((places, columns))
+    for where, measurement in parts:
+        share = 1 / measurement.variance
+        weight += np.bincount(where, share, places)
+        spread += np.bincount(where, share**2 * measurement.tail_variance, places)
+        for column in range(columns):
+            values = share * measurement.values[:, column]
+            weighted[:, column] += np.bincount(where, values, places)
+    known = weight > 0
+    weight[~known] = 1
+    return Merged(
+        weighted / weight[:, None],
+        np.where(known, 1 / weight, math.inf),
+        np.where(known, spread / weight**2, math.inf),
+    )
+
 
 Numbers = NDArray[Any]
 """Floats, or objects that are exact fractions."""
@@ -296,3 +428,145 @@ def leaf_passes(parent: Ints, variance: Numbers) -> Passes:
     """The weights that take leaves as they were measured, and everything else from them."""
     inner = np.bincount(parent[1:], minlength=len(parent)) > 0
     return least_squares_passes(parent, np.where(inner, math.inf, variance))
+
+
+# The consistent counts of a release, from all its measurements at once.
+
+
+RULES: dict[str, Callable[[Ints, Floats], Passes]] = {
+    "least squares": least_squares_passes,
+    "averaging": averaging_passes,
+    "none": leaf_passes,
+}
+"""What a method's setting `consistency` may say: how counts of a tree are made to agree.
+
+The last two are those of papers: averages from the bottom up and back, or counts as they are.
+"""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fit:
+    """Consistent counts of every class at every node.
+
+    Args:
+        evidence: The measurements.
+        rule: By which they were made to agree, one of `RULES`.
+        passes: The weights of that rule.
+        measured: What each node itself was taken to measure; with classes below, a leaf's total
+            merged with the sum of its classes.
+        total_own: With classes on top, how much of the total was measured as such.
+        counts: The counts, shape [nodes, classes], not rounded.
+        variance: The variance of the counts of each region's classes, shape [regions].
+    """
+
+    evidence: Evidence
+    rule: str
+    passes: Passes
+    measured: Merged
+    total_own: float
+    counts: Floats
+    variance: Floats
+
+    @property
+    def cells(self) -> Floats:
+        """The counts of the regions, shape [regions, classes]."""
+        return self.counts[self.evidence.leaves]
+
+
+def fit(evidence: Evidence, rule: str = "least squares") -> Fit:
+    """Makes the counts of a tree agree.
+
+    Args:
+        evidence: The measurements.
+        rule: One of `RULES`.
+    """
+    return _on_top(evidence, rule) if evidence.total is not None else _below(evidence, rule)
+
+
+def _below(evidence: Evidence, rule: str) -> Fit:
+    """A tree of totals; where there are classes, each leaf divides by class."""
+    cells, classes, leaves = evidence.cells, evidence.classes, evidence.leaves
+    nodes, own = evidence.nodes, np.ones(len(leaves))
+    if cells is not None:
+        nodes, own = _with_classes(evidence, cells, raw=rule == "none")
+    passes = RULES[rule](evidence.parent, nodes.variance)
+    totals = passes.second(passes.first(nodes.values))
+    spread = passes.spread(nodes.variance)
+    at_leaves = spread.final[leaves]
+    counts, variance = totals, at_leaves
+    if cells is not None:
+        counted = cells.values + (totals[leaves] - cells.values.sum(1, keepdims=True)) / classes
+        counts = np.zeros((len(evidence.parent), classes))
+        counts[leaves] = counted
+        counts = passes.levels.gathered(counts)
+        # a class is its own measurement and an equal share of what its region's total is off by
+        known = cells.variance
+        pull = spread.pull[leaves] * (1 - own)
+        with np.errstate(invalid="ignore"):
+            variance = known + (at_leaves + classes * known * (1 - 2 * pull)) / classes**2
+            variance += 2 * known * (pull - 1) / classes
+        variance = np.where(np.isfinite(known), variance, math.inf)
+    return Fit(
+        evidence=evidence,
+        rule=rule,
+        passes=passes,
+        measured=nodes,
+        total_own=0.0,
+        counts=counts,
+        variance=variance,
+    )
+
+
+def _with_classes(evidence: Evidence, cells: Merged, *, raw: bool) -> tuple[Merged, Floats]:
+    """The nodes with each leaf's total merged with the sum of its classes, or replaced by it."""
+    nodes, leaves, classes = evidence.nodes, evidence.leaves, evidence.classes
+    measured, summed = nodes.variance[leaves], classes * cells.variance
+    with np.errstate(invalid="ignore"):
+        own = np.where(np.isinf(summed), 1.0, summed / (summed + measured))
+    own[(np.isinf(measured) | raw) & np.isfinite(summed)] = 0.0
+    rest = 1 - own
+
+    def merged(total: Floats, parts: Floats) -> Floats:
+        result = total.copy()
+        with np.errstate(invalid="ignore"):
+            both = own**2 * total[leaves] + rest**2 * classes * parts
+        result[leaves] = np.where(
+            own == 0, classes * parts, np.where(own == 1, total[leaves], both)
+        )
+        return result
+
+    values = nodes.values.copy()
+    values[leaves, 0] = own * values[leaves, 0] + rest * cells.values.sum(1)
+    return (
+        Merged(values, merged(nodes.variance, cells.variance), merged(nodes.tail, cells.tail)),
+        own,
+    )
+
+
+def _on_top(evidence: Evidence, rule: str) -> Fit:
+    """The total divides by class, and each class has a tree of its own."""
+    nodes, total, classes = evidence.nodes, evidence.total, evidence.classes
+    assert total is not None
+    passes = RULES[rule](evidence.parent, nodes.variance)
+    first = passes.first(nodes.values)
+    root = float(passes.spread(nodes.variance).first[0])  # of each class
+    measured = float(total.variance[0])
+    own = 0.0 if math.isinf(measured) or rule == "none" else classes * root
+    own = own / (own + measured) if own else 0.0
+    if passes.blind[0] and math.isfinite(measured) and rule != "none":
+        own = 1.0  # the tree alone cannot tell the total
+    apart = own * (float(total.values[0, 0]) - first[0].sum())
+    counts = passes.second(first, first[0] + apart / classes)
+    noise = measured if own else 0.0
+    rest = (own / classes) ** 2 * (noise + (classes - 1) * root)
+    spread = passes.spread(nodes.variance, 1 - own / classes, rest)
+    at_leaves = spread.final[evidence.leaves]
+    return Fit(
+        evidence=evidence,
+        rule=rule,
+        passes=passes,
+        measured=nodes,
+        total_own=own,
+        counts=counts,
+        variance=at_leaves,
+    )

@@ -62,9 +62,18 @@ import itertools
 import math
 from functools import lru_cache
 
-from hedgerow.arrays import Floats
+import numpy as np
 
-__all__ = ["LATTICE", "factor", "half_width", "tail"]
+from hedgerow.arrays import Floats, Ints
+
+__all__ = [
+    "Candidates",
+    "LATTICE",
+    "best_upper_ends",
+    "factor",
+    "half_width",
+    "tail",
+]
 
 
 LATTICE = 0.5
@@ -198,3 +207,203 @@ def _steepest(t: float, start: float, bend: float) -> tuple[float, float]:
             break
         touch = found
     return (_beyond(t, touch) - base) / (touch - start), touch
+
+
+# The best of several bounds that are each surely above the truth, but for noise.
+#
+# A count has many upper bounds: that of every one of its conditions, of every measured pair of
+# them, of the regions that the query touches. Each is a sum of noisy numbers, value = mean + noise,
+# with a mean that is never below the truth and noise of a known law. Taking the least of the values
+# plus their margins is right if the margins allow for the choice. How much they have to allow
+# depends on how far apart the means are: one that lies far above the least will hardly ever be the
+# least.
+#
+# **Theorem** (after Romano, Shaikh and Wolf 2014, "A practical two-step method for testing moment
+# inequalities"). Let the candidates, their weights and alpha be fixed before their noise is drawn,
+# each noise symmetric with P(noise_j < -x s_j - step_j) <= T(x) for x >= 0. Choose 0 < b < alpha,
+# and h_j so that |noise_j| <= h_j for all j at once with probability 1 - b. Let
+#
+#     G_j = max(0, value_j - h_j - min_i (value_i + h_i)),
+#     c   = the solution of sum_j T(c + G_j / s_j) = alpha - b.
+#
+# Then min_j (value_j + c s_j + step_j) is below the truth with probability alpha at most.
+#
+# *Proof.* Let g_j = mean_j - min_i mean_i, and c* solve the same equation for g instead of G: a
+# constant. With c* the end is below the truth only if for some j value_j + c* s_j + step_j is, and
+# since the truth is at most min_i mean_i that means noise_j < -c* s_j - g_j - step_j, which for all
+# j together has the probability sum_j T(c* + g_j / s_j) = alpha - b at most. When all |noise_j| <=
+# h_j, mean_j >= value_j - h_j and min_i mean_i <= min_i (value_i + h_i), so G_j <= g_j; the
+# solution falls as the gaps grow, so c >= c*, and the end with c is no lower than that with c*. The
+# other case has probability b. (For noise that moves two candidates alike nothing changes: sums of
+# probabilities were used, and no independence.) Lower ends are upper ends of the negated count.
+
+
+_FIRST = 0.1  # the part b of alpha that the first step takes
+_GRID = np.arange(0.0, 10.05, 0.1)
+_LEAST = 1e-4  # an alpha below which the grid is too short
+_END_ROUNDS = 40  # of bisection
+_DISCRETE = 1 + 1e-7  # how much more often a discrete Gaussian noise lies beyond: see `noise`
+
+
+class Candidates:
+    """Noisy upper bounds of the counts of many queries, collected bit by bit.
+
+    Example:
+        >>> bounds = Candidates(queries=2)
+        >>> bounds.add(np.array([1]), np.array([40.0]), np.array([9.0]), np.array([0.5]))
+        >>> bounds.ends(np.array([0.025, 0.025]), normal=True).round(2).tolist()
+        [inf, 46.39]
+    """
+
+    def __init__(self, queries: int) -> None:
+        self.queries = queries
+        self._all: list[tuple[Ints, Floats, Floats, Floats]] = []
+
+    def add(self, query: Ints, value: Floats, variance: Floats, step: Floats) -> None:
+        """Adds a bound to each of some queries.
+
+        Args:
+            query: The queries.
+            value: Their bounds.
+            variance: The variance of the noise of each, for the tails.
+            step: What is added because noise is discrete.
+        """
+        self._all.append((query, value, np.sqrt(np.maximum(variance, 0.0)), step))
+
+    @property
+    def many(self) -> Ints:
+        """How many bounds each query has."""
+        query = np.concatenate([np.empty(0, np.int64), *(one[0] for one in self._all)])
+        return np.bincount(query, minlength=self.queries)
+
+    def padded(self) -> Floats:
+        """Values (infinite where there is none), standard deviations and steps of all bounds.
+
+        Returns:
+            Of the shape [3, queries, most bounds of a query].
+        """
+        nothing = np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0)
+        query, *columns = (np.concatenate(one) for one in zip(nothing, *self._all, strict=True))
+        many = self.many
+        order = np.argsort(query, kind="stable")
+        rank = np.arange(len(query)) - np.repeat(np.cumsum(many) - many, many)
+        full = np.full((3, self.queries, int(many.max(initial=0))), 1.0)
+        full[0] = np.inf
+        full[:, query[order], rank] = np.stack(columns)[:, order]
+        return full
+
+    def ends(self, alpha: Floats, *, normal: bool) -> Floats:
+        """The best upper end of each query, infinite without a bound: see `best_upper_ends`.
+
+        Args:
+            alpha: The probability with which the end of each may fail; 0 for no end at all.
+            normal: Whether all noise is Gaussian.
+        """
+        ends = np.full(self.queries, np.inf)
+        asked = np.flatnonzero((self.many > 0) & (alpha > 0))
+        if len(asked):
+            value, deviation, step = self.padded()[:, asked]
+            ends[asked] = best_upper_ends(value, deviation, step, alpha[asked], normal=normal)
+        return ends
+
+
+def best_upper_ends(
+    values: Floats, deviations: Floats, steps: Floats, alpha: Floats, *, normal: bool = False
+) -> Floats:
+    """Upper ends that fail with probability alpha at most, each from several candidates.
+
+    Args:
+        values: The noisy bounds, shape [queries, candidates]; infinite where there is none.
+        deviations: The standard deviations of their noise.
+        steps: The half steps that are added because noise is discrete.
+        alpha: The probability with which the end of each query may fail.
+        normal: Whether all noise is Gaussian.
+
+    Returns:
+        The ends, infinite for a query without candidates.
+
+    Example:
+        >>> one, two = [[100.0, np.inf]], [[100.0, 500.0]]
+        >>> noise, steps = np.full((1, 2), 10.0), np.full((1, 2), 0.5)
+        >>> best_upper_ends(np.array(one), noise, steps, np.array([0.025])).round(1).tolist()
+        [122.1]
+        >>> best_upper_ends(np.array(two), noise, steps, np.array([0.025])).round(1).tolist()
+        [122.8]
+    """
+    there = np.isfinite(values)
+    number = there.sum(axis=1)
+    alone = number <= 1  # nothing to choose from, so nothing to pay for a choice
+    first = np.where(alone, 0.0, _FIRST) * alpha
+    scale = np.maximum(deviations, 1e-9)
+    # as many levels as there are different numbers of candidates
+    shares = np.where(alone, 1.0, first / np.maximum(number, 1))
+    levels, place = np.unique(shares, return_inverse=True)
+    reach = np.array([
+        0.0 if share == 1 else factor(1 - share / _DISCRETE, _laplace(normal)) for share in levels
+    ])[place]  # fmt: skip
+    h = reach[:, None] * deviations + steps
+    lowest = np.where(there, values + h, np.inf).min(axis=1, initial=np.inf)
+    with np.errstate(invalid="ignore"):
+        gaps = np.where(there, np.maximum(0.0, values - h - lowest[:, None]) / scale, np.inf)
+    gaps[alone] = np.where(there[alone], 0.0, np.inf)
+    c = _solve(gaps, (alpha - first) / _DISCRETE, normal)
+    ends = np.where(there, values + c[:, None] * deviations + steps, np.inf)
+    return np.asarray(ends.min(axis=1, initial=np.inf))
+
+
+def _laplace(normal: bool) -> float:
+    return 0.0 if normal else 1.0
+
+
+def _solve(gaps: Floats, alpha: Floats, normal: bool) -> Floats:
+    """The c of each row for which the tails of all candidates sum to alpha."""
+    # where alpha is tiny, every candidate gets an equal part of it
+    rare, many = alpha < _LEAST, np.maximum(1, np.isfinite(gaps).sum(axis=1))
+    most = np.full(len(alpha), _GRID[-1])
+    for row in np.flatnonzero(rare):
+        most[row] = factor(1 - 2 * float(alpha[row] / many[row]), _laplace(normal))
+    low, high = np.where(rare, most, 0.0), most
+    tails = _NORMAL_TAILS if normal else _TAILS
+    for _ in range(_END_ROUNDS):
+        middle = (low + high) / 2
+        too_much = _one_sided(middle[:, None] + gaps, tails).sum(axis=1) > alpha
+        low, high = np.where(too_much, middle, low), np.where(too_much, high, middle)
+    return high
+
+
+def _one_sided(x: Floats, tails: Floats) -> Floats:
+    """The chords of half of a tail, which is convex: never below it."""
+    return np.where(np.isinf(x), 0.0, np.interp(x, _GRID, tails))
+
+
+_NORMAL_TAILS = np.array([math.erfc(x / math.sqrt(2)) / 2 for x in _GRID.tolist()])
+
+# Half of `noise.tail` at the grid. Working it out takes longer than all the rest of a query.
+_TAILS = np.array([
+    0.5, 0.460172162722971, 0.420740290560897, 0.3820885778110473, 0.3445782583896758,
+    0.3085375387259869, 0.27425311775007355, 0.241963652223073, 0.2118553985833967,
+    0.1840601253467595, 0.15865525393145707, 0.13566606094638267, 0.11508098248531345,
+    0.09738449595232077, 0.0825173124305576, 0.07004159184661209, 0.059541396262010174,
+    0.05073144561876916, 0.04330329671222027, 0.0370374527953379, 0.03173929121762936,
+    0.027245970030351535, 0.02342304550631044, 0.020166219149206327, 0.017384643973323663,
+    0.01500097563552831, 0.012957837893055777, 0.011200728931220942, 0.009689255999898585,
+    0.008386592824430123, 0.007262550963112315, 0.006292024091003244, 0.0054531389882457384,
+    0.004727399300003699, 0.004099328835576819, 0.0035554748503697758, 0.00308432257421024,
+    0.0026759437217773905, 0.0023219166860854665, 0.0020149274628701408, 0.0017486668605337717,
+    0.0015176891565758823, 0.0013172891123775488, 0.0011433964299400608, 0.0009924896277741192,
+    0.0008615229182635942, 0.0007478541908523894, 0.0006491936740359568, 0.0005635562748898205,
+    0.0004892205607681173, 0.00042469340336362974, 0.0003686794639739453, 0.00032005482842136564,
+    0.0002778442066472693, 0.0002412012001931453, 0.0002093911998617807, 0.00018177662506247083,
+    0.0001578040520277614, 0.00013699308301842609, 0.0001189267099118144, 0.00010324294197236647,
+    8.962754201227323e-05, 7.780772334575815e-05, 6.754667986787992e-05, 5.863883874175225e-05,
+    5.090573996758702e-05, 4.419245987630749e-05, 3.83645066280957e-05, 3.330512534580764e-05,
+    2.8912958781469688e-05, 2.510001657724228e-05, 2.1789912390945105e-05, 1.8916333539654886e-05,
+    1.6421712484082435e-05, 1.4256073527073048e-05, 1.237603161420817e-05, 1.0743923174451421e-05,
+    9.327051585775023e-06, 8.09703214814074e-06, 7.02922344036739e-06, 6.102233668400882e-06,
+    5.297492115092765e-06, 4.598877105953008e-06, 3.992393037642782e-06, 3.465889998921511e-06,
+    3.0088203670665905e-06, 2.6120275035469098e-06, 2.267562315799127e-06, 1.9685240102141133e-06,
+    1.7089218460760548e-06, 1.4835551209187264e-06, 1.2879089830011037e-06,
+    1.1180639836756376e-06, 9.706175576790876e-07, 8.426158583323248e-07, 7.314945820793038e-07,
+    6.350275968820154e-07, 5.51282345325787e-07, 4.785811290093937e-07, 4.154674986164465e-07,
+    3.6067707634837e-07,
+])  # fmt: skip

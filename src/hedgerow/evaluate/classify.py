@@ -53,7 +53,7 @@ def by_regions(release: TableRelease, test: pa.Table) -> float:
     """The share of rows, in percent, whose class `release.predict` tells. NOT PRIVATE.
 
     Each row gets the majority class of its region, which leans on the regions around it where its
-    own counts are mostly noise (see `hedgerow.estimate.classify`).
+    own counts are mostly noise (see `hedgerow.estimate.synthesize`).
 
     Args:
         release: A release with a class.

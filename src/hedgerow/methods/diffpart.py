@@ -48,7 +48,7 @@ from hedgerow.arrays import Ints
 from hedgerow.counting.item_engine import ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
-from hedgerow.estimate.itemsets.sizes import SizeCurve, fit_sizes
+from hedgerow.estimate.itemsets.supports import SizeCurve, fit_sizes
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, cap_of
 from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.methods.planning.plan import Budgets, Plan, divide_budget

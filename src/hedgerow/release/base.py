@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import ArgumentError, UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.asked import read_many
+from hedgerow.estimate.queries import read_many
 from hedgerow.measured.partition import check_names
 from hedgerow.release.description import Description, example_of
 from hedgerow.release.files import Content, read_manifest, write_folder
@@ -519,7 +519,7 @@ class Release(Framed):
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
-        """The attributes that the release says nothing about (`hedgerow.estimate.basis`)."""
+        """The attributes that the release says nothing about (`hedgerow.estimate.queries`)."""
         return ()
 
     def expect(self, kind: type[Kind]) -> Kind:

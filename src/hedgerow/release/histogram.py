@@ -12,7 +12,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.basis import NOT_MEASURED
+from hedgerow.estimate.queries import NOT_MEASURED
 from hedgerow.measured.tables import own_codes
 from hedgerow.release.tabulate import reliability
 from hedgerow.schema import Attribute, Categorical, Items, Numeric, Schema

@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import USUAL, Answers, by_model, with_queries
-from hedgerow.estimate.asked import check_level, read_many
-from hedgerow.estimate.basis import MODELLED, RULED_OUT, basis_of
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
-from hedgerow.estimate.intervals.conditions import Conditions
-from hedgerow.estimate.intervals.ends import Bounds
-from hedgerow.estimate.intervals.model_error import typical_error
-from hedgerow.estimate.intervals.sums import sum_ends
+from hedgerow.estimate.intervals import Bounds, sum_ends
+from hedgerow.estimate.model_error import typical_error
+from hedgerow.estimate.queries import (
+    MODELLED,
+    RULED_OUT,
+    Conditions,
+    basis_of,
+    check_level,
+    read_many,
+)
 from hedgerow.estimate.synthesize import check_whole, rows_of
 from hedgerow.measured.tables import Cells, Tables
 from hedgerow.release.base import Questions

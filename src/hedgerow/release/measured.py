@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.classify import probabilities_of
-from hedgerow.estimate.merge import is_censored
-from hedgerow.estimate.synthesize import labels_of
+from hedgerow.estimate.consistency import is_censored
+from hedgerow.estimate.synthesize import labels_of, probabilities_of
 from hedgerow.measured.itemsets import Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
@@ -160,7 +159,7 @@ class PredictingRelease(MeasuredRelease):
 
         With marginals by the model that counts and synthetic rows come from too, else the class
         that the region of the row mostly holds. In a tree, a region whose counts are mostly noise
-        leans on the regions around it (`hedgerow.estimate.classify`). Rows of regions that are
+        leans on the regions around it (`hedgerow.estimate.synthesize`). Rows of regions that are
         suppressed get the majority class of the release.
 
         Args:

@@ -11,7 +11,7 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.basis import ASSUMED_EVEN, NOT_MEASURED
+from hedgerow.estimate.queries import ASSUMED_EVEN, NOT_MEASURED
 from hedgerow.release.tabulate import NOISE
 from hedgerow.surroundings import load_plainly
 

@@ -19,12 +19,10 @@ import pyarrow as pa
 from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers, with_queries
-from hedgerow.estimate.asked import read_many
-from hedgerow.estimate.basis import MEASURED, MODELLED, basis_of
-from hedgerow.estimate.intervals.conditions import CLASS
 from hedgerow.estimate.noise import half_width
-from hedgerow.estimate.rows_bounds import least_by_noise, least_by_sampling
+from hedgerow.estimate.queries import CLASS, MEASURED, MODELLED, basis_of, read_many
 from hedgerow.estimate.synthesize import draw_rows
+from hedgerow.estimate.thresholds import least_by_noise, least_by_sampling
 from hedgerow.measured.measurements import exact
 from hedgerow.measured.partition import Parts, csv_blocks, dictionary
 from hedgerow.optimise.model import generalised_attributes
@@ -183,7 +181,7 @@ class RowsRelease(Release):
         The estimate spreads each row evenly over what it covers. People whose rows are suppressed
         are missing in it, so it is too low on the whole, and there is no upper end: the truth may
         be any number from `low` on. The lower end counts rows wholly inside a query alone,
-        less what noise or sampling may have added (`hedgerow.estimate.rows_bounds`).
+        less what noise or sampling may have added (`hedgerow.estimate.thresholds`).
 
         Args:
             queries: As for `TableRelease.count`.

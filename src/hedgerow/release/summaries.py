@@ -13,7 +13,7 @@ guaranteed, one by one, since they come from guaranteed ends of counts:
   fixed; so nothing is paid for the choice. Upper ends are found downwards alike.
 
 Releases of marginals bound sums and means more closely where a table counts all that is asked for:
-there they are one weighted sum of its numbers (`hedgerow.estimate.intervals.sums`).
+there they are one weighted sum of its numbers (`hedgerow.estimate.intervals`).
 
 Records whose value is "other" are left out.
 """
@@ -31,7 +31,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.asked import check_level
+from hedgerow.estimate.queries import check_level
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Numeric, Query, Schema
 from hedgerow.schema.conditions import overlap, suggest

@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError
 from hedgerow.estimate.answers import USUAL, Answers, answer, with_queries
-from hedgerow.estimate.asked import check_level, read_many
-from hedgerow.estimate.basis import MEASURED, basis_of
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
-from hedgerow.estimate.censored import answer_listed
-from hedgerow.estimate.classify import class_weights
-from hedgerow.estimate.fit import RULES
+from hedgerow.estimate.consistency import RULES
 from hedgerow.estimate.noise import half_width
-from hedgerow.estimate.synthesize import draw_rows
+from hedgerow.estimate.queries import MEASURED, basis_of, check_level, read_many
+from hedgerow.estimate.synthesize import class_weights, draw_rows
+from hedgerow.estimate.thresholds import answer_listed
 from hedgerow.measured.partition import (
     GridPartition,
     Partition,
@@ -202,7 +200,7 @@ class TableRelease(PredictingRelease):
         Returns:
             Estimates with intervals, in the order of the queries. The parts of an interval are
             told apart: noise, and what it matters where records lie inside regions that the
-            query cuts. Each says whether it was measured (`hedgerow.estimate.basis`).
+            query cuts. Each says whether it was measured (`hedgerow.estimate.queries`).
 
         Raises:
             UsageError: If a query cannot be understood, or the level is not between 0 and 1.

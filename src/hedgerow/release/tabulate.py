@@ -18,8 +18,7 @@ import pyarrow as pa
 from hedgerow.arrays import Bools, Floats
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.asked import check_level
-from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT
+from hedgerow.estimate.queries import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT, check_level
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.attributes import read_number
 from hedgerow.schema.conditions import Intervals, overlap, suggest

@@ -15,13 +15,17 @@ import pyarrow as pa
 from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.asked import check_level
-from hedgerow.estimate.itemsets.answers import answer_sets, read_sets
-from hedgerow.estimate.itemsets.associations import find_associations
-from hedgerow.estimate.itemsets.frequent import frequent_sets
-from hedgerow.estimate.itemsets.listing import list_itemsets, text_blocks
+from hedgerow.estimate.itemsets.answers import (
+    answer_sets,
+    find_associations,
+    frequent_sets,
+    list_itemsets,
+    read_sets,
+    text_blocks,
+)
+from hedgerow.estimate.itemsets.cells import rows_table
 from hedgerow.estimate.itemsets.model import ItemsetModel, model_of
-from hedgerow.estimate.itemsets.rows import rows_table
+from hedgerow.estimate.queries import check_level
 from hedgerow.estimate.synthesize import check_whole
 from hedgerow.measured.itemsets import CoreCells, Itemsets
 from hedgerow.release.base import Questions

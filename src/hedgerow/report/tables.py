@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hedgerow.estimate.basis import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT
+from hedgerow.estimate.queries import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT
 from hedgerow.release import Release
 from hedgerow.release.tabulate import NOISE, CountTable, reliability
 from hedgerow.report.html import document, tag

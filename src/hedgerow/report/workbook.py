@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import UsageError
-from hedgerow.estimate.basis import NOT_MEASURED
+from hedgerow.estimate.queries import NOT_MEASURED
 from hedgerow.release import MarginalsRelease, Release
 from hedgerow.release.tabulate import CountTable, reliability
 from hedgerow.report.sections.regions import shown_tables

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.fit import fit
-from hedgerow.estimate.merge import gather
+from hedgerow.estimate.consistency import fit, gather
 from hedgerow.estimate.noise import factor
-from hedgerow.estimate.region_sums import sums
+from hedgerow.estimate.regions import sums
 from hedgerow.measured import GridPartition, Measurement, TreePartition
 from hedgerow.release import TableRelease
 from hedgerow.schema.query import Query

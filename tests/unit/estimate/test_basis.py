@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.estimate.basis import basis_of
-from hedgerow.estimate.intervals.conditions import CLASS, Conditions
-from hedgerow.estimate.intervals.ends import Bounds
+from hedgerow.estimate.intervals import Bounds
+from hedgerow.estimate.queries import CLASS, Conditions, basis_of
 from hedgerow.measured.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 

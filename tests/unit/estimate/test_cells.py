@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.estimate.cells import estimate_cells, noisy_total, whole_counts
-from hedgerow.estimate.rounding import project, round_to_total
+from hedgerow.estimate.cells import (
+    estimate_cells,
+    noisy_total,
+    project,
+    round_to_total,
+    whole_counts,
+)
 from hedgerow.measured import GridPartition, Measurement, TreePartition
 
 numbers = st.integers(-50, 50).map(float)

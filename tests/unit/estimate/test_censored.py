@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import ReleaseError
-from hedgerow.estimate.censored import worst_noise
+from hedgerow.estimate.thresholds import worst_noise
 from hedgerow.measured import GridPartition, Measurement
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema

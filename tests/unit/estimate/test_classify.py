@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.estimate.classify import class_shares
+from hedgerow.estimate.synthesize import class_shares
 from hedgerow.measured import Measurement, TreePartition
 from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.estimate.denoise import denoise
+from hedgerow.estimate.graphical import denoise
 from hedgerow.measured.tables import edges_of, own_codes
 from hedgerow.schema import Numeric, Schema
 

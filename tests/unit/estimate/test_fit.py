@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.estimate.fit import RULES, fit
-from hedgerow.estimate.merge import gather
+from hedgerow.estimate.consistency import RULES, fit, gather
 from hedgerow.measured import GridPartition, Measurement, TreePartition
 
 UNIT = Fraction(1, 10)

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.estimate.fit import fit
-from hedgerow.estimate.merge import gather
-from hedgerow.estimate.rounding import project, round_to_total, share_out, whole_cells
+from hedgerow.estimate.cells import project, round_to_total, share_out, whole_cells
+from hedgerow.estimate.consistency import fit, gather
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import TreePartition
 

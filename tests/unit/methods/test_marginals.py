@@ -13,7 +13,7 @@ import hedgerow as hr
 from hedgerow.audit.neighbours import Pick, picker
 from hedgerow.data import read
 from hedgerow.errors import HedgerowError
-from hedgerow.estimate.intervals.conditions import Conditions
+from hedgerow.estimate.queries import Conditions
 from hedgerow.evaluate import exact_counts
 from hedgerow.methods.marginals import Marginals, share_budget
 from hedgerow.privacy.budget import UnitBudget

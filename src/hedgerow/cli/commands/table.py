@@ -352,7 +352,7 @@ def _tell(release: Release, found: CountTable, where: str | None) -> None:
 
 
 def _facts(found: CountTable) -> dict[str, Any]:
-    from hedgerow.estimate.basis import NOT_MEASURED
+    from hedgerow.estimate.queries import NOT_MEASURED
     from hedgerow.release.tabulate import reliability
 
     def plain(value: Any) -> Any:

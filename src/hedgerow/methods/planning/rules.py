@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.estimate.itemsets.sizes import SizeCurve
+from hedgerow.estimate.itemsets.supports import SizeCurve
 from hedgerow.schema import Categorical, Schema
 
 __all__ = [

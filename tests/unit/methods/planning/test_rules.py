@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.estimate.itemsets.sizes import SizeCurve
+from hedgerow.estimate.itemsets.supports import SizeCurve
 from hedgerow.methods.diffmulti import MOST_DEPTH, MOST_SPECIALISATIONS
 from hedgerow.methods.planning.rules import (
     REST_EDGES,

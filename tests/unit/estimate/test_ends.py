@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from hedgerow.arrays import Ints
-from hedgerow.estimate.intervals.conditions import Conditions
-from hedgerow.estimate.intervals.ends import BASE, Bounds, Collected
-from hedgerow.estimate.intervals.sums import sum_ends
+from hedgerow.estimate.intervals import BASE, Bounds, Collected, sum_ends
+from hedgerow.estimate.queries import Conditions
 from hedgerow.measured.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 

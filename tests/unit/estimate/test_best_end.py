@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from hedgerow.arrays import Floats
-from hedgerow.estimate.intervals.best_end import (
+from hedgerow.estimate.noise import (
     _GRID,
     _NORMAL_TAILS,
     _TAILS,
     _one_sided,
     best_upper_ends,
+    factor,
+    tail,
 )
-from hedgerow.estimate.noise import factor, tail
 
 RUNS = 20_000
 ALPHA = 0.05

@@ -1,22 +1,41 @@
-"""The conditions of many queries as arrays, so that whole columns of them are looked at at once."""
+"""Count queries: how they are asked, their conditions as arrays, and what an answer rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import numbers
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Floats, Ints
+from hedgerow.arrays import Bools, Floats, Ints
+from hedgerow.errors import UsageError
+from hedgerow.schema import Schema
 from hedgerow.schema.relations import CLASS
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Intervals, Query
 
-__all__ = ["CLASS", "Conditions", "Covered"]
+__all__ = [
+    "ASSUMED_EVEN",
+    "CLASS",
+    "Conditions",
+    "Covered",
+    "MEASURED",
+    "MODELLED",
+    "NOT_MEASURED",
+    "RULED_OUT",
+    "basis_of",
+    "check_level",
+    "grouped",
+    "read_many",
+]
+
+
+# The conditions of many queries as arrays, so that whole columns of them are looked at at once.
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,3 +201,131 @@ def _of_class(query: Query) -> tuple[tuple[int, Intervals], ...]:
     if query.classes is None:
         return ()
     return ((CLASS, tuple((float(code), float(code + 1)) for code in query.classes)),)
+
+
+# Count queries as they are asked: read, checked and grouped.
+
+
+def check_level(level: object) -> float:
+    """The level of intervals as a number between 0 and 1.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    # a number of NumPy will do; it is made a float first, since that may round it to 1
+    share = float(level) if isinstance(level, numbers.Real) else 0.0
+    if not 0 < share < 1:
+        raise UsageError(
+            "the level of an interval must lie between 0 and 1",
+            hint="Use 0.95 for intervals that hold the truth 95 times in 100.",
+        )
+    return share
+
+
+def read_many(queries: object, schema: Schema) -> list[Query]:
+    """One query or many, in any form, as a list.
+
+    Raises:
+        UsageError: If one cannot be understood, or does not fit the schema.
+    """
+    from hedgerow.schema.query import Query, Vocabulary
+
+    words = Vocabulary(schema)
+    if isinstance(queries, (Query, str, Mapping)):
+        queries = [queries]
+    if isinstance(queries, (bytes, bytearray)) or not isinstance(queries, Iterable):
+        raise _unreadable(queries)
+    found: list[Query] = []
+    for query in queries:
+        if isinstance(query, Query):  # first, since very many are given in this form
+            found.append(query)
+        elif isinstance(query, str):
+            found.append(words.parse(query))
+        elif isinstance(query, Mapping):
+            found.append(words.of(query))
+        else:
+            raise _unreadable(query)
+    _check(found, schema)
+    return found
+
+
+def _unreadable(query: object) -> UsageError:
+    hint = "Give text, a mapping from attributes to values, or a Query."
+    if query is None:
+        hint += ' For the whole table give "everybody".'
+    elif isinstance(query, (bytes, bytearray)):
+        hint = 'Make it text first, such as query.decode("utf-8").'
+    return UsageError(f"a query cannot be read from type {type(query).__name__}", hint=hint)
+
+
+def _check(queries: Sequence[Query], schema: Schema) -> None:
+    """Queries made by hand may name places that this schema does not have."""
+    attributes, classes = len(schema.attributes), len(schema.classes)
+    places = {place for query in queries for place, _ in query.where}
+    codes = {code for query in queries for code in query.classes or ()}
+    if any(not 0 <= p < attributes for p in places) or any(not 0 <= c < classes for c in codes):
+        raise UsageError(
+            "a query names an attribute or a class that this release does not have",
+            hint="Make it with Query.parse or Query.of and the schema of this release.",
+        )
+
+
+def grouped(queries: Sequence[Query], key: Callable[[Query], Any]) -> dict[Any, Ints]:
+    """The places of queries that agree in something."""
+    groups: dict[Any, list[int]] = {}
+    for place, query in enumerate(queries):
+        groups.setdefault(key(query), []).append(place)
+    return {value: np.array(places) for value, places in groups.items()}
+
+
+# What an answer rests on: counts of just what was asked for, a model of other counts, or nothing.
+#
+# - *measured*: just what the query asks for was counted, so that the noise of counts is all there
+#   is. With marginals these are everybody, and what is made of whole cells of one table, or of
+#   groups of cells where pairs are counted in these; by regions, queries that cut no region; of
+#   transactions, everybody, single items if long records count in full for them, and sets of items
+#   that were counted together.
+# - *modelled*: every attribute of the query was counted, but not all of them together, or not in
+#   parts as fine as the query's: the rest is a model's. Of generalised rows, all that cuts no row:
+#   people whose rows are suppressed are missing.
+# - *assumed even*: the same by regions alone, or by generalised rows: the query cuts some of them,
+#   in which records are assumed to lie evenly.
+# - *not measured*: the release says nothing about some attribute of the query. It has no table,
+#   and no region tells its values apart. The estimate takes them to be equally frequent.
+# - *ruled out*: a rule of the schema says that nobody meets the query, and nothing was looked up.
+
+
+MEASURED, MODELLED = "measured", "modelled"
+ASSUMED_EVEN, NOT_MEASURED = "assumed even", "not measured"
+RULED_OUT = "ruled out"
+
+
+def basis_of(
+    queries: Sequence[Query],
+    together: Bools,
+    unmeasured: Collection[int],
+    otherwise: str = ASSUMED_EVEN,
+) -> NDArray[np.str_]:
+    """The basis of each query.
+
+    Args:
+        queries: The queries.
+        together: Whether just what each asks for was counted.
+        unmeasured: The attributes that the release says nothing about, or `CLASS`.
+        otherwise: What is done where it was not.
+
+    Example:
+        >>> from hedgerow.schema.query import Query
+        >>> asked = [Query(), Query(((0, ((0.0, 1.0),)),)), Query(((1, ((0.0, 1.0),)),))]
+        >>> basis_of(asked, np.array([True, False, False]), {1}).tolist()
+        ['measured', 'assumed even', 'not measured']
+    """
+    unknown = [
+        bool(unmeasured)
+        and (
+            any(place in unmeasured for place, _ in query.where)
+            or (query.classes is not None and CLASS in unmeasured)
+        )
+        for query in queries
+    ]
+    return np.where(unknown, NOT_MEASURED, np.where(together, MEASURED, otherwise))

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from hedgerow.estimate.intervals.conditions import Conditions
-from hedgerow.estimate.intervals.ends import Bounds
-from hedgerow.estimate.intervals.model_error import missed_correlation, typical_error
+from hedgerow.estimate.intervals import Bounds
+from hedgerow.estimate.model_error import missed_correlation, typical_error
+from hedgerow.estimate.queries import Conditions
 from hedgerow.measured.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 

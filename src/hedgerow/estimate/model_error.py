@@ -26,17 +26,8 @@ from dataclasses import replace
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats
-from hedgerow.estimate.intervals.conditions import Conditions
-from hedgerow.estimate.intervals.ends import (
-    CHUNK,
-    PART,
-    REST,
-    VARIANCE,
-    Bounds,
-    Margin,
-    Stage,
-    sums_of,
-)
+from hedgerow.estimate.intervals import CHUNK, PART, REST, VARIANCE, Bounds, Margin, Stage, sums_of
+from hedgerow.estimate.queries import Conditions
 from hedgerow.measured.tables import PARTS
 
 __all__ = ["missed_correlation", "typical_error"]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.estimate.intervals.conditions import CLASS, Conditions
+from hedgerow.estimate.queries import CLASS, Conditions
 from hedgerow.schema import Query
 
 ASKED = Conditions.of([

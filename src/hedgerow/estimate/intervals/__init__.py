@@ -1,1 +1,0 @@
-"""Guaranteed intervals of counts, from everything that was measured."""
