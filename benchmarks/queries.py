@@ -46,9 +46,9 @@ from hedgerow.evaluate import (
     random_conjunctions,
     random_queries,
 )
+from hedgerow.methods import scores
 from hedgerow.methods.cdiffgen import GROWTH_UNITS
 from hedgerow.methods.diffgen import ROWS_UNITS, UNITS
-from hedgerow.methods.steps import scores
 from hedgerow.schema.query import Query
 from papers.cdiffgen import LEAVES, aligned_queries, covered
 from results import Results, add_json_option
@@ -214,9 +214,7 @@ def penalties(on: bool = True) -> Iterator[None]:
     """Compares the scores of all schedules as the papers do."""
     as_published = partial(as_penalties, scores.candidates)
     with (
-        patch(
-            "hedgerow.methods.steps.scores.candidates", as_published if on else scores.candidates
-        ),
+        patch("hedgerow.methods.scores.candidates", as_published if on else scores.candidates),
         patch("hedgerow.methods.diffmulti.candidates", as_published if on else scores.candidates),
     ):
         yield

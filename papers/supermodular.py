@@ -21,7 +21,7 @@ from hedgerow.arrays import Floats
 from hedgerow.evaluate.clusters import cpu_seconds
 from hedgerow.methods.api import run as run_method
 from hedgerow.methods.diffgen import DiffGen
-from hedgerow.methods.steps.rows import RowsOutcome
+from hedgerow.methods.rows import RowsOutcome
 from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimise.aggregate import approximate_threshold, maximise_aggregate
 from hedgerow.optimise.descend import descend

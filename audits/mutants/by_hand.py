@@ -477,7 +477,7 @@ BY_HAND = (
     ),
     ByHand(
         name="delta-spent-twice",
-        path="methods/planning/plan.py",
+        path="methods/plan.py",
         old="_UNITS, Fraction(0), self.budget.rows)",
         new="_UNITS, self.budget.delta, self.budget.rows)",
         flaw="The side table spends the delta that listing rows spends again.",
@@ -496,7 +496,7 @@ BY_HAND = (
     # scores --------------------------------------------------------------------------------------
     ByHand(
         name="discernibility-of-span-one",
-        path="methods/steps/scores.py",
+        path="methods/scores.py",
         old="score_range=2 << RATIO_BITS, score_range_apart=2 <<",
         new="score_range=1 << RATIO_BITS, score_range_apart=1 <<",
         flaw="A record adds up to 2 to one gain and nothing to another, and 1 is paid for.",
@@ -505,7 +505,7 @@ BY_HAND = (
     ),
     ByHand(
         name="ncp-gains-by-records",
-        path="methods/steps/score_kernels.py",
+        path="methods/score_kernels.py",
         old="return parent - children if gain else -children",
         new="return 2 * parent - children if gain else -children",
         flaw="A record adds up to two penalties to a gain, and one is paid for.",
@@ -514,7 +514,7 @@ BY_HAND = (
     ),
     ByHand(
         name="infogain-of-half-a-bit",
-        path="methods/steps/scores.py",
+        path="methods/scores.py",
         old="score_range=ONE_BIT + 1",
         new="score_range=ONE_BIT // 2",
         flaw="Inside a region two gains part by one bit, and half of one is paid for.",
@@ -523,7 +523,7 @@ BY_HAND = (
     ),
     ByHand(
         name="purity-of-range-two",
-        path="methods/steps/scores.py",
+        path="methods/scores.py",
         old="score_range=3 << RATIO_BITS",
         new="score_range=2 << RATIO_BITS",
         flaw="One record moves the score by up to 3, and 2 is paid for.",
@@ -541,7 +541,7 @@ BY_HAND = (
     ),
     ByHand(
         name="max-weighed-apart-at-one",
-        path="methods/steps/scores.py",
+        path="methods/scores.py",
         old="return 2 if score.kernel == kernels.MAX else score.score_range_apart",
         new="return score.score_range_apart",
         flaw="Weighed gains of `max` in two regions part by 2, and 1 is paid for.",
@@ -559,7 +559,7 @@ BY_HAND = (
     ),
     ByHand(
         name="weights-above-one",
-        path="methods/steps/scores.py",
+        path="methods/scores.py",
         old="    return gain // largest * weight + gain % largest * weight // largest\n",
         new="    least = weight.min(initial=largest)\n"
         "    return gain // least * weight + gain % least * weight // least\n",
@@ -614,7 +614,7 @@ BY_HAND = (
     ),
     ByHand(
         name="empty-leaves-skipped",
-        path="methods/steps/measure.py",
+        path="methods/measure.py",
         old="        drawn = []\n",
         new="        drawn = []\n"
         "        held: list[Ints] = []\n"
@@ -626,7 +626,7 @@ BY_HAND = (
     ),
     ByHand(
         name="cuts-of-all-attributes-at-once",
-        path="methods/steps/cuts.py",
+        path="methods/tree.py",
         old="        for a in np.unique(self.attribute[lacking]):\n"
         "            yield np.flatnonzero(lacking & (self.attribute == a))",
         new="        if lacking.any():\n            yield np.flatnonzero(lacking)",

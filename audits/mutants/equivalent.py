@@ -21,7 +21,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "precision = bits + 65 + 2 * trials.bit_length()",
     ): "Any precision is exact; with less, more bits are asked for more often.",
     (
-        "methods/steps/cuts.py",
+        "methods/tree.py",
         "new = np.full(len(ends), -1, dtype=np.int64)",
         "new = np.full(len(ends), - 2, dtype=np.int64)",
     ): "Whatever is below 0 stands for a split point that was not drawn.",
@@ -31,7 +31,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return min(items.size | 1, core_size(items.size, records, float(budget.epsilon * left)))",
     ): "With less epsilon a core is never the whole universe, if it was not with more.",
     (
-        "methods/steps/score_kernels.py",
+        "methods/score_kernels.py",
         "weight: Any = _WEIGHT if fixed else max(np.int64(1), _WEIGHT // (high - low - 1))",
         "weight: Any = _WEIGHT if fixed else max(np.int64( 0), _WEIGHT // (high - low - 1))",
     ): "An attribute has fewer cuts than its weight has parts (MAX_GRID), so the share is above 0.",
@@ -41,12 +41,12 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return Decimal( 0)",
     ): "z is the best one for a ratio below the limit, so the slope is below 0 there.",
     (
-        "methods/steps/cuts.py",
+        "methods/tree.py",
         "spread(self.taxon[values], -1),",
         "spread(self.taxon[values], - 0),",
     ): "It fills places that are not asked about (SKIP).",
     (
-        "methods/steps/tree.py",
+        "methods/tree.py",
         "numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 2",
         "numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 1",
     ): "Where there are no taxonomies every node is numeric.",
@@ -71,17 +71,17 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if slope >= 1:",
     ): "z is the best one for a ratio below the limit, so the slope is below 0 there.",
     (
-        "methods/planning/rules.py",
+        "methods/rules.py",
         "while edges[-1] < most:",
         "while edges[-1] <= most:",
     ): "The one edge more lies beyond the most, and such edges are left out.",
     (
-        "methods/steps/cuts.py",
+        "methods/tree.py",
         "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], -1)]",
         "ends = [(self.lo[value], cut, - 2), (cut, self.hi[value], -1)]",
     ): "Whatever is below 0 stands for a numeric value.",
     (
-        "methods/steps/cuts.py",
+        "methods/tree.py",
         "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], -1)]",
         "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], ~1)]",
     ): "Whatever is below 0 stands for a numeric value.",
@@ -96,7 +96,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "precision = 65 + trials.bit_length()",
     ): "It decides how trials are cut into portions, and any portions have one law.",
     (
-        "methods/planning/plan.py",
+        "methods/plan.py",
         "return self.budgets.parts[0]",
         "return self.budgets.parts[ -1]",
     ): "There is one budget.",
@@ -156,14 +156,14 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "best = Decimal( -1)",
     ): "The terms are 0 at least.",
     (
-        "methods/planning/plan.py",
+        "methods/plan.py",
         'budget.name == "epsilon" and budget.unit.denominator >= LARGEST_TERM '
         "for budget in budgets.values()",
         'budget.name <= "epsilon" and budget.unit.denominator >= LARGEST_TERM '
         "for budget in budgets.values()",
     ): "The other budget, rho, comes after it in the alphabet.",
     (
-        "methods/steps/scores.py",
+        "methods/scores.py",
         "cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo - 1, 1), 1).astype(np.int64)",
         "cuts = np.where(ask == ALL_CUTS, np.maximum(hi - lo % 1, 1), 1).astype(np.int64)",
     ): "It is the room for candidates, and what is not filled is cut off.",
@@ -183,7 +183,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "portion = max(1, (_MEAN << precision) ^ max(high, 1))",
     ): "It decides how trials are cut into portions, and any portions have one law.",
     (
-        "methods/steps/partition_tree.py",
+        "methods/partition_tree.py",
         "counted = np.asarray(leaves, dtype=np.int64).reshape(-1, 3)",
         "counted = np.asarray(leaves, dtype=np.int64).reshape(~1, 3)",
     ): "numpy takes any negative length for the one that follows from the others.",
@@ -193,7 +193,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "right = hi - lo - 0",
     ): "The target lies below the last sum, so the search ends there at the latest.",
     (
-        "methods/steps/score_kernels.py",
+        "methods/score_kernels.py",
         "largest = np.int64(0)",
         "largest = np.int64( -1)",
     ): "There is a class at least, and counts are 0 at least.",
@@ -203,12 +203,12 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'if before >= "transaction":',
     ): "All other units come before it in the alphabet.",
     (
-        "methods/planning/rules.py",
+        "methods/rules.py",
         "middle = (edges + np.minimum(upper, 2 * edges)) / 2",
         "middle = (edges + np.minimum(upper, 3 * edges)) / 2",
     ): "No bin reaches twice its lower end.",
     (
-        "methods/steps/partition_tree.py",
+        "methods/partition_tree.py",
         "kept[partition, int(mask)] = (mine + 1, 0, 0)  # 16, S6 to S10",
         "kept[partition, int(mask)] = (mine + 1, -1, 0)  # 16, S6 to S10",
     ): "Only leaves have a value.",
@@ -218,7 +218,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'plan = (self._paper if self.schedule <= "paper" else self._tuned)(schema, budget, rows)',
     ): "There are two schedules, and the other one comes after it in the alphabet.",
     (
-        "methods/steps/score_kernels.py",
+        "methods/score_kernels.py",
         "SKIP = -2",
         "SKIP = not 2",
     ): "Cuts begin at 1, so 0 can stand for none as well.",

@@ -89,11 +89,11 @@ SAMPLERS = tuple(
 )
 
 
-SAMPLING = f"{UNIT}/methods/steps/test_sampling.py"
+SAMPLING = f"{UNIT}/methods/test_sampling.py"
 SCORES = (
-    f"{UNIT}/methods/steps/test_large_scores.py",
+    f"{UNIT}/methods/test_large_scores.py",
     *(
-        f"{UNIT}/methods/steps/test_scores.py::test_{name}"
+        f"{UNIT}/methods/test_scores.py::test_{name}"
         for name in (
             "one_fixed_cut_scores_as_it_does_among_all",
             "weights_share_one_attributes_worth_among_its_cuts",
@@ -123,7 +123,7 @@ def _unit(room: str, *names: str) -> tuple[str, ...]:
 
 _LEDGER = _unit("ledger", "ledger", "booking", "rules")
 _FORGED = _unit("verification", "charges", "marginals")
-_PLANS = (*_unit("methods", "settings"), *_unit("methods/planning", "plan"))
+_PLANS = (*_unit("methods", "settings"), *_unit("methods", "plan"))
 
 TARGETS: tuple[Target, ...] = (
     _target(
@@ -156,12 +156,10 @@ TARGETS: tuple[Target, ...] = (
     _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "sampler")),
     _target("privacy/suppression.py", *_unit("methods", "supermodular")),
     *(_target(f"ledger/{name}.py", *_LEDGER, slow=BOOKS) for name in ("ledger", "rules", "file")),
-    _target(
-        "methods/planning/plan.py", GOLDEN, *_unit("methods", "supermodular"), slow=(*TABLES, *ROWS)
-    ),
-    _target("methods/planning/rules.py", GOLDEN, slow=TRANSACTIONS),
+    _target("methods/plan.py", GOLDEN, *_unit("methods", "supermodular"), slow=(*TABLES, *ROWS)),
+    _target("methods/rules.py", GOLDEN, slow=TRANSACTIONS),
     Target(
-        path="methods/steps/sampling.py",
+        path="methods/sampling.py",
         tests=(
             GOLDEN,
             f"{SAMPLING}::test_the_law_is_what_the_settings_say",
@@ -169,20 +167,20 @@ TARGETS: tuple[Target, ...] = (
         ),
         slow=(SAMPLING,),
     ),
-    _target("methods/steps/measure.py", GOLDEN, slow=TABLES),
-    _target("methods/steps/tree.py", *_unit("methods", "diffmulti"), GOLDEN, slow=TABLES),
-    _target("methods/steps/cuts.py", *_unit("methods", "diffgen"), GOLDEN, slow=TABLES),
-    _target("methods/steps/partition_tree.py", GOLDEN, slow=TRANSACTIONS),
+    _target("methods/measure.py", GOLDEN, slow=TABLES),
+    _target(
+        "methods/tree.py", *_unit("methods", "cuts", "diffmulti", "diffgen"), GOLDEN, slow=TABLES
+    ),
+    _target("methods/partition_tree.py", GOLDEN, slow=TRANSACTIONS),
     *(
         Target(
-            path=f"methods/steps/{name}.py",
+            path=f"methods/{name}.py",
             tests=(GOLDEN, *SCORES),
-            slow=(f"{UNIT}/methods/test_weights.py", *_unit("methods/steps", "scores")),
+            slow=(f"{UNIT}/methods/test_weights.py", *_unit("methods", "scores", "numpy_scores")),
             plain=True,
         )
         for name in ("scores", "score_kernels")
     ),
-    _target("methods/steps/large_scores.py"),
     _target("methods/marginals.py", GOLDEN, slow=MARGINALS),
     _target("counting/sums.py", *_unit("counting", "tables"), GOLDEN, slow=MARGINALS),
     _target("verification/prices.py", SURVIVORS, *_FORGED),
@@ -197,7 +195,7 @@ TARGETS: tuple[Target, ...] = (
     _target("methods/diffpart.py", *_PLANS, GOLDEN, slow=TRANSACTIONS),
     _target("methods/clusters.py", GOLDEN, slow=CLUSTERS),
     _target("methods/supermodular.py", *_unit("methods", "settings"), GOLDEN, slow=ROWS),
-    _target("methods/steps/rows.py", GOLDEN, *_unit("methods", "supermodular"), slow=ROWS),
+    _target("methods/rows.py", GOLDEN, *_unit("methods", "supermodular"), slow=ROWS),
     _target("methods/payment.py", *_unit("methods", "api")),
     _target("methods/publisher.py", *_PLANS, GOLDEN, slow=TABLES),
     _target("counting/sealed.py"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.methods.planning.plan import Plan, divide_budget
+from hedgerow.methods.plan import Plan, divide_budget
 from hedgerow.methods.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator

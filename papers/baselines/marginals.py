@@ -24,7 +24,7 @@ from hedgerow.estimate.graphical import denoise
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.evaluate.clusters import as_table
 from hedgerow.measured.tables import edges_of, own_codes
-from hedgerow.methods.planning.plan import Plan
+from hedgerow.methods.plan import Plan
 from hedgerow.methods.publisher import Progress, no_progress
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator

@@ -6,7 +6,7 @@ the contract tests and the hints of messages all follow from it.
 
 An installed package adds methods through the entry point group `hedgerow.methods`, whose objects
 have the attributes of `Method`, and scores through `hedgerow.scores`, whose objects are a
-`hedgerow.methods.steps.scores.Score`. Ours cannot be replaced.
+`hedgerow.methods.scores.Score`. Ours cannot be replaced.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ OURS: dict[str, Method] = {
 METHODS: Mapping[str, Method] = _Methods("method", "hedgerow.methods", OURS)
 """Every method that is installed."""
 
-_SCORES = "hedgerow.methods.steps.scores:"
+_SCORES = "hedgerow.methods.scores:"
 
 SCORES: Mapping[str, Any] = Registry(
     "score",

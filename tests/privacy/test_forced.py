@@ -12,12 +12,11 @@ from hedgerow.audit.neighbours import TINY_TABLES, long_schema, picker, random_u
 from hedgerow.audit.search import check_rules, first_difference, unlike_tables
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
-from hedgerow.methods import clusters, diffgen, diffmulti, diffpart
+from hedgerow.methods import clusters, diffgen, diffmulti, diffpart, rules
 from hedgerow.methods.api import run
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.diffpart import DiffPart
-from hedgerow.methods.planning import rules
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler

@@ -12,8 +12,7 @@ import pytest
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.whole import fits
 from hedgerow.counting.sealed import Sealed
-from hedgerow.methods import marginals
-from hedgerow.methods.steps import measure
+from hedgerow.methods import marginals, measure
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import _KEY
 

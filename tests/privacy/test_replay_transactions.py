@@ -20,7 +20,7 @@ from hedgerow.errors import LeakError
 from hedgerow.methods import diffpart
 from hedgerow.methods.api import run
 from hedgerow.methods.diffpart import DiffPart
-from hedgerow.methods.planning.rules import support_units
+from hedgerow.methods.rules import support_units
 from hedgerow.privacy.budget import Budget, UnitBudget, rho_of_epsilon
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.gate import Gate

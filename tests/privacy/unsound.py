@@ -38,13 +38,12 @@ from hedgerow.counting.item_memory import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
 from hedgerow.measured.measurements import Measurement
-from hedgerow.methods import clusters, diffpart
+from hedgerow.methods import clusters, diffpart, scores
 from hedgerow.methods.api import run
 from hedgerow.methods.cdiffgen import CDiffGen
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.diffpart import DiffPart
-from hedgerow.methods.steps import scores
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger

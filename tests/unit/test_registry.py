@@ -13,7 +13,7 @@ import hedgerow
 from hedgerow.audit import AUDITED, audit
 from hedgerow.errors import UsageError
 from hedgerow.methods.publisher import Publisher
-from hedgerow.methods.steps.scores import Score
+from hedgerow.methods.scores import Score
 from hedgerow.registry import METHODS, OURS, SCORES, Method, Registry, _Methods, for_data, load
 from hedgerow.verification.rules import Rules
 

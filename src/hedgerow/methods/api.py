@@ -16,7 +16,7 @@ from hedgerow.data import Database, Table, Transactions, refuse_mixing
 from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError
 from hedgerow.ledger.ledger import Booking, Notes
 from hedgerow.methods.payment import drawing, payment, room_for
-from hedgerow.methods.planning.plan import RowsPlan
+from hedgerow.methods.plan import RowsPlan
 from hedgerow.methods.publisher import (
     Outcome,
     Progress,

@@ -41,13 +41,13 @@ from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Engine
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.methods.diffgen import GridPublisher, grow_cuts
-from hedgerow.methods.planning.plan import Budgets, half_of, leaf_allowances
+from hedgerow.methods.measure import measured
+from hedgerow.methods.plan import Budgets, half_of, leaf_allowances
 from hedgerow.methods.publisher import (
     Job,
     Outcome,
 )
-from hedgerow.methods.steps.measure import measured
-from hedgerow.methods.steps.tree import tree_of_cuts
+from hedgerow.methods.tree import tree_of_cuts
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.suggestions import answer_mistakes
 

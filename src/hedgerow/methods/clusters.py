@@ -35,7 +35,7 @@ from hedgerow.counting.nearest import feature_sizes, labelled, nearest
 from hedgerow.data import Table, encode_rows, read, refuse_mixing
 from hedgerow.errors import UsageError
 from hedgerow.methods.payment import drawing, payment
-from hedgerow.methods.planning.plan import divide_budget, levels
+from hedgerow.methods.plan import divide_budget, levels
 from hedgerow.methods.publisher import refuse_unready
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator

@@ -44,7 +44,8 @@ from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import MOST_CELLS, GridPartition
-from hedgerow.methods.planning.plan import (
+from hedgerow.methods.measure import class_totals, measured
+from hedgerow.methods.plan import (
     Budgets,
     Plan,
     divide_budget,
@@ -52,7 +53,6 @@ from hedgerow.methods.planning.plan import (
     leaf_allowances,
     levels,
 )
-from hedgerow.methods.planning.rules import grid_size
 from hedgerow.methods.publisher import (
     Job,
     Outcome,
@@ -60,9 +60,9 @@ from hedgerow.methods.publisher import (
     check_common,
     check_count,
 )
-from hedgerow.methods.steps.cuts import Cuts
-from hedgerow.methods.steps.measure import class_totals, measured
-from hedgerow.methods.steps.scores import SCORES, range_of
+from hedgerow.methods.rules import grid_size
+from hedgerow.methods.scores import SCORES, range_of
+from hedgerow.methods.tree import Cuts
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance

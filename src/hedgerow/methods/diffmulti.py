@@ -43,14 +43,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.methods.planning.plan import (
+from hedgerow.methods.measure import class_totals, count_leaves, measured
+from hedgerow.methods.plan import (
     Plan,
     divide_budget,
     half_of,
     leaf_allowances,
     levels,
 )
-from hedgerow.methods.planning.rules import PAPER_NUMERIC_HEIGHT, largest_tree, tree_size
 from hedgerow.methods.publisher import (
     Job,
     Outcome,
@@ -59,9 +59,9 @@ from hedgerow.methods.publisher import (
     check_count,
     pick_score,
 )
-from hedgerow.methods.steps.measure import class_totals, count_leaves, measured
-from hedgerow.methods.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
-from hedgerow.methods.steps.tree import GrowingTree, share_evenly, share_fairly
+from hedgerow.methods.rules import PAPER_NUMERIC_HEIGHT, largest_tree, tree_size
+from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
+from hedgerow.methods.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Choices

@@ -51,8 +51,22 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.supports import SizeCurve, fit_sizes
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells, Itemsets, cap_of
 from hedgerow.measured.measurements import Measurement, Place
-from hedgerow.methods.planning.plan import Budgets, Plan, divide_budget
-from hedgerow.methods.planning.rules import (
+from hedgerow.methods.measure import measured
+from hedgerow.methods.partition_tree import (
+    grow_by_gate,
+    grow_by_thresholds,
+    threshold,
+    usefulness_bound,
+)
+from hedgerow.methods.plan import Budgets, Plan, divide_budget
+from hedgerow.methods.publisher import (
+    Outcome,
+    Progress,
+    Publisher,
+    check_count,
+    no_progress,
+)
+from hedgerow.methods.rules import (
     CROWD,
     LIGHT_TAILS,
     REST_EDGES,
@@ -63,20 +77,6 @@ from hedgerow.methods.planning.rules import (
     support_caps,
     support_losses,
     support_units,
-)
-from hedgerow.methods.publisher import (
-    Outcome,
-    Progress,
-    Publisher,
-    check_count,
-    no_progress,
-)
-from hedgerow.methods.steps.measure import measured
-from hedgerow.methods.steps.partition_tree import (
-    grow_by_gate,
-    grow_by_thresholds,
-    threshold,
-    usefulness_bound,
 )
 from hedgerow.privacy.budget import Budget, UnitBudget, precision_below, rho_of_epsilon
 from hedgerow.privacy.curator import Curator

@@ -56,7 +56,8 @@ from hedgerow.estimate.graphical import MOST_MODEL, GraphicalModel, fit_model
 from hedgerow.estimate.junction import JunctionTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.tables import MOST_TABLE, Cells, Tables, group_cells, ruled_apart
-from hedgerow.methods.planning.plan import Budgets, Plan, divide_budget
+from hedgerow.methods.measure import buy_rows, measured
+from hedgerow.methods.plan import Budgets, Plan, divide_budget
 from hedgerow.methods.publisher import (
     Outcome,
     Progress,
@@ -64,7 +65,6 @@ from hedgerow.methods.publisher import (
     check_count,
     no_progress,
 )
-from hedgerow.methods.steps.measure import buy_rows, measured
 from hedgerow.privacy.budget import Budget, UnitBudget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hedgerow.errors import LedgerWarning, UsageError
 from hedgerow.ledger.ledger import Booking, BudgetLedger, Notes, unit_of
-from hedgerow.methods.planning.plan import Plan
+from hedgerow.methods.plan import Plan
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream

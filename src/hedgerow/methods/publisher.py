@@ -16,9 +16,9 @@ from hedgerow.measured.itemsets import Itemsets
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
 from hedgerow.measured.tables import Cells
-from hedgerow.methods.planning.plan import Budgets, Plan
-from hedgerow.methods.steps.measure import buy_rows
-from hedgerow.methods.steps.scores import SCORES, Score
+from hedgerow.methods.measure import buy_rows
+from hedgerow.methods.plan import Budgets, Plan
+from hedgerow.methods.scores import SCORES, Score
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
@@ -438,7 +438,7 @@ def pick_score(name: str | None, schema: Schema) -> Score:
     if not isinstance(score, Score):
         raise UsageError(
             f"What an installed package calls the score {name!r} is not a score.",
-            hint="Its entry point must name a hedgerow.methods.steps.scores.Score.",
+            hint="Its entry point must name a hedgerow.methods.scores.Score.",
         )
     if score.needs_class and not schema.target:
         raise UsageError(

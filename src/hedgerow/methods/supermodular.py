@@ -47,15 +47,14 @@ from hedgerow.data import (
 from hedgerow.data.people import MissingWeight, OutsideWeight
 from hedgerow.errors import UsageError
 from hedgerow.methods.diffmulti import DiffMulti
-from hedgerow.methods.planning.plan import RowsPlan
+from hedgerow.methods.plan import RowsPlan
 from hedgerow.methods.publisher import (
     Progress,
     Publisher,
     no_progress,
 )
-from hedgerow.methods.steps.frontier import frontier
-from hedgerow.methods.steps.rows import RowsOutcome, SideRows, gather, made_side
-from hedgerow.methods.steps.sampling import draw_nodes
+from hedgerow.methods.rows import RowsOutcome, SideRows, frontier, gather, made_side
+from hedgerow.methods.sampling import draw_nodes
 from hedgerow.optimise.exact import LARGEST
 from hedgerow.optimise.model import (
     Aim,

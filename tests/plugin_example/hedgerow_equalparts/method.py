@@ -14,7 +14,7 @@ import numpy as np
 from hedgerow.counting.engine import Engine
 from hedgerow.measured.partition import GridPartition
 from hedgerow.methods.diffgen import count_cells
-from hedgerow.methods.planning.plan import Plan, divide_budget
+from hedgerow.methods.plan import Plan, divide_budget
 from hedgerow.methods.publisher import Outcome, Progress, Publisher, check_count, no_progress
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator

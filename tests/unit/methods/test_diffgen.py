@@ -15,7 +15,7 @@ from hedgerow.measured.partition import GridPartition
 from hedgerow.methods import diffgen
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.publisher import Outcome
-from hedgerow.methods.steps.scores import SCORES
+from hedgerow.methods.scores import SCORES
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream

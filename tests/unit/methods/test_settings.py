@@ -10,8 +10,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import UsageError
-from hedgerow.methods import cdiffgen, diffgen, diffmulti, diffpart
-from hedgerow.methods.steps import rows
+from hedgerow.methods import cdiffgen, diffgen, diffmulti, diffpart, rows
 from hedgerow.schema import Schema
 
 DEFAULTS: dict[Any, dict[str, Any]] = {

@@ -16,8 +16,8 @@ import hedgerow
 from hedgerow.audit.enumeration import epsilon_between, law
 from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import SchemaError
-from hedgerow.methods.steps import scores
-from hedgerow.methods.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
+from hedgerow.methods import scores
+from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.sampler import Rates
 from hedgerow.schema import Schema

@@ -117,7 +117,7 @@ def plan(
     finds the epsilon for the accuracy that you ask for.
     """
     from hedgerow.cli.display.words import caution, many, purpose_words, strength
-    from hedgerow.methods.planning.plan import RowsPlan
+    from hedgerow.methods.plan import RowsPlan
     from hedgerow.schema import Schema
 
     known = Schema.load(schema).with_tables(table or [])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hedgerow.estimate.itemsets.supports import Supports, prior_groups, shrink
-from hedgerow.methods.planning.rules import size_edges
+from hedgerow.methods.rules import size_edges
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
 from hedgerow.schema.taxonomy import Taxonomy

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from hedgerow import DiffPart, publish
-from hedgerow.methods.steps.partition_tree import (
+from hedgerow.methods.partition_tree import (
     GrowingCuts,
     Numbering,
     _tail,

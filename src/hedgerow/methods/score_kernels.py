@@ -1,7 +1,7 @@
 """The compiled loops that score candidates, and the arithmetic of each score in whole numbers.
 
 Called as plain Python, with Python's integers, the arithmetic of single parts is exact at any size,
-but for the roots of `purity`: `large_scores` leans on that.
+but for the roots of `purity`: `exact_scores` leans on that.
 """
 
 from __future__ import annotations
@@ -16,10 +16,25 @@ from hedgerow.arrays import Ints, Small
 from hedgerow.compiled import NEVER, kernel
 
 __all__ = [
-    "ALL_CUTS", "DISCERNIBILITY", "GINI", "INFOGAIN", "KERNELS", "MAX", "NCP", "NCP_BITS",
-    "ONE_BIT", "PURITY", "RATIO_BITS", "SKIP", "child_term", "finished", "log2_fixed",
-    "root_fixed", "score_nodes",
-]  # fmt: skip
+    "ALL_CUTS",
+    "DISCERNIBILITY",
+    "GINI",
+    "INFOGAIN",
+    "KERNELS",
+    "MAX",
+    "NCP",
+    "NCP_BITS",
+    "ONE_BIT",
+    "PURITY",
+    "RATIO_BITS",
+    "SKIP",
+    "child_term",
+    "finished",
+    "log2_fixed",
+    "root_fixed",
+    "score_nodes",
+]
+
 
 KERNELS = range(6)
 MAX, NCP, DISCERNIBILITY, GINI, INFOGAIN, PURITY = KERNELS

@@ -11,8 +11,8 @@ import pytest
 
 from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import UsageError
-from hedgerow.methods.steps import score_kernels
-from hedgerow.methods.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
+from hedgerow.methods import score_kernels
+from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 TREE = Taxonomy.from_nested("Any", {"L": ["a", "b"], "R": ["c"]})

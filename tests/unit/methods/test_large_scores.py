@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hedgerow.counting.engine import Domain, Histograms
-from hedgerow.methods.steps import large_scores
-from hedgerow.methods.steps.scores import ALL_CUTS, SCORES, SKIP, candidates
+from hedgerow.methods import scores as large_scores
+from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, candidates
 from hedgerow.privacy.sampler import Candidates
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 

@@ -13,10 +13,10 @@ from hedgerow.errors import UsageError
 from hedgerow.methods.cdiffgen import CDiffGen
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
-from hedgerow.methods.planning.plan import Plan, RowsPlan, divide_budget, half_of, levels
-from hedgerow.methods.planning.rules import largest_tree
+from hedgerow.methods.plan import Plan, RowsPlan, divide_budget, half_of, levels
 from hedgerow.methods.publisher import Publisher
-from hedgerow.methods.steps.scores import SCORES
+from hedgerow.methods.rules import largest_tree
+from hedgerow.methods.scores import SCORES
 from hedgerow.privacy.budget import Budget, epsilon_of_rho
 from hedgerow.schema import Schema
 

@@ -11,22 +11,218 @@ The papers compare them all the same, and their schedules do so here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import isqrt
 
 import numpy as np
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import UsageError
-from hedgerow.methods.steps import score_kernels as kernels
-from hedgerow.methods.steps.large_scores import rescore_large
-from hedgerow.methods.steps.numpy_scores import Numbers, rescore
-from hedgerow.methods.steps.score_kernels import ALL_CUTS, NCP_BITS, ONE_BIT, RATIO_BITS, SKIP
+from hedgerow.methods import score_kernels as kernels
+from hedgerow.methods.score_kernels import (
+    ALL_CUTS,
+    NCP_BITS,
+    ONE_BIT,
+    RATIO_BITS,
+    SKIP,
+    child_term,
+    finished,
+)
 from hedgerow.privacy.sampler import Candidates
 from hedgerow.registry import SCORES
 
-__all__ = ["ALL_CUTS", "SCORES", "SKIP", "Score", "candidates", "range_of"]
+__all__ = [
+    "ALL_CUTS",
+    "LARGE",
+    "Numbers",
+    "SCORES",
+    "SKIP",
+    "Score",
+    "candidates",
+    "exact_scores",
+    "range_of",
+    "rescore",
+    "rescore_large",
+]
+
+
+# Scores of nodes with 2^31 records or more, in integers of any length.
+#
+# Squares of such counts no longer fit the 64 bits of the kernels. There are few such nodes (at most
+# five on a level of ten billion records), so plain Python is quick enough. It runs the same
+# definitions, and the tests hold it against the kernels on small nodes.
+
+
+Child = Callable[[Sequence[int], int, int], int]  # class counts, width of the part, of the domain
+Finish = Callable[[int, int, int], int]  # sum over children, the same of the whole, records
+
+LARGE = 1 << 31
+
+
+def exact_scores(
+    histograms: Histograms,
+    node: int,
+    parts: Ints,
+    cuts: Ints,
+    region: tuple[Small, Small, Small],
+    domain: Domain,
+    child: Child,
+    finish: Finish,
+) -> list[int]:
+    """The scores of one node's candidates.
+
+    Args:
+        histograms: The histograms of all nodes.
+        node: The node's place in them.
+        parts: The attribute of each candidate.
+        cuts: Its cut; -1 for the children of a taxonomy node.
+        region: The node's part [lo, hi) of each attribute, and its taxonomy node or -1.
+        domain: The public domain.
+        child: What one child adds to the score.
+        finish: The score from the sum over children.
+    """
+    lo, hi, taxon = region
+    found: list[int] = []
+    for a in np.unique(parts).tolist():
+        segment = node * domain.attributes + a
+        entries = slice(int(histograms.start[segment]), int(histograms.start[segment + 1]))
+        codes = histograms.code[entries]
+        sums = np.zeros((len(codes) + 1, domain.classes), dtype=np.int64)
+        np.cumsum(histograms.counts[entries], axis=0, dtype=np.int64, out=sums[1:])
+        total = sums[-1].tolist()
+        size = int(domain.sizes[a])
+        whole = child(total, int(hi[a] - lo[a]), size)
+        for cut in cuts[parts == a].tolist():
+            if cut < 0:
+                first = int(domain.first_child[taxon[a]])
+                last = first + int(domain.children[taxon[a]])
+                edges = [int(lo[a]), *domain.node_hi[first:last].tolist()]
+            else:
+                edges = [int(lo[a]), cut, int(hi[a])]
+            at = sums[np.searchsorted(codes, edges)]
+            score = sum(
+                child(counts, width, size)
+                for counts, width in zip(
+                    np.diff(at, axis=0).tolist(), np.diff(edges).tolist(), strict=True
+                )
+            )
+            found.append(finish(score, whole, sum(total)))
+    return found
+
+
+def rescore_large(
+    histograms: Histograms,
+    regions: tuple[Small, Small, Small],
+    domain: Domain,
+    kind: int,
+    gain: int,
+    start: Ints,
+    out: Ints,
+) -> None:
+    """Replaces the scores of nodes that are too large for 64 bits; what they are for stays.
+
+    Args:
+        histograms: The histograms of all nodes.
+        regions: The nodes' parts [lo, hi) of each attribute, and their taxonomy nodes or -1.
+        domain: The public domain.
+        kind: The kernel of the score.
+        gain: Whether the region's own term is taken off.
+        start: Where each node's candidates begin.
+        out: The candidates by column: score, weight, count, attribute and first cut.
+    """
+
+    def child(counts: Sequence[int], width: int, size: int) -> int:
+        if kind == kernels.PURITY:
+            squares = sum(count * count for count in counts)
+            return (max(counts) << (RATIO_BITS + 1)) + isqrt(squares << 2 * RATIO_BITS)
+        return int(child_term(kind, counts, width, size))
+
+    def finish(children: int, parent: int, total: int) -> int:
+        return int(finished(kind, children, parent, total, gain))
+
+    for i in range(len(start) - 1):
+        runs = slice(int(start[i]), int(start[i + 1]))
+        # every wanted attribute's histogram holds all records of the node
+        segments = range(i * domain.attributes, (i + 1) * domain.attributes)
+        sizes = [histograms.counts[slice(*histograms.start[[s, s + 1]])].sum() for s in segments]
+        if max(sizes, default=0) >= LARGE:
+            region = tuple(side[i] for side in regions)
+            out[0, runs] = exact_scores(
+                histograms, i, out[3, runs], out[4, runs], region, domain, child, finish
+            )
+
+
+# Scores that a NumPy function computes, for scores from outside the package.
+#
+# Our own scores have compiled kernels, which also list the candidates. A score that brings a
+# function is given the same candidates and replaces their scores.
+
+
+Regions = tuple[Small, Small, Small]
+Numbers = Callable[[Ints, Ints, Ints], Ints]
+"""Class counts [parts, classes], widths and sizes of domains: to one whole number for each part."""
+
+
+def rescore(
+    histograms: Histograms,
+    regions: Regions,
+    domain: Domain,
+    numbers: Numbers,
+    gain: bool,
+    start: Ints,
+    out: Ints,
+) -> None:
+    """Replaces the scores of all candidates; what they are for stays.
+
+    Args:
+        histograms: The histograms of all nodes.
+        regions: The nodes' parts [lo, hi) of each attribute, and their taxonomy nodes or -1.
+        domain: The public domain.
+        numbers: What each part adds.
+        gain: Whether the region's own number is taken off.
+        start: Where each node's candidates begin.
+        out: The candidates by column: score, weight, count, attribute and first cut.
+    """
+    for node, (begin, end) in enumerate(pairwise(start.tolist())):
+        lo, hi, taxon = (side[node] for side in regions)
+        for a in np.unique(out[3, begin:end]).tolist():
+            here = begin + np.flatnonzero(out[3, begin:end] == a)
+            segment = node * domain.attributes + a
+            entries = slice(int(histograms.start[segment]), int(histograms.start[segment + 1]))
+            codes = histograms.code[entries]
+            sums = np.zeros((len(codes) + 1, domain.classes), dtype=np.int64)
+            np.cumsum(histograms.counts[entries], axis=0, dtype=np.int64, out=sums[1:])
+            if taxon[a] >= 0:
+                first = int(domain.first_child[taxon[a]])
+                last = first + int(domain.children[taxon[a]])
+                edges = np.append(lo[a], domain.node_hi[first:last])[None, :].astype(np.int64)
+            else:
+                cuts = out[4, here]
+                ends = [np.full_like(cuts, side[a]) for side in (lo, hi)]
+                edges = np.stack([ends[0], cuts, ends[1]], axis=1)
+            size = int(domain.sizes[a])
+            score = _sum(numbers, sums, codes, edges, size)
+            if gain:
+                score = score - _sum(numbers, sums, codes, edges[:1, [0, -1]], size)
+            out[0, here] = score
+
+
+def _sum(numbers: Numbers, sums: Ints, codes: Small, edges: Ints, size: int) -> Ints:
+    """The sums of the numbers of the parts between each row of edges."""
+    counts = np.diff(sums[np.searchsorted(codes, edges)], axis=1)
+    parts = counts.reshape(-1, counts.shape[-1])
+    widths = np.diff(edges, axis=1).ravel()
+    found = np.asarray(numbers(parts, widths, np.full_like(widths, size)))
+    if found.shape != widths.shape or not np.issubdtype(found.dtype, np.integer):
+        raise UsageError(
+            "A score must give one whole number for each part.",
+            hint="Return an array of integers as long as the widths.",
+        )
+    total: Ints = found.astype(np.int64).reshape(len(edges), -1).sum(axis=1)
+    return total
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,8 +20,15 @@ from hedgerow.store.markup import small_table
 from hedgerow.suggestions import PLAN, Suggestions
 
 __all__ = [
-    "Budgets", "Plan", "RowsPlan", "divide_budget", "half_of", "leaf_allowances", "levels",
-]  # fmt: skip
+    "Budgets",
+    "Plan",
+    "RowsPlan",
+    "divide_budget",
+    "half_of",
+    "leaf_allowances",
+    "levels",
+]
+
 
 _LEAST_RHO = Fraction(1, 1 << 49)  # the rate of noise is still above 0 when it is rounded
 _UNITS = 100  # of epsilon, in a plan of generalised rows

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hedgerow.estimate.itemsets.supports import SizeCurve
 from hedgerow.methods.diffmulti import MOST_DEPTH, MOST_SPECIALISATIONS
-from hedgerow.methods.planning.rules import (
+from hedgerow.methods.rules import (
     REST_EDGES,
     best_cap,
     core_size,

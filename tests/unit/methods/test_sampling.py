@@ -13,7 +13,7 @@ import math
 import numpy as np
 import pytest
 
-from hedgerow.methods.steps import sampling
+from hedgerow.methods import sampling
 from hedgerow.optimise.exact import lattice
 from hedgerow.optimise.model import Aim, Forest, Worth, generalised_attributes
 from hedgerow.optimise.side import Record, Side

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.counting.engine import Domain, Histograms
-from hedgerow.methods.steps.score_kernels import (
+from hedgerow.methods.score_kernels import (
     _n_log_n,
     _root,
     child_term,
@@ -23,7 +23,7 @@ from hedgerow.methods.steps.score_kernels import (
     root_fixed,
     score_nodes,
 )
-from hedgerow.methods.steps.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
+from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy
 
 Record = tuple[int, ...]  # codes of the attributes, then the class

@@ -1,1 +1,0 @@
-"""Steps that methods share: the tree, candidate splits, scores, measuring."""
