@@ -194,10 +194,10 @@ def test_many_classes_fit_a_narrow_terminal(
     done = hedge("show", tmp_path / "r", "--plot", tmp_path / "r.svg")
     assert done.exit_code == 0, done.stderr
     first = largest(Release.load(tmp_path / "r"), 1)[0]
-    assert f"people: {first.total}\n" in done.stdout and "…" not in done.stdout
+    assert f"people: {first.total:,}\n" in done.stdout and "…" not in done.stdout
     monkeypatch.setenv("COLUMNS", "80")
     done = hedge("show", tmp_path / "r")
-    assert f" {first.total} " in done.stdout and "…" not in done.stdout
+    assert f" {first.total:,} " in done.stdout and "…" not in done.stdout
 
 
 def test_of_many_cells_the_largest_are_drawn(hedge: Hedge, tmp_path: Path) -> None:
