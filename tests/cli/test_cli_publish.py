@@ -141,7 +141,7 @@ def test_a_bug_is_reported_without_its_text(
     def burst(*_: Any, **__: Any) -> None:
         raise ValueError("somebody's diagnosis")
 
-    monkeypatch.setattr("hedgerow.methods.api.publish", burst)
+    monkeypatch.setattr("hedgerow.publish", burst)
     done = publish(hedge, survey, tmp_path / "r", "--epsilon", 1)
     assert done.exit_code == 1
     assert "ValueError" in done.stderr and "diagnosis" not in done.stderr + done.stdout
