@@ -146,7 +146,7 @@ def look_at_release(browser: Any, told: Any) -> None:
     assert "estimate" in words
     page = browser.post("/release/table", at | {"first": "town", "second": "ill", "by": "share"})
     assert "hedgerow table release town ill --by share" in told(page)
-    # what is mostly noise has no bar; of 400 people, half and half, both classes stand out
+    # what is mostly noise has no bar; of 400 people, both classes stand out
     page = browser.post("/release/table", at | {"first": "ill", "by": "count"})
     assert "<svg" in page.text
     page = browser.post("/release/query", at | {"query": "age < 50 and ill = yes"})
