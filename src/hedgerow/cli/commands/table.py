@@ -212,14 +212,13 @@ def print_summary(caption: str, rows: pa.Table, words: int) -> None:
         note(f"Only the first {_SHOWN} groups are shown; --out FILE writes them all.")
 
 
-def _rules(release: Release, least: float, level: float) -> pa.Table:
-    rules = getattr(release, "rules", None)
-    if rules is None:
+def _rules(release: Any, least: float, level: float) -> pa.Table:
+    if release.kind != "transactions":
         raise UsageError(
             "only releases of items have association rules.",
             hint="Name attributes instead, such as hedgerow table release/ sex age.",
         )
-    return rules(least=least, level=level, kind="arrow")
+    return release.rules(least=least, level=level, kind="arrow")
 
 
 def _joined(rules: pa.Table) -> pa.Table:
