@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluate import clusters as features
-from hedgerow.evaluate.classify import by_counts, mean_and_error
-from hedgerow.evaluate.classify import by_regions as by_estimates
+from hedgerow.evaluation import clusters as features
+from hedgerow.evaluation.classify import by_counts, mean_and_error
+from hedgerow.evaluation.classify import by_regions as by_estimates
 from hedgerow.schema import Categorical, Schema
 
 __all__ = ["boosting", "by_counts", "by_estimates", "mean_and_error", "split"]

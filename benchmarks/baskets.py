@@ -48,7 +48,7 @@ from data import add_data_option, find_folder
 from hedgerow.data import Transactions, read_transactions
 from hedgerow.estimate.itemsets.cells import superset_sums
 from hedgerow.estimate.itemsets.supports import _gaussian, _laplace, prior_groups, shrink
-from hedgerow.evaluate.measures import exact_supports, top_itemsets
+from hedgerow.evaluation.measures import exact_supports, top_itemsets
 from hedgerow.privacy.budget import rho_of_epsilon
 from results import Results, add_json_option
 

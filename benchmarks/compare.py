@@ -59,7 +59,7 @@ from data import add_data_option, adult
 from dominance import Compared, losses, print_dominance, print_losses
 from hedgerow.data import read
 from hedgerow.errors import HedgerowError
-from hedgerow.evaluate import NOT_PRIVATE, cpu_seconds, on_rows, random_conjunctions
+from hedgerow.evaluation import NOT_PRIVATE, cpu_seconds, on_rows, random_conjunctions
 from papers.baselines import (
     RPS,
     ContingencyTable,

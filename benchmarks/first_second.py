@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult
-from hedgerow.evaluate import random_conjunctions
+from hedgerow.evaluation import random_conjunctions
 from hedgerow.sample import write
 from results import Results, add_json_option
 from speed import command, cpu, show

@@ -29,7 +29,7 @@ import hedgerow as hr
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow.data import Table, read
-from hedgerow.evaluate import NOT_PRIVATE, exact_counts
+from hedgerow.evaluation import NOT_PRIVATE, exact_counts
 from hedgerow.measured import TreePartition
 from hedgerow.methods.api import run
 from hedgerow.privacy.budget import Budget

@@ -34,7 +34,7 @@ from data import ADULT_SCHEMA, add_data_option, adult
 from hedgerow import sample
 from hedgerow.data import read
 from hedgerow.estimate.queries import Conditions
-from hedgerow.evaluate import NOT_PRIVATE, exact_counts, random_conjunctions
+from hedgerow.evaluation import NOT_PRIVATE, exact_counts, random_conjunctions
 from hedgerow.release.marginals import MarginalsRelease
 from hedgerow.schema import Query
 from results import Results, add_json_option

@@ -38,7 +38,7 @@ from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow.data import Table, read
 from hedgerow.estimate.noise import half_width
-from hedgerow.evaluate import (
+from hedgerow.evaluation import (
     NOT_PRIVATE,
     discernibility,
     exact_counts,

@@ -19,7 +19,7 @@ import pyarrow as pa
 import hedgerow as hr
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Table, read
-from hedgerow.evaluate import exact_counts, random_conjunctions
+from hedgerow.evaluation import exact_counts, random_conjunctions
 from hedgerow.schema import Categorical
 from hedgerow.schema.query import Query
 from papers.baselines.apart import equal_cells

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hedgerow as hr
 from accuracy import by_estimates, mean_and_error, split
 from data import add_data_option
-from hedgerow.evaluate import NOT_PRIVATE
+from hedgerow.evaluation import NOT_PRIVATE
 from tables import Task, tasks
 
 Method = hr.DiffMulti | hr.DiffGen

@@ -30,7 +30,7 @@ from data import add_data_option, adult
 from hedgerow import CDiffGen, DiffGen, DiffMulti, Schema, publish
 from hedgerow.counting.engine import Domain
 from hedgerow.data import Table, read
-from hedgerow.evaluate import random_conjunctions, random_queries
+from hedgerow.evaluation import random_conjunctions, random_queries
 from hedgerow.methods.api import run
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream

@@ -23,7 +23,7 @@ import numpy as np
 import hedgerow as hr
 from data import add_data_option, find_folder
 from hedgerow.data import Transactions, read_transactions
-from hedgerow.evaluate.measures import (
+from hedgerow.evaluation.measures import (
     exact_supports,
     random_itemsets,
     relative_errors,

@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from data import add_data_option
 from hedgerow.data import Table, read
-from hedgerow.evaluate.by_accuracy import plan_by_accuracy
-from hedgerow.evaluate.trials import Wish, cells_of_release, errors_of, published, read_wish
+from hedgerow.evaluation.by_accuracy import plan_by_accuracy
+from hedgerow.evaluation.trials import Wish, cells_of_release, errors_of, published, read_wish
 from hedgerow.methods.marginals import Marginals
 from tables import Task, tasks, unseen
 

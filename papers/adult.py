@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluate.classify import Model, baseline, lower_bound, on_output
-from hedgerow.evaluate.clusters import cpu_seconds
+from hedgerow.evaluation.classify import Model, baseline, lower_bound, on_output
+from hedgerow.evaluation.clusters import cpu_seconds
 from hedgerow.methods.api import publish
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluate.classify import on_rows
-from hedgerow.evaluate.clusters import (
+from hedgerow.evaluation.classify import on_rows
+from hedgerow.evaluation.clusters import (
     as_table,
     cluster_records,
     cluster_regions,

@@ -14,8 +14,8 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Transactions, read_transactions
-from hedgerow.evaluate.clusters import cpu_seconds
-from hedgerow.evaluate.measures import (
+from hedgerow.evaluation.clusters import cpu_seconds
+from hedgerow.evaluation.measures import (
     exact_supports,
     random_itemsets,
     relative_errors,

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluate.clusters import cpu_seconds
+from hedgerow.evaluation.clusters import cpu_seconds
 from hedgerow.schema import Schema
 from papers import data
 

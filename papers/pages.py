@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hedgerow.evaluate.workload import NOT_PRIVATE
+from hedgerow.evaluation.workload import NOT_PRIVATE
 from hedgerow.surroundings import load_plainly
 from papers.figure import Claim, Line, Result
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.data import Table, read
-from hedgerow.evaluate.simulated import as_frame
+from hedgerow.evaluation.simulated import as_frame
 from hedgerow.optimise.exact import search
 from hedgerow.optimise.model import Aim, Forest, Worth
 from hedgerow.optimise.side import Record, Side

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import binom
 
 from hedgerow.arrays import Floats
-from hedgerow.evaluate.clusters import cpu_seconds
+from hedgerow.evaluation.clusters import cpu_seconds
 from hedgerow.methods.api import run as run_method
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.rows import RowsOutcome

@@ -18,7 +18,7 @@ from hedgerow.registry import OURS
 
 if TYPE_CHECKING:
     from hedgerow import errors as errors
-    from hedgerow import evaluate as evaluate
+    from hedgerow import evaluation as evaluation
     from hedgerow import sample as sample
     from hedgerow.data import Database as Database
     from hedgerow.ledger.ledger import BudgetLedger as BudgetLedger
@@ -82,7 +82,7 @@ for _method in OURS.values():
     _PACKAGES[_name] = _module
 
 
-_MODULES = ("errors", "evaluate", "sample", "sklearn")
+_MODULES = ("errors", "evaluation", "sample", "sklearn")
 
 
 if not TYPE_CHECKING:  # to a type checker, a name that is not listed above is a mistake

@@ -13,7 +13,7 @@ Hedge = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Models are tried elsewhere, and take long."""
-    monkeypatch.setattr("hedgerow.evaluate.scorecard._MODELS", ())
+    monkeypatch.setattr("hedgerow.evaluation.scorecard._MODELS", ())
 
 
 def test_releases_alone(hedge: Hedge, published: Path, regions: Path, tmp_path: Path) -> None:

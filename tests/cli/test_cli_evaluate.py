@@ -16,7 +16,7 @@ FEW = ("--queries", 20)
 @pytest.fixture
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Models are tried elsewhere, and take long."""
-    monkeypatch.setattr("hedgerow.evaluate.scorecard._MODELS", ())
+    monkeypatch.setattr("hedgerow.evaluation.scorecard._MODELS", ())
 
 
 @pytest.mark.usefixtures("no_models")

@@ -14,8 +14,8 @@ import pytest
 
 import hedgerow
 from hedgerow import sample
-from hedgerow.evaluate.compare import compared
-from hedgerow.evaluate.scorecard import judge
+from hedgerow.evaluation.compare import compared
+from hedgerow.evaluation.scorecard import judge
 from hedgerow.report.page import page as page_of
 from hedgerow.report.sections.against import (
     classes_against,

@@ -16,7 +16,7 @@ import typer.main
 
 import diagrams
 import hedgerow
-from hedgerow import evaluate, sample
+from hedgerow import evaluation, sample
 from hedgerow.cli import app
 
 ROOT = Path(__file__).parents[2]
@@ -155,7 +155,7 @@ def test_commands_on_pages_are_understood() -> None:
 
 MODULES = {
     "hedgerow.errors": hedgerow.errors,
-    "hedgerow.evaluate": evaluate,
+    "hedgerow.evaluation": evaluation,
     "hedgerow.sample": sample,
 }
 

@@ -203,7 +203,7 @@ def test_a_table_is_drawn(release: hr.Release) -> None:
 
 
 def test_modules_need_no_import_of_their_own() -> None:
-    code = "import hedgerow as hr; print(hr.sample.people, hr.evaluate.random_queries)"
+    code = "import hedgerow as hr; print(hr.sample.people, hr.evaluation.random_queries)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -405,7 +405,7 @@ GUESSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda g: hr.verify(PEOPLE), "hedgerow.verify(release)"),
     (lambda g: hr.sample.people(n=10), "Its arguments are rows, "),
     (lambda g: hr.sample.people("10"), "Write rows=10."),
-    (lambda g: hr.evaluate.error_table(PEOPLE, g.release, []), "hedgerow.data.read("),
+    (lambda g: hr.evaluation.error_table(PEOPLE, g.release, []), "hedgerow.data.read("),
     (lambda g: hr.Diffmulti, "did you mean DiffMulti?"),
     (lambda g: hr.publsh, "did you mean publish?"),
     (lambda g: hr.Numeric, "from hedgerow.schema import Numeric"),
@@ -521,7 +521,7 @@ def test_a_schema_is_asked_by_names(asked: Asked) -> None:
 
 
 def test_queries_are_drawn_for_a_dictionary() -> None:
-    assert len(hr.evaluate.random_queries(SCHEMA, 3, seed=1)) == 3
+    assert len(hr.evaluation.random_queries(SCHEMA, 3, seed=1)) == 3
 
 
 def test_estimators_are_told_what_to_type() -> None:

@@ -37,8 +37,8 @@ PACKAGES = [
     "methods",
     "sklearn",  # releases as estimators of scikit-learn
     "audit",  # attacks on methods, with simulated tables
-    "evaluate",
-    "report",  # pages about a release; with raw data only by way of what `evaluate` made of it
+    "evaluation",
+    "report",  # pages about a release; with raw data only by way of what `evaluation` made of it
     "studio",  # the local web app: calls the library, and runs commands as processes
     "cli",
 ]

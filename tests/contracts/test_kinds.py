@@ -13,7 +13,7 @@ import pytest
 import hedgerow
 from hedgerow.cli.display.kinds import SHOW
 from hedgerow.errors import UsageError
-from hedgerow.evaluate import scorecard
+from hedgerow.evaluation import scorecard
 from hedgerow.release.base import Release
 from hedgerow.release.kinds import KINDS, all_files, kind_class
 from hedgerow.report import kinds as report
@@ -30,7 +30,7 @@ TABLES = {
     "page": report.KINDS,
     "show": SHOW,
     "query": import_module("hedgerow.cli.commands.query")._TELL,
-    "evaluate": scorecard._KINDS,
+    "evaluation": scorecard._KINDS,
     "record": import_module("hedgerow.report.dossier.deployment")._PRODUCTS,
     "studio": import_module("hedgerow.studio.views.release").LARGEST,
 }

@@ -16,8 +16,8 @@ from hedgerow.audit import audit
 from hedgerow.counting.choose import Counting
 from hedgerow.data import Database, WeightColumns
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.evaluate.scorecard import judge
-from hedgerow.evaluate.simulate import simulate
+from hedgerow.evaluation.scorecard import judge
+from hedgerow.evaluation.simulate import simulate
 from hedgerow.ledger.ledger import BudgetLedger
 from hedgerow.methods.api import publish
 from hedgerow.methods.clusters import Centroids, find_centroids

@@ -23,8 +23,8 @@ from hedgerow.errors import UsageError
 from hedgerow.registry import for_data
 
 if TYPE_CHECKING:
-    from hedgerow.evaluate.by_accuracy import Granted, Promise
-    from hedgerow.evaluate.simulate import Point, Simulation
+    from hedgerow.evaluation.by_accuracy import Granted, Promise
+    from hedgerow.evaluation.simulate import Point, Simulation
     from hedgerow.methods.publisher import Publisher
     from hedgerow.schema import Schema
 
@@ -150,8 +150,8 @@ def show_plan_by_accuracy(trials: Trials, wanted: list[str]) -> None:
         wanted: The wishes, as they were written.
     """
     from hedgerow.cli.display.words import many
-    from hedgerow.evaluate.by_accuracy import FIRST, most_epsilons, plan_by_accuracy
-    from hedgerow.evaluate.trials import read_wish
+    from hedgerow.evaluation.by_accuracy import FIRST, most_epsilons, plan_by_accuracy
+    from hedgerow.evaluation.trials import read_wish
 
     schema, settings, runs, rows = trials.schema, trials.settings, trials.runs, trials.rows
     wishes = [read_wish(text, schema) for text in wanted]
@@ -306,7 +306,7 @@ def show_simulation(trials: Trials, epsilons: list[str]) -> None:
         epsilons: The epsilons to try.
     """
     from hedgerow.cli.display.picture import draw_simulation
-    from hedgerow.evaluate.simulate import simulate
+    from hedgerow.evaluation.simulate import simulate
 
     trials.check()
     for _, method in trials.settings[:1]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hedgerow.evaluate.compare import Comparison
+from hedgerow.evaluation.compare import Comparison
 from hedgerow.report.html import Safe, document, join, table, tag
 
 __all__ = ["CHOOSING", "SOURCES", "comparison_page"]

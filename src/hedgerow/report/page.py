@@ -23,7 +23,7 @@ from hedgerow.verification import verify
 from hedgerow.verification.verify import Verdict
 
 if TYPE_CHECKING:
-    from hedgerow.evaluate.scorecard import Judgement
+    from hedgerow.evaluation.scorecard import Judgement
 
 __all__ = ["page"]
 

@@ -14,7 +14,7 @@ from hedgerow.audit.neighbours import Pick, picker
 from hedgerow.data import read
 from hedgerow.errors import HedgerowError
 from hedgerow.estimate.queries import Conditions
-from hedgerow.evaluate import exact_counts
+from hedgerow.evaluation import exact_counts
 from hedgerow.methods.marginals import Marginals, share_budget
 from hedgerow.privacy.budget import UnitBudget
 from hedgerow.schema import Query, Schema

@@ -20,8 +20,8 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.data import read, read_transactions
-from hedgerow.evaluate import exact_counts
-from hedgerow.evaluate.measures import exact_supports
+from hedgerow.evaluation import exact_counts
+from hedgerow.evaluation.measures import exact_supports
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.evaluate import scorecard
-from hedgerow.evaluate.scorecard import Judgement
+from hedgerow.evaluation import scorecard
+from hedgerow.evaluation.scorecard import Judgement
 from hedgerow.measured import TreePartition
 from hedgerow.report.page import page as written
 from hedgerow.report.sections.regions import upper_tree
@@ -52,7 +52,7 @@ def judge(data: Any, release: Any, queries: int, boosting: bool = False) -> Judg
     with pytest.MonkeyPatch.context() as patch:
         if not boosting:
             patch.setattr(scorecard, "_MODELS", ("tree",))
-        return scorecard.judge(data, release, queries=queries)
+        return scorecard.evaluate(data, release, queries=queries)
 
 
 @cache
@@ -180,7 +180,7 @@ def test_the_page_for_recipients_follows_from_the_release_alone(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     pages, rooms = json.loads(done.stdout)
-    assert not set(rooms) & {"evaluate", "methods", "privacy", "counting", "audit"}
+    assert not set(rooms) & {"evaluation", "methods", "privacy", "counting", "audit"}
     assert set(pages) == set(KINDS)
     for kind, folder in releases.items():
         assert pages[kind] == page(folder)

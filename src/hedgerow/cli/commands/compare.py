@@ -14,7 +14,7 @@ from hedgerow.cli.options import AsJson, Delimiter, LineBreaks, Overwrite, Query
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.evaluate.compare import Comparison
+    from hedgerow.evaluation.compare import Comparison
 
 
 def compare(
@@ -51,7 +51,7 @@ def compare(
     With --raw the result is NOT PRIVATE, and choosing a release by it is outside the guarantee.
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
-    from hedgerow.evaluate.compare import compared, folder_names
+    from hedgerow.evaluation.compare import compared, folder_names
     from hedgerow.release import Release
     from hedgerow.report.compared import CHOOSING, comparison_page
 

@@ -32,7 +32,7 @@ from hedgerow.cli.options import (
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.evaluate.scorecard import Judgement
+    from hedgerow.evaluation.scorecard import Judgement
     from hedgerow.release import Release
 
 __all__ = ["Quick", "evaluate", "judged"]
@@ -114,7 +114,7 @@ def judged(
     quick: bool = False,
 ) -> tuple[Judgement, Release]:
     """The comparison, with what is odd about it told to the steward; and the release, as opened."""
-    from hedgerow.evaluate.scorecard import judge
+    from hedgerow.evaluation import scorecard
     from hedgerow.release import Release
     from hedgerow.release.manifest import MANIFEST
 
@@ -128,7 +128,7 @@ def judged(
         )
     opened = Release.load(release)
     with progress("Comparing") as bar, data_warnings(as_json):
-        found = judge(
+        found = scorecard.evaluate(
             source_of(raw, table, query),
             opened,
             queries=queries,

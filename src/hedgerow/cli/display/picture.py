@@ -16,7 +16,7 @@ from hedgerow.release.plots import BEYOND, draw_ends, new_figure
 from hedgerow.release.rows import FRONTIER_WORDS
 
 if TYPE_CHECKING:
-    from hedgerow.evaluate.simulate import Simulation
+    from hedgerow.evaluation.simulate import Simulation
     from hedgerow.release import Release
     from hedgerow.report.sections.regions import ShownRegion
 
@@ -78,7 +78,7 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> N
         path: The file; its ending says which kind.
         overwrite: Whether to replace it if it is there.
     """
-    from hedgerow.evaluate.simulate import MEASURES
+    from hedgerow.evaluation.simulate import MEASURES
 
     check_picture(path)
     figure, axes = new_figure((8, 5))

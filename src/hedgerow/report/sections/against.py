@@ -8,8 +8,8 @@ from hedgerow.report.html import Safe, bars, join, picture, table, tag
 from hedgerow.report.labels import percent
 
 if TYPE_CHECKING:
-    from hedgerow.evaluate.measures import Classification
-    from hedgerow.evaluate.scorecard import Judgement
+    from hedgerow.evaluation.measures import Classification
+    from hedgerow.evaluation.scorecard import Judgement
 
 __all__ = [
     "SKILL",

@@ -289,7 +289,7 @@ def _cell(value: object) -> str:
 
 def compare(asked: Asked) -> Response:
     """Releases side by side, by what they say themselves."""
-    from hedgerow.evaluate.compare import compared, folder_names
+    from hedgerow.evaluation.compare import compared, folder_names
 
     way, release, name = _opened(asked)
     found, folders = None, [way.path("release")]

@@ -8,9 +8,9 @@ import pytest
 
 from hedgerow.cli import simulate as want
 from hedgerow.cli.simulate import Trials
-from hedgerow.evaluate import by_accuracy
-from hedgerow.evaluate.by_accuracy import Granted, Promise
-from hedgerow.evaluate.trials import read_wish
+from hedgerow.evaluation import by_accuracy
+from hedgerow.evaluation.by_accuracy import Granted, Promise
+from hedgerow.evaluation.trials import read_wish
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(

@@ -8,8 +8,8 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import DataError, UsageError
-from hedgerow.evaluate import trials
-from hedgerow.evaluate.simulate import simulate
+from hedgerow.evaluation import trials
+from hedgerow.evaluation.simulate import simulate
 from hedgerow.sample.survey import shop_schema
 
 METHODS = [("diffmulti", hr.DiffMulti()), ("diffgen", hr.DiffGen())]

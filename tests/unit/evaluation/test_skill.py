@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.evaluate.measures import area_under_curve, skill
+from hedgerow.evaluation.measures import area_under_curve, skill
 
 
 @pytest.mark.parametrize("classes", [2, 4])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints
 from hedgerow.data import Table
-from hedgerow.evaluate.workload import exact_counts
+from hedgerow.evaluation.workload import exact_counts
 from hedgerow.release import Release
 from hedgerow.release.histogram import bins
 from hedgerow.release.tabulate import cells_of, divisions_of

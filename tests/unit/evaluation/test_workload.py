@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
-from hedgerow.evaluate import (
+from hedgerow.evaluation import (
     NOT_PRIVATE,
     error_table,
     exact_counts,

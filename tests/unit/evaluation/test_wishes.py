@@ -5,8 +5,8 @@ import pytest
 
 from hedgerow import sample
 from hedgerow.errors import UsageError
-from hedgerow.evaluate.by_accuracy import EPSILONS, error_at_95, most_epsilons, plan_by_accuracy
-from hedgerow.evaluate.trials import (
+from hedgerow.evaluation.by_accuracy import EPSILONS, error_at_95, most_epsilons, plan_by_accuracy
+from hedgerow.evaluation.trials import (
     Simulated,
     Wish,
     cells_of_release,
@@ -129,9 +129,9 @@ def test_a_large_epsilon_that_fails_does_not_rule_out_smaller_ones(
     def publish(data: object, method: object, now: str, *rest: object) -> None:
         epsilon["now"] = now
 
-    monkeypatch.setattr("hedgerow.evaluate.by_accuracy.published", publish)
-    monkeypatch.setattr("hedgerow.evaluate.by_accuracy.cells_of_release", lambda *given: {})
-    monkeypatch.setattr("hedgerow.evaluate.by_accuracy.errors_of", errors)
+    monkeypatch.setattr("hedgerow.evaluation.by_accuracy.published", publish)
+    monkeypatch.setattr("hedgerow.evaluation.by_accuracy.cells_of_release", lambda *given: {})
+    monkeypatch.setattr("hedgerow.evaluation.by_accuracy.errors_of", errors)
     wish = read_wish("age within 800%", SCHEMA)
     (found,) = plan_by_accuracy(SCHEMA, [wish], [("d", DiffMulti())], rows=50, runs=1)
     assert found.epsilon == "1.5"
@@ -147,7 +147,7 @@ def test_progress_is_that_of_the_releases(monkeypatch: pytest.MonkeyPatch, least
     def errors(wish: Wish, cells: object, records: int) -> np.ndarray:
         return np.array([1.0 if EPSILONS.index(made[-1]) >= EPSILONS.index(least) else 5000.0])
 
-    module = "hedgerow.evaluate.by_accuracy"
+    module = "hedgerow.evaluation.by_accuracy"
     monkeypatch.setattr(f"{module}.published", lambda data, method, now, *rest: made.append(now))
     monkeypatch.setattr(f"{module}.cells_of_release", lambda *given: {})
     monkeypatch.setattr(f"{module}.errors_of", errors)

@@ -13,8 +13,8 @@ from hedgerow.arrays import Bools, Floats, Ints, Words
 from hedgerow.compiled import kernel
 from hedgerow.data import Table, Transactions, read
 from hedgerow.estimate.answers import Answers
-from hedgerow.evaluate import classify
-from hedgerow.evaluate.workload import exact_counts, random_conjunctions
+from hedgerow.evaluation import classify
+from hedgerow.evaluation.workload import exact_counts, random_conjunctions
 from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Numeric, Schema
 from hedgerow.schema.query import Query

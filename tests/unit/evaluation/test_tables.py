@@ -6,8 +6,8 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.data import read
-from hedgerow.evaluate import tables
-from hedgerow.evaluate.tables import k_marginal, table_errors
+from hedgerow.evaluation import tables
+from hedgerow.evaluation.tables import k_marginal, table_errors
 from hedgerow.schema import Schema
 
 PAIR = Schema.from_dict(

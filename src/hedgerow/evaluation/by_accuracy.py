@@ -16,7 +16,14 @@ import numpy as np
 from hedgerow.arrays import Floats
 from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
-from hedgerow.evaluate.trials import Public, Simulated, Wish, cells_of_release, errors_of, published
+from hedgerow.evaluation.trials import (
+    Public,
+    Simulated,
+    Wish,
+    cells_of_release,
+    errors_of,
+    published,
+)
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
 from hedgerow.schema import Schema
@@ -136,7 +143,7 @@ def plan_by_accuracy(
         stage: Called with what is done next, in words.
 
     Example:
-        >>> from hedgerow.evaluate.trials import read_wish
+        >>> from hedgerow.evaluation.trials import read_wish
         >>> from hedgerow.methods.diffgen import DiffGen
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "ill": {"type": "boolean"}}})

@@ -22,18 +22,18 @@ from hedgerow.data import (
 from hedgerow.data.records import ItemPreparation
 from hedgerow.data.table import Preparation
 from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
-from hedgerow.evaluate import measures as comparisons
-from hedgerow.evaluate.classify import Model
-from hedgerow.evaluate.clusters import discernibility, ncp
-from hedgerow.evaluate.measures import (
+from hedgerow.evaluation import measures as comparisons
+from hedgerow.evaluation.classify import Model
+from hedgerow.evaluation.clusters import discernibility, ncp
+from hedgerow.evaluation.measures import (
     Classification,
     CountErrors,
     Marginal,
     TopItemsets,
 )
-from hedgerow.evaluate.personal import personal_table
-from hedgerow.evaluate.tables import TableErrors, k_marginal, table_errors
-from hedgerow.evaluate.workload import NOT_PRIVATE
+from hedgerow.evaluation.personal import personal_table
+from hedgerow.evaluation.tables import TableErrors, k_marginal, table_errors
+from hedgerow.evaluation.workload import NOT_PRIVATE
 from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimise.exact import LARGEST
 from hedgerow.release import (
@@ -45,7 +45,7 @@ from hedgerow.release import (
 )
 from hedgerow.suggestions import check_arguments
 
-__all__ = ["Judgement", "Personal", "judge"]
+__all__ = ["Judgement", "Personal", "evaluate"]
 
 QUERIES = 1000
 QUICK_QUERIES, QUICK_ROWS = 200, 4_000
@@ -137,7 +137,7 @@ class Judgement:
         return {"private": False, "warning": NOT_PRIVATE, **asdict(self)}
 
 
-def judge(
+def evaluate(
     raw: Any,
     release: str | Path | Release,
     *,
@@ -174,11 +174,11 @@ def judge(
         >>> from hedgerow import sample
         >>> people = sample.people(600, seed=3)
         >>> release = hedgerow.publish(people, sample.schema(), epsilon=1, seed=7)
-        >>> found = judge(people, release, queries=40)
+        >>> found = evaluate(people, release, queries=40)
         >>> found.records, found.matches, found.to_dict()["private"]
         (600, True, False)
     """
-    check_arguments(judge, locals())
+    check_arguments(evaluate, locals())
     if queries < 1:
         raise UsageError("there must be at least one query", hint="Ask for 1,000, say.")
     if seed < 0:
@@ -246,7 +246,7 @@ class _Course:
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """What is asked for: see `judge`."""
+    """What is asked for: see `evaluate`."""
 
     queries: int
     seed: int

@@ -12,15 +12,15 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Table, Transactions, read, read_transactions
 from hedgerow.errors import DataError, UsageError
-from hedgerow.evaluate.measures import (
+from hedgerow.evaluation.measures import (
     exact_supports,
     random_itemsets,
     relative_errors,
     top_itemsets,
     top_utility,
 )
-from hedgerow.evaluate.simulated import HiddenKinds, simulated_transactions
-from hedgerow.evaluate.workload import exact_counts, random_conjunctions
+from hedgerow.evaluation.simulated import HiddenKinds, simulated_transactions
+from hedgerow.evaluation.workload import exact_counts, random_conjunctions
 from hedgerow.methods.api import release_of, run
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number

@@ -13,7 +13,7 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import DataError, UsageError
-from hedgerow.evaluate.scorecard import NO_MODELS, judge
+from hedgerow.evaluation.scorecard import NO_MODELS, evaluate
 from hedgerow.measured import GridPartition, Measurement
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.release import Release, TableRelease
@@ -73,7 +73,7 @@ def faithful(off: int = 0) -> Release:
 
 
 def test_a_release_that_tells_everything_is_off_by_nothing() -> None:
-    found = judge(people(), faithful(), queries=80)
+    found = evaluate(people(), faithful(), queries=80)
     assert found.records == 400 and found.matches
     assert [one.total_variation for one in found.marginals] == pytest.approx([0, 0, 0])
     assert found.counts.overall.absolute == pytest.approx(0, abs=1e-9)
@@ -91,7 +91,7 @@ def test_a_release_that_tells_everything_is_off_by_nothing() -> None:
 
 
 def test_errors_are_what_they_are_said_to_be() -> None:
-    found = judge(people(), faithful(off=3), queries=2000)
+    found = evaluate(people(), faithful(off=3), queries=2000)
     one = found.counts.lines[0]
     # every cell and class is off by 3, and a query on ages alone holds 4 of them for each age
     assert one.absolute > 0 and found.counts.sanity == 1
@@ -103,20 +103,20 @@ def test_errors_are_what_they_are_said_to_be() -> None:
 
 
 def test_a_release_of_other_data_is_noticed() -> None:
-    assert not judge(people(4000), faithful(), queries=4).matches
+    assert not evaluate(people(4000), faithful(), queries=4).matches
     with pytest.raises(DataError) as wrong:
-        judge(pa.table({"bread": [1, 2]}), faithful(), queries=4)
+        evaluate(pa.table({"bread": [1, 2]}), faithful(), queries=4)
     assert "made from" in str(wrong.value)
     empty = people().slice(0, 0)
     with pytest.raises(DataError) as nobody:
-        judge(empty, faithful(), queries=4)
+        evaluate(empty, faithful(), queries=4)
     assert "made from" in str(nobody.value)
 
 
 def test_what_cannot_be_meant_is_refused() -> None:
     for setting in ({"queries": 0}, {"seed": -1}, {"side": people()}):
         with pytest.raises(UsageError):
-            judge(people(), faithful(), **setting)  # type: ignore[arg-type]
+            evaluate(people(), faithful(), **setting)  # type: ignore[arg-type]
 
 
 def test_without_scikit_learn_regions_alone_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,19 +124,19 @@ def test_without_scikit_learn_regions_alone_are_told(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "sklearn" else known(name)
     )
-    found = judge(people(), faithful(), queries=4)
+    found = evaluate(people(), faithful(), queries=4)
     assert found.classification is not None and found.classification.models == ()
     assert found.classification.regions == 100 and found.notes == (NO_MODELS,)
 
 
 def test_the_same_seed_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    once, again = (judge(people(), faithful(1), queries=40, seed=3) for _ in range(2))
+    once, again = (evaluate(people(), faithful(1), queries=40, seed=3) for _ in range(2))
     assert once == again
-    assert judge(people(), faithful(1), queries=40, seed=4).counts != once.counts
+    assert evaluate(people(), faithful(1), queries=40, seed=4).counts != once.counts
 
 
 def test_json_says_first_that_it_is_not_private() -> None:
-    facts = json.loads(json.dumps(judge(people(), faithful(), queries=4).to_dict()))
+    facts = json.loads(json.dumps(evaluate(people(), faithful(), queries=4).to_dict()))
     assert list(facts)[:2] == ["private", "warning"]
     assert facts["private"] is False and "NOT PRIVATE" in facts["warning"]
 
@@ -167,7 +167,7 @@ def test_transactions() -> None:
         partition=parts,
         measurements=(counted,),
     )
-    found = judge(raw, release, queries=40)
+    found = evaluate(raw, release, queries=40)
     assert found.matches and found.classification is None and found.distortion is None
     assert found.marginals[0].raw == pytest.approx([70 / 110, 40 / 110])
     assert found.marginals[0].total_variation == pytest.approx(0, abs=1e-3)
@@ -179,7 +179,7 @@ def test_transactions() -> None:
 def test_transactions_of_the_sample() -> None:
     schema = shop_schema()
     raw = pa.table({"items": transactions(2000, seed=3)})
-    found = judge(raw, hr.publish(raw, schema, epsilon=2, seed=1), queries=40)
+    found = evaluate(raw, hr.publish(raw, schema, epsilon=2, seed=1), queries=40)
     assert 0 < found.marginals[0].total_variation < 0.5
     assert [t.number for t in found.itemsets] == [10, 50, 100]
 
@@ -187,14 +187,14 @@ def test_transactions_of_the_sample() -> None:
 def test_rows_have_utility_and_risk() -> None:
     raw = sample.people(800, seed=3)
     release = hr.publish(raw, sample.schema(), hr.Supermodular(), epsilon=4, delta="1e-4", seed=2)
-    found = judge(raw, release, queries=8)
+    found = evaluate(raw, release, queries=8)
     own, detail = found.personal, found.distortion
     assert own is not None and detail is not None and detail.discernibility is None
     assert 0 < own.utility < own.most_utility and 0 < own.published <= 1
     assert own.risk > 0 and own.side == "raw"
     # the risk of a record is bounded by the setting, where anybody is like it
     assert own.risk <= 0.1 + 1e-9
-    beside = judge(raw, release, queries=8, side=sample.people(500, seed=9)).personal
+    beside = evaluate(raw, release, queries=8, side=sample.people(500, seed=9)).personal
     assert beside is not None and beside.side == "given"
     assert found.classification is not None and found.classification.regions is None
 
@@ -203,7 +203,7 @@ def test_rows_have_utility_and_risk() -> None:
 def test_a_release_about_people_with_several_rows_is_judged_by_rows() -> None:
     schema = replace(SCHEMA, unit="person", person=Person("who", 2))
     rows = people().append_column("who", pa.array([row // 2 for row in range(400)]))
-    found = judge(rows, hr.publish(rows, schema, epsilon=50, seed=1), queries=20)
+    found = evaluate(rows, hr.publish(rows, schema, epsilon=50, seed=1), queries=20)
     assert found.matches and found.classification is not None
 
 
@@ -216,23 +216,23 @@ def test_large_tables_are_tested_on_a_sample_that_models_did_not_learn_from(
         learnt.append((len(train), len(test)))
         return np.eye(2)[test[:, -1]]
 
-    monkeypatch.setattr("hedgerow.evaluate.classify.chances", chances)
-    whole = judge(people(), faithful(), queries=4).classification
+    monkeypatch.setattr("hedgerow.evaluation.classify.chances", chances)
+    whole = evaluate(people(), faithful(), queries=4).classification
     assert whole is not None and whole.rows == 400 and whole.margin == 0
     assert len(learnt) == 2 * 6  # the synthetic rows, and five folds
     learnt.clear()
-    monkeypatch.setattr("hedgerow.evaluate.measures.SPLIT", 400)
-    half = judge(people(), faithful(), queries=4).classification
+    monkeypatch.setattr("hedgerow.evaluation.measures.SPLIT", 400)
+    half = evaluate(people(), faithful(), queries=4).classification
     assert half is not None and half.rows == 200
     assert half.margin == pytest.approx(98 * np.sqrt(200 / 399 / 200))
     assert learnt == [(200, 200)] * 4
 
 
 def test_a_quick_look_asks_less() -> None:
-    found = judge(people(), faithful(), quick=True)
+    found = evaluate(people(), faithful(), quick=True)
     assert found.counts.overall.queries == 200
     assert found.classification is not None and len(found.classification.models) <= 1
-    assert judge(people(), faithful(), queries=8, quick=True).counts.overall.queries == 8
+    assert evaluate(people(), faithful(), queries=8, quick=True).counts.overall.queries == 8
 
 
 class Watched:
@@ -251,7 +251,7 @@ class Watched:
 
 def test_progress_goes_on_after_reading_and_ends_with_the_work() -> None:
     bar = Watched()
-    judge(people(), faithful(), queries=4, progress=bar)
+    evaluate(people(), faithful(), queries=4, progress=bar)
     assert bar.shares == sorted(bar.shares)
     assert bar.stages[0] == "reading" and "models" in bar.stages
     assert bar.shares.index(1.0) == len(bar.shares) - 1  # not before all is done

@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
-from hedgerow.evaluate import cluster_records, cluster_regions, match_point
+from hedgerow.evaluation import cluster_records, cluster_regions, match_point
 from hedgerow.measured import GridPartition
 from hedgerow.schema import Schema
 

@@ -7,7 +7,7 @@ import pytest
 
 import hedgerow
 from hedgerow.data import Table
-from hedgerow.evaluate import discernibility, ncp
+from hedgerow.evaluation import discernibility, ncp
 from hedgerow.measured import GridPartition, TreePartition
 from hedgerow.schema import Schema
 
@@ -68,7 +68,7 @@ def test_a_finer_release_is_less_distorted():
     from hedgerow import sample
 
     people, schema = sample.people(800, seed=1), sample.schema()
-    table = hedgerow.evaluate.clusters.as_table(people, schema)
+    table = hedgerow.evaluation.clusters.as_table(people, schema)
     coarse, fine = (
         hedgerow.publish(people, schema, hedgerow.DiffMulti(specialisations=h), 5, seed=2)
         for h in (2, 60)

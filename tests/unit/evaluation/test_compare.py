@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.evaluate.compare import Line, compared, method_of_release
+from hedgerow.evaluation.compare import Line, compared, method_of_release
 from hedgerow.release import Release
 from hedgerow.report.compared import SOURCES, comparison_page
 

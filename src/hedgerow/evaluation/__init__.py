@@ -1,6 +1,6 @@
 """Comparison with the raw data. Whatever is computed here is NOT PRIVATE and must not leave."""
 
-from hedgerow.evaluate.classify import (
+from hedgerow.evaluation.classify import (
     MODELS,
     baseline,
     by_counts,
@@ -10,7 +10,7 @@ from hedgerow.evaluate.classify import (
     on_output,
     on_rows,
 )
-from hedgerow.evaluate.clusters import (
+from hedgerow.evaluation.clusters import (
     cluster_records,
     cluster_regions,
     cpu_seconds,
@@ -19,7 +19,7 @@ from hedgerow.evaluate.clusters import (
     ncp,
     peak_bytes,
 )
-from hedgerow.evaluate.workload import (
+from hedgerow.evaluation.workload import (
     NOT_PRIVATE,
     ErrorTable,
     error_table,

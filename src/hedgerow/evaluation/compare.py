@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from hedgerow.errors import UsageError
-from hedgerow.evaluate.scorecard import Judgement
-from hedgerow.evaluate.simulate import MOST_ROWS, simulate
+from hedgerow.evaluation.scorecard import Judgement
+from hedgerow.evaluation.simulate import MOST_ROWS, simulate
 from hedgerow.measured.measurements import exact
 from hedgerow.methods.publisher import Publisher
 from hedgerow.registry import METHODS, load

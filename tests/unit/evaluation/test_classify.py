@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.evaluate import MODELS, classify
+from hedgerow.evaluation import MODELS, classify
 from hedgerow.measured import GridPartition, Measurement
 from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hedgerow.data import Transactions
-from hedgerow.evaluate.measures import exact_supports, random_itemsets, top_itemsets, top_utility
+from hedgerow.evaluation.measures import exact_supports, random_itemsets, top_itemsets, top_utility
 from hedgerow.schema import Schema
 
 ITEMS = 6

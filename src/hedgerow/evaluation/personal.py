@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Table
-from hedgerow.evaluate.workload import NOT_PRIVATE
+from hedgerow.evaluation.workload import NOT_PRIVATE
 from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimise.side import Side
 from hedgerow.optimise.solve import solve

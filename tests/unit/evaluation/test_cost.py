@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.evaluate import cpu_seconds, peak_bytes
+from hedgerow.evaluation import cpu_seconds, peak_bytes
 
 
 def test_the_best_of_several_runs_counts():

@@ -1,7 +1,7 @@
 """What settings would be worth: errors against epsilon, on data that is simulated or public.
 
 Nobody may try settings on the private table and keep the best: that uses the data without paying.
-Here every run publishes a table simulated from the schema (`hedgerow.evaluate.simulated`), or a
+Here every run publishes a table simulated from the schema (`hedgerow.evaluation.simulated`), or a
 PUBLIC one that the user names, and compares the release with that table. No other data is opened.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 
 from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
-from hedgerow.evaluate.classify import mean_and_error
-from hedgerow.evaluate.trials import Public, Result, Simulated
+from hedgerow.evaluation.classify import mean_and_error
+from hedgerow.evaluation.trials import Public, Result, Simulated
 from hedgerow.methods.publisher import Publisher
 from hedgerow.methods.supermodular import Supermodular
 from hedgerow.privacy.budget import Number, read_number
