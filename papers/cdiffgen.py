@@ -25,7 +25,7 @@ from papers.figure import (
     Taxonomies,
     Verdict,
     curve,
-    short,
+    plain,
     student,
 )
 
@@ -137,6 +137,7 @@ FIGURES = (
         name="cdiffgen-fig4",
         title="Classification accuracy of DiffGen and CDiffGen, score InfoGain",
         x="specialisations",
+        unit="h",
         y="accuracy CA in percent",
         settings="Adult, 2/3 to publish and 1/3 to test, C4.5.",
         runs=20,
@@ -146,6 +147,7 @@ FIGURES = (
         name="cdiffgen-fig5",
         title="Classification accuracy of DiffGen and CDiffGen, score Max",
         x="specialisations",
+        unit="h",
         y="accuracy CA in percent",
         settings="As figure 4.",
         runs=20,
@@ -164,6 +166,7 @@ FIGURES = (
         name="cdiffgen-counts",
         title="Noise of range counts, over that of DiffGen's leaves alone",
         x="attributes with a condition",
+        unit="attributes",
         y="noise over DiffGen's",
         settings="Ours; the paper has no range count. Max, h = 13, epsilon 1, the same tree, 100"
         f" conjunctions that follow its regions and cover at least {LEAVES} leaves.",
@@ -178,15 +181,14 @@ def _rising(name: str) -> Callable[[Results, Taxonomies], tuple[str, Verdict]]:
     """Whether the last point of every curve lies above its first."""
 
     def judge(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
-        cells, clear, runs = [], [], 0
+        cells, clear = [], []
         for epsilon in ("0.1", "1"):
             lines = curve(results["cdiffgen-fig5"], name.format(epsilon), trees)
             gain, error = _gap(lines[-1], lines[0])
             clear.append(gain > student(lines[0].runs) * error)
-            runs = lines[0].runs
-            cells.append(f"{epsilon}: {gain:+.2f} ± {error:.2f}")
+            cells.append(plain([gain], error, f"epsilon {epsilon}", sign="+"))
         what: Verdict = "holds" if all(clear) else "does not hold"
-        return f"h 4 to 16, by epsilon: {'; '.join(cells)} [{runs}]", what
+        return "; ".join(cells), what
 
     return judge
 
@@ -198,7 +200,7 @@ def _blind(name: str) -> Callable[[Results, Taxonomies], tuple[str, Verdict]]:
         figure = results["cdiffgen-fig5"]
         high, low = (curve(figure, name.format(e), trees)[-1] for e in ("1", "0.1"))
         gap, error = _gap(high, low)
-        words = f"h 16, epsilon 1 less 0.1: {gap:+.2f} ± {error:.2f} [{high.runs}]"
+        words = plain([gap], error, sign="+")
         if abs(gap) > student(high.runs) * error:
             return words, "does not hold"
         return words, "holds" if 2 * error <= 1 else "ties"  # one point of accuracy
@@ -221,16 +223,19 @@ def _score(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
             gaps += [_gap(one, two) for one, two in zip(best, other, strict=True)]
     mean = float(np.mean([gap for gap, _ in gaps]))
     error = float(np.sqrt(np.mean([error**2 for _, error in gaps]) / len(gaps)))
-    words = f"Max is {short(mean)} ± {error:.2g} better on average"
+    words = f"{plain([mean], error, sign='+')} on average"
     return words, "holds" if mean > student(best[0].runs) * error else "does not hold"
 
 
 CLAIMS = (
-    Claim(words="InfoGain is not as good as Max", figure="cdiffgen-fig4", judge=_score),
+    Claim(
+        words="InfoGain is not as good as Max (Max less InfoGain)", figure="cdiffgen-fig4",
+        judge=_score,
+    ),
     *(
         Claim(
             words=f"DiffGen, Max, epsilon {epsilon}, h 10: BA - CA = {cost}",
-            stated=short(85.3 - cost), figure="cdiffgen-fig5",
+            stated=f"{85.3 - cost:.1f}", figure="cdiffgen-fig5",
             series=f"DiffGen, epsilon {epsilon}", x=(10,), than=85.3 - cost, sense="equal",
             within=0.5,
         )
@@ -255,7 +260,7 @@ CLAIMS = (
         for epsilon in ("1", "0.1")
     ),
     Claim(
-        words="CDiffGen's accuracy rises with h", figure="cdiffgen-fig5",
+        words="CDiffGen's accuracy rises with h (h 16 less h 4)", figure="cdiffgen-fig5",
         judge=_rising("CDiffGen, epsilon {}"), why="only a curve without noise rises",
     ),
     Claim(
@@ -263,15 +268,16 @@ CLAIMS = (
         judge=_rising(PRINTED + ", epsilon {}"),
     ),
     Claim(
-        words="beyond some h CDiffGen does not depend on epsilon", figure="cdiffgen-fig5",
-        judge=_blind("CDiffGen, epsilon {}"), why="noise depends on epsilon",
+        words="beyond some h CDiffGen does not depend on epsilon (epsilon 1 less 0.1, h 16)",
+        figure="cdiffgen-fig5", judge=_blind("CDiffGen, epsilon {}"),
+        why="noise depends on epsilon",
     ),
     Claim(
         words="the same with the paper's budget", figure="cdiffgen-fig5",
         judge=_blind(PRINTED + ", epsilon {}"),
     ),
     Claim(
-        words="its counts improve range counts (noise over DiffGen's, by attributes)",
+        words="its counts improve range counts (noise over DiffGen's)",
         stated="no experiment", figure="cdiffgen-counts", series=PRINTED, than=1, sense="below",
         why="every level gets as much as the leaves, and most conditions cut most subtrees",
     ),

@@ -17,7 +17,7 @@ from papers.figure import (
     Taxonomies,
     Verdict,
     curve,
-    short,
+    plain,
     student,
 )
 
@@ -89,6 +89,7 @@ FIGURES = (
         name="diffgen-fig3a",
         title="Classification accuracy by the number of specialisations, score Max",
         x="specialisations h",
+        unit="h",
         y="accuracy CA in percent",
         settings="Adult, 45,222 complete rows, 2/3 to publish and 1/3 to test, C4.5.",
         runs=10,
@@ -107,6 +108,7 @@ FIGURES = (
         name="diffgen-fig3b",
         title="Classification accuracy by the number of specialisations, score InfoGain",
         x="specialisations h",
+        unit="h",
         y="accuracy CA in percent",
         settings="As figure 3a with information gain as the score.",
         runs=10,
@@ -157,13 +159,13 @@ def _spread(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
         max(80.5 - line.mean, line.mean - 81.7) <= max(0.5, student(line.runs) * line.error)
         for line in lines
     )
-    words = f"{short(low)} to {short(high)} ± {max(line.error for line in lines):.2g}"
-    return f"{words} [{lines[0].runs}]", "holds" if fits else "does not hold"
+    words = f"{low:.1f} to {high:.1f}, ± {max(line.error for line in lines):.1g} at most"
+    return words, "holds" if fits else "does not hold"
 
 
 def _highest(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
     best = max(curve(results["diffgen-fig3a"], "epsilon 0.1", trees), key=lambda line: line.mean)
-    words = f"{short(best.mean)} ± {best.error:.2g} at h = {best.x} [{best.runs}]"
+    words = plain([best.mean], best.error, f"h {best.x}")
     near = abs(best.mean - 78) <= max(0.5, student(best.runs) * best.error)
     return words, "holds" if near else "does not hold"
 
@@ -183,8 +185,8 @@ def judge_peak(
             far = [best.mean - end.mean - t * (best.error**2 + end.error**2) ** 0.5 for end in ends]
             clear += min(far) > 0
             inside += best not in ends
-            cells.append(f"{name}: best at {best.x}")
-        words = f"{'; '.join(cells)}; clearly inside for {clear} of {len(series)}"
+            cells.append(f"{best.x}")
+        words = f"best at h {', '.join(cells)}; beyond chance for {clear} of {len(series)}"
         if clear == len(series):
             return words, "holds"
         return words, "ties" if inside else "does not hold"
@@ -204,9 +206,9 @@ def _below_max(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
         for one, two in pairs:
             far.append(one.mean - two.mean)
             error = max(error, (one.error**2 + two.error**2) ** 0.5)
-    words = f"Max is {short(sum(far) / len(far))} better on average, ± {error:.2g} a point"
-    mean = sum(far) / len(far)
-    spread = student(one.runs) * error / len(far) ** 0.5
+    mean, error = sum(far) / len(far), error / len(far) ** 0.5
+    words = f"{plain([mean], error, sign='+')} on average"
+    spread = student(one.runs) * error
     return (
         words,
         "holds" if mean > spread else "ties" if mean > -spread else "does not hold",
@@ -235,14 +237,18 @@ CLAIMS = (
         judge=_highest,
     ),
     Claim(
-        words="a higher budget gives better accuracy (epsilon 1 / 0.1)", figure="diffgen-fig3a",
-        series="epsilon 1", than="epsilon 0.1",
+        words="a higher budget gives better accuracy (epsilon 1 against 0.1)",
+        figure="diffgen-fig3a", series="epsilon 1", than="epsilon 0.1",
     ),
     Claim(
-        words="accuracy first rises with h, then falls", figure="diffgen-fig3a",
+        words="accuracy first rises with h, then falls (epsilon 0.1, 0.25, 0.5, 1)",
+        figure="diffgen-fig3a",
         judge=judge_peak("diffgen-fig3a", [f"epsilon {epsilon}" for epsilon in EPSILONS]),
     ),
-    Claim(words="InfoGain is not as good as Max", figure="diffgen-fig3b", judge=_below_max),
+    Claim(
+        words="InfoGain is not as good as Max (Max less InfoGain)", figure="diffgen-fig3b",
+        judge=_below_max,
+    ),
     Claim(
         words="clearly better than DiffP-C4.5 for epsilon up to 2", figure="diffgen-fig4",
         series="DiffGen", x=(0.75, 1.0, 2.0), than="DiffP-C4.5",
@@ -257,7 +263,7 @@ CLAIMS = (
         why="TDS's greedy order is stopped by k sooner in some trees than in others",
     ),
     Claim(
-        words="TDS is worse for larger k (k = 100 / 5)", figure="diffgen-fig4",
+        words="TDS is worse for larger k (k = 100 against 5)", figure="diffgen-fig4",
         series="TDS, k = 100", than=TDS, sense="below",
     ),
     Claim(

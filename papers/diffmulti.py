@@ -45,7 +45,7 @@ from papers.figure import (
     Taxonomies,
     Verdict,
     curve,
-    short,
+    plain,
     student,
 )
 
@@ -286,24 +286,24 @@ _GAINS = (
 FIGURES = (
     Figure(
         name="diffmulti-fig5", title="Discernibility penalty of DiffMulti and DiffGen", x=_TWO_AXES,
-        y="discernibility penalty", settings="Adult, epsilon 1, score discernibility.",
+        unit="h", y="discernibility penalty", settings="Adult, epsilon 1, score discernibility.",
         runs=20, points=_distortion("discernibility", discernibility), logarithmic=True,
         differs="The factor between the paper's methods is the baseline's failure. " + _GAINS,
         trees=True,
     ),
     Figure(
-        name="diffmulti-fig6", title="NCP of DiffMulti and DiffGen", x=_TWO_AXES,
+        name="diffmulti-fig6", title="NCP of DiffMulti and DiffGen", x=_TWO_AXES, unit="h",
         y="NCP, from 0 to 1", settings="Adult, epsilon 1, score NCP.", runs=20,
         points=_distortion("ncp", ncp), trees=True,
     ),
     Figure(
         name="diffmulti-fig7", title="Classification accuracy of DiffMulti by epsilon",
-        x="specialisations h", y="accuracy in percent",
+        x="specialisations h", unit="h", y="accuracy in percent",
         settings="Adult, 2/3 and 1/3, Max, C4.5.", runs=20, points=_budgets, differs=C45,
         trees=True,
     ),
     Figure(
-        name="diffmulti-fig8", title="DiffMulti, DiffGen and Mondrian", x=_TWO_AXES,
+        name="diffmulti-fig8", title="DiffMulti, DiffGen and Mondrian", x=_TWO_AXES, unit="h",
         y="accuracy in percent", settings="Adult, epsilon 1, Max, C4.5, Mondrian with k = 60.",
         runs=20, points=_comparison,
         differs="Mondrian cuts by information gain about the class. " + C45, trees=True,
@@ -339,7 +339,7 @@ FIGURES = (
     ),
     Figure(
         name="diffmulti-fig11", title="Match point of clusters before and after",
-        x="specialisations h", y="match point",
+        x="specialisations h", unit="h", y="match point",
         settings="Adult, epsilon 1, two clusters by bisecting k-means.", runs=20,
         points=_clusters, stated=(Stated(OPEN_LABELS, 1000, value=0.9),),
         differs="The paper's class is the cluster of each raw record, which protects nobody: one"
@@ -348,7 +348,7 @@ FIGURES = (
     ),
     Figure(
         name="diffmulti-fig12", title="CPU seconds by the number of specialisations", x=_TWO_AXES,
-        y="CPU seconds", settings="Adult, Max, epsilon 1.", runs=20, points=_runtime,
+        unit="h", y="CPU seconds", settings="Adult, Max, epsilon 1.", runs=20, points=_runtime,
         stated=(Stated("DiffMulti", "100000 / 20", value=30.0),),
         differs="Another machine. From rows in memory to the generalised table.",
     ),
@@ -385,8 +385,8 @@ def _falls(figure: str, names: Sequence[str], first: Any, last: Any) -> Judge:
                 return "", "not run"
             gap, error = other.mean - one.mean, math.hypot(one.error, other.error)
             gaps.append((gap, student(one.runs) * error))
-            cells.append(f"{name}: {gap:+.3g} ± {error:.2g}")
-        words = f"from {first} to {last}: {'; '.join(cells)}"
+            cells.append(plain([gap], error, name if len(names) > 1 else "", sign="+"))
+        words = "; ".join(cells)
         if all(gap < -error for gap, error in gaps):
             return words, "holds"
         return words, "ties" if all(gap <= error for gap, error in gaps) else "does not hold"
@@ -399,7 +399,7 @@ def _steady(figure: str, name: str, most: float) -> Judge:
 
     def judge(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
         means = [line.mean for line in curve(results[figure], name, trees)]
-        words = f"{short(min(means))} to {short(max(means))}"
+        words = f"{plain([min(means)])} to {plain([max(means)])}"
         return words, "holds" if max(means) <= most * min(means) else "does not hold"
 
     return judge
@@ -411,7 +411,7 @@ def _above_raw(results: Results, trees: Taxonomies) -> tuple[str, Verdict]:
     best = max(curve(figure, "DiffMulti", trees), key=lambda line: line.mean)
     assert raw is not None
     above = best.mean - raw.mean > student(best.runs) * best.error
-    words = f"{short(best.mean)} ± {best.error:.2g} / {short(raw.mean)} at epsilon {best.x}"
+    words = plain([best.mean, raw.mean], best.error, f"epsilon {best.x}")
     return words, "holds" if above else "ties" if best.mean > raw.mean else "does not hold"
 
 
@@ -449,19 +449,19 @@ CLAIMS = (
         judge=_steady("diffmulti-fig6", "DiffMulti", 1.25),
     ),
     Claim(
-        words="a higher budget gives better accuracy (epsilon 1 / 0.1)", figure="diffmulti-fig7",
-        series="epsilon 1", than="epsilon 0.1",
+        words="a higher budget gives better accuracy (epsilon 1 against 0.1)",
+        figure="diffmulti-fig7", series="epsilon 1", than="epsilon 0.1",
     ),
     Claim(
-        words="accuracy falls with h (figure 7)", figure="diffmulti-fig7",
+        words="accuracy falls with h (figure 7: h 1,500 less h 300)", figure="diffmulti-fig7",
         judge=_falls("diffmulti-fig7", [f"epsilon {e}" for e in ("1", "0.5", "0.1")], 300, 1500),
     ),
     Claim(
-        words="accuracy falls with h (figure 8)", figure="diffmulti-fig8",
+        words="accuracy falls with h (figure 8: h 10,000 less h 1,000)", figure="diffmulti-fig8",
         judge=_falls("diffmulti-fig8", ["DiffMulti"], "1000 / 2", "10000 / 20"),
     ),
     Claim(
-        words="and more beyond h = 10,000", figure="diffmulti-fig8",
+        words="and more beyond (h 100,000 less h 10,000)", figure="diffmulti-fig8",
         judge=_falls("diffmulti-fig8", ["DiffMulti"], "10000 / 20", "100000 / 20"),
     ),
     Claim(

@@ -32,6 +32,7 @@ from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema import Schema
 from papers.baselines import ItemsetTable
 from papers.figure import (
+    PROOF,
     Claim,
     Figure,
     Inputs,
@@ -41,7 +42,7 @@ from papers.figure import (
     Taxonomies,
     Verdict,
     curve,
-    short,
+    plain,
 )
 
 __all__ = ["CLAIMS", "FIGURES", "TITLE"]
@@ -331,7 +332,8 @@ FIGURES = (
     Figure(
         name="diffpart-fig3",
         title="Average relative error of counting queries by their length (MSNBC)",
-        x="longest query, in percent of the longest record", y="average relative error",
+        x="longest query, in percent of the longest record", unit="length",
+        y="average relative error",
         settings=_SETTINGS, runs=10, points=_lengths, stated=(), logarithmic=True,
         differs="The text says that Basic's error is far larger, above all for short queries. That "
         "is true"
@@ -396,7 +398,8 @@ def _stable(results: Results, taxonomies: Taxonomies) -> tuple[str, Verdict]:
     """How much the error changes with the fan-out, from the least to the largest, B = 1."""
     means = [line.mean for line in curve(results["diffpart-fig5"], "DiffPart, B = 1", taxonomies)]
     low, high = min(means), max(means)
-    return f"{short(low)} to {short(high)}", "holds" if high <= 1.5 * low else "does not hold"
+    words = f"{plain([low])} to {plain([high])}"
+    return words, "holds" if high <= 1.5 * low else "does not hold"
 
 
 def _linear(figure: str, most: float) -> Callable[[Results, Taxonomies], tuple[str, Verdict]]:
@@ -407,7 +410,7 @@ def _linear(figure: str, most: float) -> Callable[[Results, Taxonomies], tuple[s
         first, last = lines[0], lines[-1]
         grown = last.mean / first.mean
         wide = float(last.x or 0) / float(first.x or 1)
-        words = f"{short(first.mean)} to {short(last.mean)} s for {short(wide)} times as many"
+        words = f"{plain([first.mean])} to {plain([last.mean])} s for {wide:g} times as many"
         return words, "holds" if grown <= most * wide else "does not hold"
 
     return judge
@@ -424,7 +427,7 @@ def _short_queries(results: Results, taxonomies: Taxonomies) -> tuple[str, Verdi
         if first is None or last is None:
             raise KeyError(name)
         factors.append(first.mean / last.mean)
-        cells.append(f"{name}: {short(first.mean)} / {short(last.mean)}")
+        cells.append(plain([first.mean, last.mean], 0.0, name))
     return "; ".join(cells), "holds" if factors[0] > factors[1] else "does not hold"
 
 
@@ -435,8 +438,9 @@ def _between(
     one, two = (results[figure].at(series, x, taxonomies) for x in (low, high))
     if one is None or two is None:
         raise KeyError(series)
-    words = f"{short(one.mean)} / {short(two.mean)} [{one.runs}]"
-    if abs(two.mean - one.mean) <= 2 * math.hypot(one.error, two.error):
+    error = math.hypot(one.error, two.error)
+    words = plain([one.mean, two.mean], error)
+    if abs(two.mean - one.mean) <= 2 * error:
         return words, "ties"
     return words, "holds" if one.mean < two.mean else "does not hold"
 
@@ -449,13 +453,13 @@ def _fewer(results: Results, taxonomies: Taxonomies) -> tuple[str, Verdict]:
 CLAIMS = (
     Claim(
         words="Theorem 4.2: (epsilon, delta)-useful for counting queries",
-        figure="diffpart-fig3", judge=lambda *_: ("a proof", "holds"),
+        figure="diffpart-fig3", judge=lambda *_: (PROOF, "holds"),
         why="holds with a union bound in place of independence, and with a term for sets that are"
         " not in the data; `hedgerow plan` computes it (docs/algorithms/diffpart.md)",
     ),
     Claim(
         words="every chain of partitions spends at most B", figure="diffpart-fig3",
-        judge=lambda *_: ("a proof", "does not hold"),
+        judge=lambda *_: (PROOF, "does not hold"),
         why="Procedure 1 with the leaves of example 4.2 spends 4/3 B; with leaves that are counted"
         " and not tested it holds",
     ),
@@ -468,11 +472,12 @@ CLAIMS = (
         series="Basic, sums, B = 1", than="DiffPart, B = 1", why="17 items have few enough sets",
     ),
     Claim(
-        words="the error falls as the budget grows (B = 1.25 / 0.5)", figure="diffpart-fig3",
+        words="the error falls as the budget grows (B = 1.25 against 0.5)", figure="diffpart-fig3",
         series="DiffPart, B = 1.25", than="DiffPart, B = 0.5", sense="below",
     ),
     Claim(
-        words="Basic's error is worst for the shortest queries, DiffPart's is more stable",
+        words="Basic's error is worst for the shortest queries, DiffPart's is more stable"
+        " (length 20 against 100)",
         figure="diffpart-fig3", judge=_short_queries,
     ),
     Claim(
@@ -491,13 +496,13 @@ CLAIMS = (
         words="relatively stable for different fan-outs", figure="diffpart-fig5", judge=_stable,
     ),
     Claim(
-        words="the error falls with fewer items (200 / 1,000 items, B = 1)",
+        words="the error falls with fewer items (200 against 1,000 items, B = 1)",
         figure="diffpart-fig6",
         judge=_fewer,
         why=f"single stations, {_SIMULATED}; with queries of 10 nearly all answers are 0",
     ),
     Claim(
-        words="MSNBC's error improves much with the budget (B = 1.25 / 0.5, all sizes)",
+        words="MSNBC's error improves much with the budget (B = 1.25 against 0.5, all sizes)",
         figure="diffpart-fig7", series="DiffPart, B = 1.25", than="DiffPart, B = 0.5",
         sense="below",
     ),
@@ -510,7 +515,7 @@ CLAIMS = (
         series="DiffPart, B = 0.5", x=(100,), than=0.70,
     ),
     Claim(
-        words="utility falls as K grows (100 / 20, B = 1)", figure="diffpart-fig8",
+        words="utility falls as K grows (K 100 against 20, B = 1)", figure="diffpart-fig8",
         judge=lambda results, taxonomies: _between(
             results, "diffpart-fig8", "DiffPart, B = 1", 100, 20, taxonomies
         ),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
@@ -21,9 +22,11 @@ from hedgerow.schema import Schema
 from papers import data
 
 __all__ = [
+    "PROOF",
     "Taxonomies",
     "Verdict",
-    "short",
+    "place",
+    "plain",
     "student",
     "Claim",
     "Figure",
@@ -103,6 +106,9 @@ _T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2
       2.12, 2.11, 2.10, 2.09, 2.09, 2.08, 2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05, 2.05,
       2.04)  # fmt: skip
 
+
+PROOF = "a proof"
+"""What stands in the place of our number where nothing has to be run."""
 
 POSSIBLE = {
     "accuracy in percent": (0.0, 100.0),
@@ -239,28 +245,25 @@ class Claim:
                 return self.judge(results, taxonomies)
             except KeyError:  # a figure or a curve that it compares with was not chosen
                 return "", "not run"
-        cells, verdicts = [], dict[Verdict, list[str]]()
-        most, runs = 0.0, 0
         if all(line.series != self.series for line in result.lines):
             return "", "not run"
+        cells, verdicts = [], list[Verdict]()
         for line in curve(result, self.series, taxonomies):
             if self.x is not None and line.x not in self.x:
                 continue
-            at = "" if line.x is None else f"{line.x}: "
-            ours, runs = f"{at}{short(line.mean)}", line.runs
-            if isinstance(self.than, str):
-                beside = result.at(self.than, line.x, taxonomies)
+            means, other, error = [line.mean], self.than, line.error
+            if isinstance(other, str):
+                beside = result.at(other, line.x, taxonomies)
                 if beside is None:
                     continue
-                other, error = self.factor * beside.mean, self.factor * beside.error
-                ours += f" / {short(beside.mean)}"
-            else:
-                other, error = self.than, 0.0
-            # what one run gives has no error that could be known
-            error = math.hypot(line.error, error)
-            most = max(most, error)
-            chance = student(line.runs) * error
+                means.append(beside.mean)
+                other, error = (
+                    self.factor * beside.mean,
+                    math.hypot(error, self.factor * beside.error),
+                )
             far = (line.mean - other) * (-1 if self.sense == "below" else 1)
+            # what one run gives has no error that could be known
+            chance = student(line.runs) * error
             one: Verdict
             if self.sense == "equal":
                 one = "ties" if abs(far) <= chance else "does not hold"
@@ -270,21 +273,16 @@ class Claim:
                 one = "ties"
             else:
                 one = "holds" if far > 0 else "does not hold"
-            cells.append(ours)
-            verdicts.setdefault(one, []).append("" if line.x is None else f"{line.x}")
+            verdicts.append(one)
+            cells.append(plain(means, error, at=place(result.figure, line.x)))
         if not cells:
             return "", "not run"
-        spread = f" ± {most:.2g}" if most else ""
-        if len(cells) > 3:
-            cells = [cells[0], "...", cells[-1]]
-        words = f"{'; '.join(cells)}{spread} [{runs}]"
-        if len(verdicts) == 1:
-            return words, next(iter(verdicts))
-        every = sum(map(len, verdicts.values()))
-        if every > 2:
-            counts = ", ".join(f"{one} at {len(at)}" for one, at in verdicts.items())
-            return words, f"{counts} of {every} points"
-        return words, ", ".join(f"{one} at {at[0]}" for one, at in verdicts.items())
+        words = "; ".join(cells if len(cells) <= 2 else (cells[0], cells[-1]))
+        counts = {one: verdicts.count(one) for one in dict.fromkeys(verdicts)}
+        if len(counts) == 1:
+            return words, verdicts[0]
+        told = ", ".join(f"{one} at {times}" for one, times in counts.items())
+        return words, f"{told} of {len(verdicts)} points"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,6 +293,7 @@ class Figure:
         name: What it is called here, such as "diffgen-fig3a".
         title: What it shows.
         x: What lies along the x-axis.
+        unit: The same in a word, for tables; by default what lies along the x-axis.
         y: What lies along the y-axis.
         settings: The paper's settings, in a sentence.
         runs: How many runs the paper averages.
@@ -318,6 +317,7 @@ class Figure:
     logarithmic: bool = False
     needs: Callable[[Inputs], str | None] = lambda inputs: None
     trees: bool = False
+    unit: str = ""
 
     @property
     def paper(self) -> str:
@@ -414,16 +414,55 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
-def short(value: float) -> str:
-    """Four digits are all that runs can tell.
+def plain(means: Sequence[float], error: float = 0.0, at: str = "", sign: str = "") -> str:
+    """Numbers as a reader wants them: no more digits than runs can tell, no powers of ten.
+
+    Args:
+        means: One number, or two that are compared.
+        error: The standard error of it, or of their difference; 0 where none is known.
+        at: Where on a curve.
+        sign: "+" to show the sign of a gain.
 
     Example:
-        >>> short(15_025_335), short(1234.5), short(0.81237)
-        ('1.5e7', '1,234', '0.8124')
+        >>> plain([82.4812], 0.0712), plain([0.0000587, 0.00738], 0.0027)
+        ('82.48 ± 0.07', '0.000059 against 0.0074 ± 0.003')
+        >>> plain([15_025_335, 715_000_000], 19_000_000, at="h 1,000")
+        'h 1,000: 15 against 715 ± 19 million'
     """
-    if abs(value) >= 1_000_000:
-        return f"{value:.3g}".replace("e+0", "e")
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    most = max(map(abs, means))
+    scale, unit = next((pair for pair in _SCALES if most >= pair[0]), (1.0, ""))
+    spread = error / scale
+    # one digit of the error, or two if it begins with 1 or 2
+    known = _decimals(spread, 2 if f"{spread:.0e}"[0] in "12" else 1)
+    if error:
+        places = [max(known, _decimals(mean / scale, 2)) for mean in means]
+        numbers = [f"{mean / scale:{sign},.{d}f}" for mean, d in zip(means, places, strict=True)]
+        words = f"{' against '.join(numbers)} ± {spread:,.{known}f}"
+    else:
+        words = " against ".join(f"{mean / scale:{sign},.4g}" for mean in means)
+    return (f"{at}: " if at else "") + words + unit
+
+
+def _decimals(value: float, digits: int) -> int:
+    """How many decimals show so many digits of a number."""
+    return max(0, digits - 1 - math.floor(math.log10(abs(value)))) if value else 0
+
+
+_SCALES = ((1e9, " billion"), (1e6, " million"))
+
+
+def place(figure: Figure, x: float | str | None) -> str:
+    """Where on a curve, in a word and a number.
+
+    Example:
+        >>> from papers import select
+        >>> place(select("diffmulti-fig8")[0], "10000 / 20")
+        'h 10,000 / 20'
+    """
+    if x is None:
+        return ""
+    number = re.sub(r"(?<![.\d])\d{4,}", lambda found: f"{int(found[0]):,}", f"{x}")
+    return f"{figure.unit or figure.x} {number}".strip()
 
 
 def measure(

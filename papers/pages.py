@@ -9,7 +9,7 @@ from typing import Any
 
 from hedgerow.evaluation.workload import NOT_PRIVATE
 from hedgerow.surroundings import load_plainly
-from papers.figure import Claim, Line, Result
+from papers.figure import PROOF, Claim, Line, Result
 
 __all__ = ["draw", "write_page", "write_table"]
 
@@ -134,14 +134,22 @@ def write_page(
         path: Where to write; plots are looked for in the same folder.
         command: The command that made it, and the commit.
     """
-    parts = [f"# {title}", "", *_table(claims, results)]
-    parts += [
-        f"*Written by {command}. {NOT_PRIVATE}* [How to read it](README.md).",
-        "",
-    ]
+    absent = [one for one in results if one.skipped]
+    parts = [f"# {title}", ""]
+    for one in absent:
+        parts += [f"**Not run: {one.figure.name}**, {one.skipped}.", ""]
+    parts += _table(claims, results)
+    parts += [f"*Written by {command}. {NOT_PRIVATE}*", ""]
     for result in results:
-        parts += _section(result, path.parent)
+        if not result.skipped:
+            parts += _section(result, path.parent)
     path.write_text("\n".join(parts).rstrip() + "\n", encoding="utf-8")
+
+
+_KEY = (
+    "Mean of so many runs ± its standard error; where `A against B` are compared, ± is that of the"
+    " difference, and of several points the first and the last are shown. [More](README.md)"
+)
 
 
 def _table(claims: Sequence[Claim], results: Sequence[Result]) -> list[str]:
@@ -150,26 +158,30 @@ def _table(claims: Sequence[Claim], results: Sequence[Result]) -> list[str]:
     both = any("authors" in result.taxonomies for result in results)
     first, rest = list[str](), list[str]()
     for claim in claims:
-        if claim.figure and claim.figure not in by_name:
+        result = by_name.get(claim.figure)
+        if result is None:
             continue  # of a figure that was not chosen
         ours, verdict = claim.verdict(by_name, "ours")
         theirs, other = claim.verdict(by_name, "authors")
-        why, depends = claim.why, False
+        depends = False
         if theirs and ours and other != verdict:
             depends = {_clear(verdict), _clear(other)} == {"holds", "does not hold"}
             verdict = f"ours: {verdict}; theirs: {other}"
             if depends:
-                verdict = f"**depends on the trees**: {verdict}"
+                verdict = f"**depends on the trees**; {verdict}"
         elif theirs and not ours:
             verdict = other
-        cells = [claim.words, claim.stated, ours, *([theirs] if both else []), verdict, why]
-        (first if depends else rest).append("| " + " | ".join(cells) + " |")
+        runs = f"{result.runs}" if (ours or theirs) and ours != PROOF else ""
+        cells = [claim.words, claim.stated, ours, *([theirs] if both else []), runs, verdict,
+                 claim.why]  # fmt: skip
+        row = "| " + " | ".join(cells).replace("; ", "<br>") + " |"
+        (first if depends else rest).append(row)
     if not first and not rest:
         return []
-    head = ["the paper", "its number", "ours", *(["with the authors' trees"] if both else [])]
-    head += ["", "why"]
+    head = ["the paper says", "its number", "ours", *(["the authors' trees"] if both else [])]
+    head += ["runs", "verdict", "why"]
     line = "| " + " | ".join(["---"] * len(head)) + " |"
-    return ["| " + " | ".join(head) + " |", line, *first, *rest, ""]
+    return [_KEY, "", "| " + " | ".join(head) + " |", line, *first, *rest, ""]
 
 
 def _clear(verdict: str) -> str:
@@ -180,8 +192,6 @@ def _clear(verdict: str) -> str:
 def _section(result: Result, folder: Path) -> list[str]:
     figure = result.figure
     parts = [f"## {figure.name}: {figure.title}", ""]
-    if result.skipped:
-        return [*parts, f"Not run: {result.skipped}.", ""]
     times = "1 run" if result.runs == 1 else f"{result.runs} runs"
     told = f"{figure.settings} {'A quick run with fewer points, ' if result.quick else ''}{times}"
     told += " of each point"

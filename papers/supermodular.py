@@ -34,6 +34,7 @@ from hedgerow.privacy.suppression import least_group
 from papers import personal
 from papers.algorithm_1 import approximate
 from papers.figure import (
+    PROOF,
     Claim,
     Figure,
     Inputs,
@@ -42,7 +43,7 @@ from papers.figure import (
     Taxonomies,
     Verdict,
     curve,
-    short,
+    plain,
 )
 from papers.personal import (
     FLOOR,
@@ -517,7 +518,7 @@ FIGURES = (
     ),
     Figure(
         name="supermodular-algorithm1", title="Algorithm 1 as printed, and what replaces it",
-        x="c over the least risk that a record can have", y="mean utility (steps)",
+        x="c over the least risk that a record can have", unit="c", y="mean utility (steps)",
         settings="Algorithm 1 and Theorem 2: E[u] >= z*, with a risk of at most sigma2 (1 +"
         " epsilon) / sigma1 times c. The paper has no experiment with it.", runs=3,
         points=_approximations,
@@ -540,7 +541,7 @@ FIGURES = (
     ),
     Figure(
         name="supermodular-fig4a", title="Drawn generalisations beside the best ones and groups",
-        x="sharpness of the draw", y="mean value of equation 2",
+        x="sharpness of the draw", unit="sharpness", y="mean value of equation 2",
         settings="exponential sampling over the whole lattice, the optimum, and the group sampling "
         "of [29],"
         " by equation 2, lambda / risk + utility ^ kappa; " + _MODELS, runs=5, points=_drawing,
@@ -559,7 +560,7 @@ FIGURES = (
     Figure(
         name="supermodular-fig4a-risk",
         title="Mean risk at equal mean utility: own rows and groups",
-        x="epsilon of the groups", y="mean risk",
+        x="epsilon of the groups", unit="epsilon", y="mean risk",
         settings="as figure 4a: superior `in terms of risk and utility` to group sampling.", runs=5,
         points=_risks, stated=(),
         differs="The paper states no numbers. Own rows are those of the threshold model, 8 "
@@ -603,8 +604,9 @@ def _beyond(name: str, other: str) -> Callable[[Results, Taxonomies], tuple[str,
 def _grows(results: Results, taxonomies: Taxonomies) -> tuple[str, Verdict]:
     lines = curve(results["supermodular-fig4b"], "sampled people, true rows", taxonomies)
     first, last = lines[0], lines[-1]
-    holds = last.mean - first.mean > 2 * math.hypot(first.error, last.error)
-    return f"{short(last.mean)} / {short(first.mean)}", "holds" if holds else "does not hold"
+    error = math.hypot(first.error, last.error)
+    holds = last.mean - first.mean > 2 * error
+    return plain([last.mean, first.mean], error), "holds" if holds else "does not hold"
 
 
 CLAIMS = (
@@ -645,7 +647,7 @@ CLAIMS = (
         " thresholds so low that hardly anything is left",
     ),
     Claim(
-        words="sampling costs a little utility (drawn with sharpness 4 / the best)",
+        words="sampling costs a little utility (drawn with sharpness 4, against the best)",
         figure="supermodular-fig4a", series="drawn", x=(4.0,), than="the best (optimum)",
         sense="equal", within=0.5,
         why="if the draw is sharp; with Algorithm 2's epsilon' and 400,000 records it is not",
@@ -656,14 +658,14 @@ CLAIMS = (
         than="groups, DiffGen", sense="below",
     ),
     Claim(
-        words="utility grows with the sampling set (share 0.6 / 0.05)",
+        words="utility grows with the sampling set (share 0.6 against 0.05)",
         figure="supermodular-fig4b",
         judge=_grows,
     ),
     Claim(
         words="Theorem 3: Algorithm 2 is (epsilon, delta + o(1))-private",
         stated="o(1) ~ h^k / n^2",
-        figure="supermodular-sampling", judge=lambda *_: ("a proof", "does not hold"),
+        figure="supermodular-sampling", judge=lambda *_: (PROOF, "does not hold"),
         why="delta is at least 1 / ((n - 1)(1 - theta0)) for every epsilon"
         " (docs/algorithms/supermodular.md, F1)",
     ),

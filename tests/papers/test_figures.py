@@ -143,7 +143,8 @@ def test_a_figure_that_cannot_run_says_why(tmp_path):
     found = result(tmp_path, calls, needs=lambda inputs: "something is missing")
     assert found.skipped == "something is missing" and not calls
     pages.write_page("A paper", (), [found], tmp_path / "made.md", "command")
-    assert "Not run: something is missing." in (tmp_path / "made.md").read_text("utf-8")
+    page = (tmp_path / "made.md").read_text("utf-8")
+    assert page.split("\n")[2] == "**Not run: made-fig1**, something is missing."
 
 
 def test_tables_hold_all_points_and_what_the_paper_states(tmp_path):
@@ -232,9 +233,11 @@ def test_curves_are_compared_point_by_point():
     one = claim(than="B", factor=2)
     lines = [line("A", 1, 3.0, 0.1), line("B", 1, 1.0, 0.1)]
     words, verdict = one.verdict(judged(one, *lines), "ours")
-    assert (words, verdict) == ("1: 3 / 1 ± 0.22 [5]", "holds")
+    assert (words, verdict) == ("x 1: 3.00 against 1.00 ± 0.22", "holds")
     lines += [line("A", 2, 1.0), line("B", 2, 1.0), line("A", 3, 9.0)]  # no B at 3
-    assert one.verdict(judged(one, *lines), "ours")[1] == "holds at 1, does not hold at 2"
+    assert (
+        one.verdict(judged(one, *lines), "ours")[1] == "holds at 1, does not hold at 1 of 2 points"
+    )
     assert claim(than="B", x=(1,)).verdict(judged(one, *lines), "ours")[1] == "holds"
     level = [line("A", 1, 3.0), line("B", None, 1.0)]
     assert one.verdict(judged(one, *level), "ours")[1] == "holds"
@@ -251,16 +254,20 @@ def test_a_page_begins_with_its_claims_and_those_that_depend_on_trees(tmp_path):
     lines = [line("A", None, 3.0, 0.1, "ours"), line("A", None, 1.5, 0.1, "authors")]
     results = judged(claims[0], *lines, taxonomies=("ours", "authors"))
     pages.write_page("T", claims, [*results.values()], tmp_path / "p.md", "`c` at commit 1")
-    assert (tmp_path / "p.md").read_text(encoding="utf-8").split("\n")[:7] == [
-        "# T",
-        "",
-        "| the paper | its number | ours | with the authors' trees |  | why |",
-        "| --- | --- | --- | --- | --- | --- |",
-        "| first | 2 | 3 ± 0.1 [5] | 1.5 ± 0.1 [5] | **depends on the trees**: ours: holds;"
-        " theirs: does not hold |  |",
-        "| second | 1 | 3 ± 0.1 [5] | 1.5 ± 0.1 [5] | holds | so |",
-        "",
+    assert (tmp_path / "p.md").read_text(encoding="utf-8").split("\n")[4:8] == [
+        "| the paper says | its number | ours | the authors' trees | runs | verdict | why |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| first | 2 | 3.00 ± 0.10 | 1.50 ± 0.10 | 5 | **depends on the trees**<br>ours: holds<br>"
+        "theirs: does not hold |  |",
+        "| second | 1 | 3.00 ± 0.10 | 1.50 ± 0.10 | 5 | holds | so |",
     ]
+
+
+def test_of_many_points_the_first_and_the_last_are_shown():
+    one = claim(than=0.5)
+    lines = [line("A", x, x / 1000.0) for x in (1000, 2000, 30_000)]
+    words, verdict = one.verdict(judged(one, *lines), "ours")
+    assert (words, verdict) == ("x 1,000: 1; x 30,000: 30", "holds")
 
 
 def test_chance_is_no_dependence_on_trees(tmp_path):
@@ -269,7 +276,7 @@ def test_chance_is_no_dependence_on_trees(tmp_path):
     results = judged(one, *lines, taxonomies=("ours", "authors"))
     pages.write_page("T", (one,), [*results.values()], tmp_path / "p.md", "c")
     page = (tmp_path / "p.md").read_text(encoding="utf-8")
-    assert "| ours: holds; theirs: ties |" in page and "depends" not in page
+    assert "| ours: holds<br>theirs: ties |" in page and "depends" not in page
 
 
 def test_where_trees_matter_points_are_measured_with_both(tmp_path):
