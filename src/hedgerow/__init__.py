@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hedgerow.ledger.ledger import BudgetLedger as BudgetLedger
     from hedgerow.methods.api import publish as publish
     from hedgerow.methods.cdiffgen import CDiffGen as CDiffGen
+    from hedgerow.methods.clusters import publish_clusters as publish_clusters
     from hedgerow.methods.diffgen import DiffGen as DiffGen
     from hedgerow.methods.diffmulti import DiffMulti as DiffMulti
     from hedgerow.methods.diffpart import DiffPart as DiffPart
@@ -59,6 +60,7 @@ __all__ = [
     "__version__",
     "errors",
     "publish",
+    "publish_clusters",
     "verify",
 ]
 
@@ -75,6 +77,7 @@ _PACKAGES = {
     "TableRelease": "hedgerow.release",
     "TransactionsRelease": "hedgerow.release",
     "publish": "hedgerow.methods.api",
+    "publish_clusters": "hedgerow.methods.clusters",
     "verify": "hedgerow.verification",
 }
 for _method in OURS.values():

@@ -64,7 +64,7 @@ RECIPIENT: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 # They write a folder of public things, or a schema that is to be published.
-OTHERS = {"publish", "audit", "ledger"}
+OTHERS = {"publish", "clusters", "audit", "ledger"}
 
 
 @pytest.fixture(scope="module")

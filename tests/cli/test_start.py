@@ -84,7 +84,8 @@ def test_the_module_runs_as_the_command() -> None:
 
 def test_the_commands_are_those_of_the_project() -> None:
     assert NAMES == [
-        "init", "check", "sign", "schema", "taxonomy", "plan", "publish", "ledger", "show",
+        "init", "check", "sign", "schema", "taxonomy", "plan", "publish", "clusters",
+        "ledger", "show",
         "query", "table", "sample", "verify", "evaluate", "compare", "report", "dossier", "audit",
         "studio", "warm-up",
     ]  # fmt: skip

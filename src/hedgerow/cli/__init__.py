@@ -16,6 +16,7 @@ import typer
 
 from hedgerow.cli.commands.audit import audit
 from hedgerow.cli.commands.check import check
+from hedgerow.cli.commands.clusters import clusters
 from hedgerow.cli.commands.compare import compare
 from hedgerow.cli.commands.dossier import dossier
 from hedgerow.cli.commands.evaluate import evaluate
@@ -57,6 +58,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     publish: [
         "hedgerow publish people.parquet --schema schema.yaml --epsilon 1 --out release/",
     ],
+    clusters: ["hedgerow clusters people.csv --schema schema.yaml --epsilon 1 --out release/"],
     ledger: [
         "hedgerow ledger clinic.ledger --open clinic --epsilon 3",
         "hedgerow publish people.csv --schema schema.yaml --epsilon 1 --out release/ \\",

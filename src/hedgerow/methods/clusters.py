@@ -15,10 +15,12 @@ total. The rounds see all records, so their charges add up: T charges of epsilon
 
 Centroids and the release of the labelled table are two releases about the same people. Each tells
 its own epsilon, and what one person loses is the sum: give both the same budget ledger.
+`publish_clusters` (on the command line `hedgerow clusters`) makes both from one epsilon.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -32,19 +34,33 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Histograms
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.nearest import feature_sizes, labelled, nearest
-from hedgerow.data import Table, encode_rows, read, refuse_mixing
+from hedgerow.data import Database, Table, encode_rows, read, refuse_mixing
+from hedgerow.data.choose import open_source
+from hedgerow.data.stream import known_columns
 from hedgerow.errors import UsageError
+from hedgerow.methods.api import publish
+from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.payment import drawing, payment
 from hedgerow.methods.plan import divide_budget, levels
-from hedgerow.methods.publisher import refuse_unready
+from hedgerow.methods.publisher import Publisher, refuse_unready
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler, SecureSampler
+from hedgerow.release import TableRelease
+from hedgerow.release.files import check_target
 from hedgerow.schema import Numeric, Schema
 from hedgerow.suggestions import check_arguments, check_fields
 
-__all__ = ["CLUSTER", "Centroids", "cluster_schema", "find_centroids", "label_rows", "run"]
+__all__ = [
+    "CLUSTER",
+    "Centroids",
+    "cluster_schema",
+    "find_centroids",
+    "label_rows",
+    "publish_clusters",
+    "run",
+]
 
 
 CLUSTER = "cluster"
@@ -78,6 +94,30 @@ class Centroids:
     epsilon: str = "0"
     ledger: dict[str, Any] = field(default_factory=dict)
     private: bool = True
+
+    def describe(self) -> list[dict[str, str]]:
+        """For each centroid the mean of each number, and the most common of other values.
+
+        Example:
+            >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+            ...     "age": {"type": "numeric", "low": 0, "high": 10}}})
+            >>> Centroids(schema=schema, points=np.array([[0.2], [0.8]])).describe()
+            [{'age': '2'}, {'age': '8'}]
+        """
+        ends = np.cumsum(feature_sizes(self.schema))
+        described = []
+        for point in self.points:
+            parts = np.split(point, ends[:-1])
+            described.append({
+                attribute.name: attribute.label(code, code + 1)
+                for attribute, part in zip(self.schema.attributes, parts, strict=True)
+                for code in [
+                    round(float(part[0]) * (attribute.size - 1))
+                    if isinstance(attribute, Numeric)
+                    else int(part.argmax())
+                ]
+            })  # fmt: skip
+        return described
 
     def __post_init__(self) -> None:
         """Refuses points that do not fit the schema."""
@@ -142,6 +182,84 @@ def find_centroids(
     with drawing(pay, seed) as (stream, _):
         found = run(table, clusters, rounds, budget, SecureSampler(stream))
     return replace(found, private=stream.secure)
+
+
+def publish_clusters(
+    source: Any,
+    schema: Schema,
+    clusters: int = 2,
+    epsilon: Number = 1,
+    *,
+    share: int = 10,
+    method: Publisher | None = None,
+    seed: int | None = None,
+    ledger: str | Path | None = None,
+    dataset: str | None = None,
+    progress: Callable[[float], None] | None = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    allow_empty: bool = False,
+) -> tuple[Centroids, TableRelease]:
+    """Finds centroids, and publishes the table with each record's nearest one as its class.
+
+    Args:
+        source: What `hedgerow.publish` takes; it is held in memory.
+        schema: The public schema; its class is replaced by the clusters.
+        clusters: How many.
+        epsilon: What both may cost one person together; the release states its own part alone.
+        share: How many percent of it the centroids get.
+        method: What publishes the table: DiffMulti by default.
+        seed: For tests alone: makes the run repeatable and the result NOT private.
+        ledger: The file that adds up what all releases of a data set cost: it gets two entries.
+        dataset: The data set's name in the ledger; without it, the schema's.
+        progress: Called now and then with the share of the publishing that is done.
+        out: The folder to save the release to.
+        overwrite: Whether a release that is there may be replaced.
+        allow_empty: Whether an input without any record is in order.
+
+    Raises:
+        BudgetError: If the ledger has less left than both cost, before anything is booked.
+
+    Example:
+        >>> from hedgerow import sample
+        >>> centroids, release = publish_clusters(sample.people(50), sample.schema(), epsilon=1)
+        >>> centroids.epsilon, release.guarantee["epsilon"]
+        ('1/10', '9/10')
+    """
+    check_arguments(publish_clusters, locals())
+    if not 1 <= share <= 99:
+        raise UsageError("share must be a whole number from 1 to 99.")
+    if out is not None:
+        check_target(Path(out), overwrite)
+    refuse_unready(schema)
+    cap = schema.person.max_rows if schema.person else 1
+    whole = Budget.of(epsilon, 0, cap)
+    payment(ledger, dataset, schema, "centroids", whole, seed)  # refused before anything is booked
+    first = Budget.of(whole.epsilon * share / 100, 0, cap).epsilon
+    rows = _in_memory(source, schema)
+    looked = source if isinstance(source, (str, os.PathLike, Database)) else rows
+    centroids = find_centroids(
+        looked, schema, clusters, first, seed=seed, ledger=ledger, dataset=dataset,
+        allow_empty=allow_empty,
+    )  # fmt: skip
+    rows, labelled_schema = label_rows(rows, centroids, for_tests=seed is not None)
+    release = publish(
+        rows, labelled_schema, method or DiffMulti(), whole.epsilon - first, seed=seed,
+        ledger=ledger, dataset=dataset, progress=progress, out=out,
+        overwrite=overwrite, allow_empty=allow_empty,
+    )  # fmt: skip
+    return centroids, release.expect(TableRelease)
+
+
+def _in_memory(source: Any, schema: Schema) -> pa.Table:
+    """The raw rows of whatever `publish` takes."""
+    opened = open_source(source, known=known_columns(schema), written=schema.file)
+    columns = range(len(opened.names))
+    batches = [pa.table(dict(zip(opened.names, batch.columns, strict=True)))
+               for batch in opened.batches(columns)]  # fmt: skip
+    if not batches:
+        return pa.table({name: pa.array([], pa.string()) for name in opened.names})
+    return pa.concat_tables(batches, promote_options="permissive")
 
 
 def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampler) -> Centroids:
@@ -235,7 +353,7 @@ def label_rows(
     codes, _ = encode_rows(rows, schema, lenient=True)
     labels = nearest(codes, schema, centroids.points) + 1
     if schema.target is not None:
-        rows = rows.drop_columns([schema.target.name])
+        rows = rows.drop_columns([schema.target.column or schema.target.name])
     column = pa.array(labels).cast(pa.string())
     return rows.append_column(CLUSTER, column), cluster_schema(schema, len(centroids.points))
 
