@@ -27,8 +27,9 @@ def few_modes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("few_modes")
-def test_an_audit_on_ones_own_schema(hedge: Hedge, survey: Path) -> None:
-    done = hedge("audit", "--method", "diffgen", "--schema", survey / "schema.yaml", *QUICK)
+@pytest.mark.parametrize("method", ["diffgen", "marginals"])
+def test_an_audit_on_ones_own_schema(hedge: Hedge, survey: Path, method: str) -> None:
+    done = hedge("audit", "--method", method, "--schema", survey / "schema.yaml", *QUICK)
     assert done.exit_code == 0, done.stdout + done.stderr
     for word in ("replay", "ledger", "strongest bound", "No claim was broken"):
         assert word in done.stdout

@@ -13,10 +13,10 @@ from scipy.stats import binom
 from unsound import leaves_that_take_all, publishing_the_number_of_records
 
 from hedgerow.audit import audit, methods
-from hedgerow.audit.distinguish import at_least, at_most
+from hedgerow.audit.distinguish import at_least, at_most, presence
 from hedgerow.audit.learned import Viewer, distinguish, learn
 from hedgerow.audit.methods import AUDITED, describe
-from hedgerow.audit.neighbours import TINY_TABLES, pair_of, picker, random_pair
+from hedgerow.audit.neighbours import TINY_TABLES, edge_cases, pair_of, picker, random_pair
 from hedgerow.audit.search import log_ratios, search_pair, worth
 from hedgerow.methods.api import run
 from hedgerow.methods.cdiffgen import CDiffGen
@@ -149,6 +149,19 @@ def test_both_directions_are_tried():
 def test_few_releases_teach_nothing():
     found = distinguish(PAIR, drawn(ONE_STEP), 10, 0, ERROR, seed=1)
     assert found.bound == 0 and found.hits == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["marginals", "diffmulti", "diffgen", "cdiffgen"])
+def test_presence_is_seen_where_there_is_no_noise(name):
+    """On every edge case: among nobody, among others, among others of the same kind."""
+    method, seen = AUDITED[name].modes[0], set()
+    with laplace_at(Fraction(10**6)):
+        for pair in edge_cases(CLASSES, picker(1)):
+            ((_, event),) = presence(pair).events.items()
+            for table in pair.tables:
+                outcome = run(table, method, Budget.of(1), SecureSampler(Keystream(seed=1)))
+                seen.add((table is pair.with_it, event(outcome)))
+    assert seen == {(False, False), (True, True)}
 
 
 # neighbours by search --------------------------------------------------------------------------

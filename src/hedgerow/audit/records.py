@@ -281,6 +281,11 @@ class TableRecords(Records):
     def one_more(self, outcome: Outcome, data: Table, extra: Codes) -> bool:
         """See `Records.one_more`."""
         partition: Any = outcome.partition
+        if isinstance(partition, Cells):
+            table = _first_table(outcome)
+            part = partition.parts(table)
+            alike = [part[c][data.codes[:, c]] == part[c][extra[c]] for c in table]
+            return _at_least(outcome, extra, int(np.all(alike, axis=0).sum()) + 1)
         if not len(data.codes):
             return _at_least(outcome, extra, 1)
         region = partition.locate(np.asarray([extra[:-1]]))[0]
@@ -288,12 +293,20 @@ class TableRecords(Records):
         return _at_least(outcome, extra, int((mates & (data.codes[:, -1] == extra[-1])).sum()) + 1)
 
 
+_ALONE = ("single", "by_class")
+
+
+def _first_table(outcome: Outcome) -> tuple[int, ...]:
+    """The columns of the first table of one attribute, with the class if there is one."""
+    return next(m.tables[0] for m in outcome.measurements if m.name in _ALONE)
+
+
 def published_count(outcome: Outcome, row: Codes) -> float | None:
     """The published count of a record's region and class, or None where it is not listed."""
     partition: Any = outcome.partition
     for found in outcome.measurements:
-        if isinstance(partition, Cells) and found.name in ("single", "by_class"):
-            first = found.tables[0]
+        if isinstance(partition, Cells) and found.name in _ALONE:
+            first = _first_table(outcome)
             part = partition.parts(first)
             place = np.ravel_multi_index([part[c][row[c]] for c in first], partition.shape(first))
             return found.values[place, 0].item()  # type: ignore[no-any-return]
