@@ -7,6 +7,7 @@ record, nor a total over records.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 __all__ = [
     "ArgumentError",
@@ -33,6 +34,8 @@ class HedgerowError(Exception):
     Args:
         message: What is wrong, and where.
         hint: What to do about it, as an imperative sentence.
+        places: What it is about: paths of keys in a schema file, such as
+            `("attributes", "age", "low")`, or names of options, such as `("epsilon",)`.
 
     Example:
         >>> str(UsageError("epsilon must be positive", hint="Try --epsilon 1."))
@@ -41,14 +44,17 @@ class HedgerowError(Exception):
 
     exit_code = 1
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, hint: str | None = None, places: Iterable[tuple[str, ...]] = ()
+    ) -> None:
+        self.places = tuple(dict.fromkeys(places))
         self.message = _shown(message)
         self.hint = None if hint is None else _shown(hint)
         super().__init__(self.message if hint is None else f"{self.message}\n  {self.hint}")
 
-    def __reduce__(self) -> tuple[type[HedgerowError], tuple[str, str | None]]:
+    def __reduce__(self) -> tuple[type[HedgerowError], tuple[object, ...]]:
         """How it travels from another process."""
-        return type(self), (self.message, self.hint)
+        return type(self), (self.message, self.hint, self.places)
 
 
 def _shown(text: str) -> str:

@@ -43,6 +43,8 @@ def test_complaints_name_places_but_no_values(hedge: Hedge, ages: Path) -> None:
     assert done.exit_code == 4
     assert "age" in done.stderr and "3" in done.stderr
     assert "12345" not in done.stderr + done.stdout
+    done = hedge("check", ages / "schema.yaml", "--data", ages / "data.csv", "--json")
+    assert json.loads(done.stderr)["error"]["places"] == [["attributes", "age", "outside"]]
 
 
 def test_json_and_the_unit_of_protection(hedge: Hedge, ages: Path) -> None:
@@ -58,6 +60,7 @@ def test_an_error_as_json(hedge: Hedge, ages: Path) -> None:
     error = json.loads(done.stderr)["error"]
     assert done.exit_code == error["exit_code"] == 3
     assert error["kind"] == "SchemaError" and "schema.yaml:5" in error["message"]
+    assert error["places"] == [["attributes", "age", "hihg"]]
     assert done.stdout == ""
 
 

@@ -19,5 +19,7 @@ def test_a_message_keeps_all_scripts() -> None:
 
 
 def test_an_error_survives_the_way_from_another_process() -> None:
-    error = pickle.loads(pickle.dumps(UsageError("a\x1b", hint="b")))
+    places = [("attributes", "age", "low"), ("epsilon",)]
+    error = pickle.loads(pickle.dumps(UsageError("a\x1b", hint="b", places=places)))
     assert (type(error), error.message, error.hint) == (UsageError, "a\\x1b", "b")
+    assert list(error.places) == places

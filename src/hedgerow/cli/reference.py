@@ -30,7 +30,8 @@ _HEAD = """\
 
 Results go to standard output, everything else to standard error. With `--json` a command prints one
 JSON object. An error is then `{"error": {"kind", "message", "hint", "exit_code"}}` on standard
-error, with `warnings` in it if there were any. Progress is shown only on a terminal, as a share of
+error, with `warnings` in it if there were any, and `places`, the keys of the schema or the options
+that it is about, where these are known. Progress is shown only on a terminal, as a share of
 the work; with `HEDGEROW_PROGRESS=lines` in the environment it is written as lines of JSON to
 standard error. Warnings and errors about private data are for the holder of the data, not for
 recipients of a release.

@@ -205,6 +205,7 @@ names of columns (see columns 1, 2)
         f"(see {word} {places}{more})",
         hint="Put a line with the names of the columns before it. If these really are the names "
         "and nobody's values, say so with --trust-header (trust_header=True in Python).",
+        places=[("trust_header",), ("file", "header_row")],
     )
 
 

@@ -362,6 +362,7 @@ def open_csv(
         raise UsageError(
             "the delimiter must be a single ASCII character other than a quote or a line break",
             hint="Usual ones are a comma, a semicolon, a tab and a bar.",
+            places=[("delimiter",)],
         )
     if not isinstance(line_breaks, bool):
         raise UsageError(

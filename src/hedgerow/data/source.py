@@ -146,6 +146,7 @@ def check_names(names: Sequence[str], what: str) -> tuple[str, ...]:
                 hint="Name the column in the first line, or take it out of the data. If something "
                 "else stands before the names (such as `sep=;` or a title), tell their line: "
                 "`hedgerow init --header-row 2`, or `header_row: 2` below `file:` in a schema.",
+                places=[("file", "header_row")],
             )
     if len(set(stripped)) < len(stripped):
         first: dict[str, int] = {}

@@ -117,6 +117,7 @@ class Report:
             f"{source.what} breaks the schema (the first places are named):{''.join(lines)}",
             hint="Correct the data or the domain, or state in the schema what is to happen, "
             f"such as {choices} (`drop` leaves the record out).{told}",
+            places=[("attributes", column, what) for (column, what), _ in shown],
         )
 
     def warnings(self, source: Source, attributes: dict[str, Attribute]) -> list[str]:
@@ -447,6 +448,7 @@ def find_columns(
             "the schema. If something stands above them, such as a title, declare their line, such "
             "as `header_row: 3` below `file:`. If the delimiter is an unusual one, name it "
             "(--delimiter, delimiter=).",
+            places=[("file", "header_row"), ("delimiter",)],
         )
     if absent:
         spare = [name for name in source.names if name not in known]

@@ -87,6 +87,7 @@ def fault(kind: int, path: Path, line: int, line_breaks: bool) -> DataError:
         "closed, or name the delimiter if the first line does not tell it (--delimiter, "
         "delimiter=). If a title stands above the names, tell their line: --header-row 2 with "
         "`hedgerow init`, and `header_row: 2` below `file:` in a schema.",
+        places=[("delimiter",), ("file", "header_row")],
     )
 
 
@@ -135,6 +136,7 @@ def encoding_error(path: Path, line: int, encoding: str = "utf-8") -> DataError:
         hint="Save the file as UTF-8; spreadsheets call it 'CSV UTF-8'. Or tell how it is "
         "encoded: `hedgerow init --encoding cp1252`, or `encoding: cp1252` below `file:` in a "
         "schema.",
+        places=[("file", "encoding")],
     )
 
 
@@ -419,6 +421,7 @@ def find_header(
             hint="Give a CSV file (plain, gzipped or zipped), a workbook or a Parquet file. If it "
             "is text in UTF-16 without a byte order mark, declare `encoding: utf-16-le` or "
             "`encoding: utf-16-be` below `file:` in the schema.",
+            places=[("file", "encoding")],
         )
     try:
         line = content.decode("utf-8")
@@ -430,6 +433,7 @@ def find_header(
             "columns",
             hint="Correct --header-row of `hedgerow init`, or `header_row:` below `file:` in the "
             "schema; lines are counted from 1.",
+            places=[("file", "header_row")],
         )
     if not line:
         raise DataError(

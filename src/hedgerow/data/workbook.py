@@ -124,6 +124,7 @@ def _sheet(book: Any, path: Path, written: Layout) -> str:
         f"{path}: the workbook has {wrong}",
         hint="Name the one to read, with --sheet of `hedgerow init` or `sheet: ...` below `file:` "
         f"in a schema: {names}.",
+        places=[("file", "sheet")],
     )
 
 
@@ -139,6 +140,7 @@ def _header(records: Iterator[_Row], path: Path, written: Layout) -> _Row:
         f"{path}: {where} is empty, and must hold the names of the columns",
         hint="Name the right one: --sheet or --header-row of `hedgerow init`, `sheet:` or "
         "`header_row:` below `file:` in a schema.",
+        places=[("file", "sheet"), ("file", "header_row")],
     )
 
 

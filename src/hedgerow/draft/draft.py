@@ -803,7 +803,7 @@ def draft_text(sketch: Sketch | ItemSketch) -> str:
 
 def _entry(column: Column) -> list[str]:
     guess = column.guess
-    useless = f"{guess.useless[:1].upper()}{guess.useless[1:]}: drop it by {{role: identifier}}, "
+    useless = f"{guess.useless[:1].upper()}{guess.useless[1:]}: drop it (role: identifier), "
     useless += "unless it is publicly known that there are others."
     comment = f"{useless} {guess.comment}" if guess.useless else guess.comment
     if guess.settings is None:

@@ -289,7 +289,7 @@ _TAIL = 0.05  # of the range, if three quarters of the values lie in it: a long 
 _COUNTED = 20  # steps: fewer of them are counted one by one
 _CLOSED = (1, 7)  # a scale that is public by its shape, if all values occur; others are round
 _GRID = 2000  # about as many grid points as a draft should have
-_TOO_MANY = "It has too many values to list: to publish it, write a taxonomy of them."
+_TOO_MANY = "It has too many values to list: to publish it, group them in a taxonomy."
 _LEFT_OUT = (
     "Values that fewer than {fewest} rows have, or that look like free text, may be one person's "
     "and are not listed: {share} of its rows become other."
@@ -304,14 +304,14 @@ _STRAYS = "Some of its values are not numbers: they would be counted as other."
 _OTHERS = {"missing": "other", "outside": "other"}
 _NUMBER = r"^[+-]?(0|[1-9]\d*)(\.\d+)?$"
 _WRITTEN = {  # by the shape that most values have
-    _NUMBER: "Most of its values are numbers, and some are not: to publish "
-    "it, write {type: numeric, low: ..., high: ..., missing: other, outside: other}.",
+    _NUMBER: "Most of its values are numbers, and some are not: to publish it, give it bounds "
+    "(type: numeric, low, high) and count the others as other (missing: other, outside: other).",
     r"^[+-]?\d+,\d+$": "Most of its values have a decimal comma, and some are no numbers: to "
-    'publish it, write {type: numeric, low: ..., high: ..., step: ..., decimal: ",", missing: '
-    "other, outside: other}.",
+    'publish it, declare the comma (decimal: ","), give it bounds (type: numeric, low, high, step) '
+    "and count the others as other (missing: other, outside: other).",
     r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b": "Most of its values look like dates: to publish it, "
-    'write {type: numeric, low: ..., high: ..., step: 7, format: "%d.%m.%Y", missing: other, '
-    "outside: other} with their format.",
+    'say how they are written (format: "%d.%m.%Y"), give it a first and a last day (type: numeric, '
+    "low, high, step: 7) and count the others as other (missing: other, outside: other).",
 }
 _SPELLINGS = "It is written in several ways, which the rules merge."
 _GROUPS = "Its commas or points were taken for separators of thousands: is that so?"

@@ -159,9 +159,10 @@ NAMED = 4  # the rank of a column whose name says that it is about people
 _CERTAIN = 100  # fewer numbers than this can look like people's by chance
 
 _IF_SEVERAL = (
-    "if a person can have several rows, write {role: person, max_rows: 3} with a cap of your choice"
+    "if a person can have several rows, make it the person's column with a cap of your choice "
+    "(role: person, max_rows: 3)"
 )
-ASK_ABOUT_ATTRIBUTE = f"Does it number people? Then write {{role: identifier}}; {_IF_SEVERAL}."
+ASK_ABOUT_ATTRIBUTE = f"Does it number people? Then leave it out (role: identifier); {_IF_SEVERAL}."
 ASK_ABOUT_DROPPED = f"Does it identify people? Then, {_IF_SEVERAL}."
 REPEATED = ("it seems to identify people, and values repeat", "it may identify people too")
 """What the comment of a draft says about a column of people that have several rows."""
@@ -255,9 +256,9 @@ class People:
         if chosen:
             return (
                 f"{self.why}: {REPEATED[0]}. Choose from public "
-                "knowledge how many rows of one person may count (max_rows), and write "
-                "`unit: person` above. If it does not identify people, write "
-                "{role: identifier}."
+                "knowledge how many rows of one person may count (max_rows), and make the person "
+                "the unit (unit: person). If it does not identify people, leave it out (role: "
+                "identifier)."
             )
         if self.rank == 0:
             return f"{self.why}, so it is dropped. {ASK_ABOUT_DROPPED}"

@@ -156,7 +156,7 @@ def read_bounds(reply: str, dates: bool) -> dict[str, str]:
     if isinstance(grid, list):
         _, what, way = grid[0]
         raise UsageError(f"{what[:1].upper()}{what[1:]}.", hint=way)
-    for what, way in grid_faults(grid.low, grid.high, grid.step, grid.kind):
+    for _, what, way in grid_faults(grid.low, grid.high, grid.step, grid.kind):
         raise UsageError(f"{what[:1].upper()}{what[1:]}.", hint=way)
     if dates != (grid.kind == "date"):
         raise UsageError(f"These are not {'dates' if dates else 'numbers'}.", hint=hint)

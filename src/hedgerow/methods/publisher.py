@@ -380,6 +380,7 @@ def refuse_unready(schema: Schema) -> None:
             f"The schema {schema.name!r} is still a draft made from private data.",
             hint="Check every bound and value against public knowledge, and sign it: "
             "`hedgerow sign schema.yaml --name ...`. If it was signed, it has changed since.",
+            places=[("draft",)],
         )
     about = schema.metadata
     if schema.changed_since_signed:
@@ -389,6 +390,7 @@ def refuse_unready(schema: Schema) -> None:
             hint="If all of it is public knowledge as it is now, have it signed again: "
             "`hedgerow sign schema.yaml --name ...`. Or take reviewer, reviewed and signed out of "
             "its metadata.",
+            places=[("draft",)],
         )
     refuse_no_unit(schema)
 

@@ -103,12 +103,15 @@ class Budget:
         exact_delta = _exact("delta", delta)
         if exact_epsilon <= 0:
             raise UsageError(
-                "epsilon must be above 0.", hint="Common choices lie between 0.1 and 2."
+                "epsilon must be above 0.",
+                hint="Common choices lie between 0.1 and 2.",
+                places=[("epsilon",)],
             )
         if exact_epsilon > MOST_EPSILON:
             raise UsageError(
                 f"epsilon above {MOST_EPSILON} protects nobody.",
                 hint="Common choices lie between 0.1 and 2.",
+                places=[("epsilon",)],
             )
         if exact_epsilon.denominator > (scale := 10**MOST_DIGITS):
             exact_epsilon = Fraction(int(exact_epsilon * scale), scale)
@@ -116,18 +119,21 @@ class Budget:
             raise UsageError(
                 "delta must be at least 0 and below 0.01.",
                 hint="Take 0, or far less than 1 over the number of people, such as 1e-9.",
+                places=[("delta",)],
             )
         if exact_delta and exact_delta < Fraction(1, 10**30):
-            raise UsageError("delta is below 1e-30.", hint="Take 0 or a larger one.")
+            raise UsageError("delta is below 1e-30.", "Take 0 or a larger one.", [("delta",)])
         if exact_epsilon / rows < Fraction(1, 10**MOST_DIGITS):
             raise UsageError(
                 "epsilon leaves next to nothing for each row of a person.",
                 hint="Take a larger epsilon, or a smaller cap on rows per person.",
+                places=[("epsilon",), ("max_rows",)],
             )
         if (exact_epsilon / rows).denominator > MOST_ROW_TERM:
             raise UsageError(
                 "epsilon has too many decimals to be divided among the rows of one person.",
                 hint="Use fewer decimals, or a rounder cap on rows per person.",
+                places=[("epsilon",), ("max_rows",)],
             )
         return Budget(exact_epsilon, exact_delta, rows)
 
@@ -206,6 +212,7 @@ def _exact(name: str, value: Number) -> Fraction:
         raise UsageError(
             f"{name} must be a finite number.",
             hint=_WRITTEN.get(name, "Write it like 1, 0.5 or 1/3."),
+            places=[(name,)],
         ) from None
 
 

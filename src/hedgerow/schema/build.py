@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -86,40 +86,63 @@ __all__ = ["load_schema", "schema_from_dict", "schema_from_text"]
 _INTEGER = re.compile(r"[+-]?\d{1,30}", re.ASCII)
 _SHAPES = "Write {range: [1, 99]}, a list [a, b, c], or the path of a file with one item per line."
 
+_UNIVERSE = ("items", "universe")
+
 Universe = range | tuple[str, ...] | Taxonomy
 
 
-@dataclass(kw_only=True)
-class ItemsSource:
-    """Where the items were written: the file, the folder of other files, lines and faults."""
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where something was written, and what is wrong with it.
+
+    Args:
+        file: The file.
+        folder: The folder of other files.
+        report: Takes faults and warnings.
+        lines: The lines of keys, by their paths.
+        shared: Taxonomies by name.
+        place: The path of the keys that it stands under.
+        subject: What messages begin with.
+    """
 
     file: str | None
     folder: Path | None
-    lines: Mapping[tuple[str, ...], int | None]
-    report: Report
-    shared: Mapping[str, Shared]
+    report: Report = field(default_factory=Report)
+    lines: dict[tuple[str, ...], int | None] = field(default_factory=dict)
+    shared: Mapping[str, Shared] = field(default_factory=dict)
+    place: tuple[str, ...] = ()
+    subject: str = ""
 
-    def line(self, key: str | None = None) -> int | None:
-        """The line of a key, or of `items:` itself."""
-        whole = self.lines.get(("items",))
-        return whole if key is None else self.lines.get(("items", key), whole)
+    def below(self, *place: str, subject: str) -> Source:
+        """A part of it."""
+        return replace(self, place=place, subject=subject)
 
-    def fault(self, key: str, what: str, hint: str) -> None:
+    def line(self, *keys: str) -> int | None:
+        """The line of a key, or of what it stands under."""
+        path = (*self.place, *keys)
+        known = (path[:n] for n in range(len(path), 0, -1) if path[:n] in self.lines)
+        return self.lines.get(next(known, ()))
+
+    def fault(self, what: str, hint: str, *keys: str) -> None:
         """Adds a fault at a key."""
-        self.report.fault(f"items: {what}", hint, self.file, self.line(key))
+        place = (*self.place, *keys)
+        self.report.fault(self._about(what), hint, self.file, self.line(*keys), *place)
 
-    def warn(self, key: str, what: str, hint: str) -> None:
+    def warn(self, what: str, hint: str, *keys: str) -> None:
         """Adds a warning at a key."""
-        self.report.warn(f"items: {what}", hint, self.file, self.line(key))
+        self.report.warn(self._about(what), hint, self.file, self.line(*keys))
+
+    def _about(self, what: str) -> str:
+        return f"{self.subject}: {what}" if self.subject else what
 
 
-def build_items(model: ItemsModel, source: ItemsSource) -> Items | None:
+def build_items(model: ItemsModel, source: Source) -> Items | None:
     """Reads the universe and checks the rules; None, and faults in the report, if it has some."""
     before = len(source.report.faults)
     universe = _universe_or_taxonomy(model, source)
     if model.taxonomy is not None and model.fan_out is not None:
         what = "a taxonomy itself says how items are grouped"
-        source.fault("fan_out", what, "Remove fan_out, or the taxonomy.")
+        source.fault(what, "Remove fan_out, or the taxonomy.", "fan_out")
     if universe is None or len(source.report.faults) > before:
         return None
     items = Items(
@@ -133,28 +156,28 @@ def build_items(model: ItemsModel, source: ItemsSource) -> Items | None:
         person=model.person,
         item=model.item,
     )
-    for fault in items_faults(items):
-        source.fault(*fault)
+    for key, what, hint in items_faults(items):
+        source.fault(what, hint, key)
     if len(source.report.faults) > before:
         return None
     if items.size == 1:
         what = "the universe has a single item, so a release can only count its records"
-        source.warn("universe", what, "Nothing to do if that is meant.")
+        source.warn(what, "Nothing to do if that is meant.", "universe")
     if items.max_items is not None and items.max_items > items.size:
         what = "max_items is larger than the universe, so it caps nothing"
-        source.warn("max_items", what, f"Write at most {items.size}.")
+        source.warn(what, f"Write at most {items.size}.", "max_items")
     return items
 
 
-def _universe_or_taxonomy(model: ItemsModel, source: ItemsSource) -> Universe | None:
+def _universe_or_taxonomy(model: ItemsModel, source: Source) -> Universe | None:
     if model.universe is not None and model.taxonomy is not None:
         what = "it has a universe and also a taxonomy"
-        source.fault("taxonomy", what, "Keep one: a taxonomy's leaves are the universe.")
+        source.fault(what, "Keep one: a taxonomy's leaves are the universe.", "taxonomy")
         return None
     if model.taxonomy is not None:
         return _taxonomy(model.taxonomy, model.root, source)
     if model.root is not None:
-        source.fault("root", "root is for taxonomies only", "Remove it.")
+        source.fault("root is for taxonomies only", "Remove it.", "root")
         return None
     node: Node | None = model.universe
     if isinstance(node, Text) and not node.is_nothing and node.value.strip():
@@ -163,11 +186,11 @@ def _universe_or_taxonomy(model: ItemsModel, source: ItemsSource) -> Universe | 
         return _range(node, source)
     if isinstance(node, ListNode):
         return _list(node, source)
-    source.fault("universe", "it has neither a universe nor a taxonomy", _SHAPES)
+    source.fault("it has neither a universe nor a taxonomy", _SHAPES, "universe")
     return None
 
 
-def _taxonomy(node: Node, root: str | None, source: ItemsSource) -> Taxonomy | None:
+def _taxonomy(node: Node, root: str | None, source: Source) -> Taxonomy | None:
     found = Report()
     tree = read_tree(Shared(node, source.file, source.folder), root, source.shared, found)
     file, branch = tree.file, tree.branch
@@ -177,14 +200,14 @@ def _taxonomy(node: Node, root: str | None, source: ItemsSource) -> Taxonomy | N
     taxonomy = None if branch is None or found.faults else grow(branch, file, found)
     if taxonomy is not None and taxonomy.height == 0:
         found.warnings.clear()  # that there is a single item is told in our own words
-    source.report.take(found, "items")
+    source.report.take(found, "items", "items", "taxonomy")
     return None if found.faults else taxonomy
 
 
-def _range(node: Entries, source: ItemsSource) -> range | None:
+def _range(node: Entries, source: Source) -> range | None:
     ends = node.pairs[0][1] if len(node.pairs) == 1 else None
     if ends is None or node.pairs[0][0].value != "range":
-        source.fault("universe", "universe is neither a range nor a list", _SHAPES)
+        source.fault("universe is neither a range nor a list", _SHAPES, "universe")
         return None
     texts = [
         end.value.strip()
@@ -193,38 +216,38 @@ def _range(node: Entries, source: ItemsSource) -> range | None:
     ]
     if not isinstance(ends, ListNode) or len(texts) != 2 or len(ends.items) != 2:
         what = "range is not a pair of whole numbers"
-        source.fault("universe", what, "Write the first and the last, such as {range: [1, 99]}.")
+        source.fault(what, "Write the first and the last, such as {range: [1, 99]}.", "universe")
         return None
     low, high = map(int, texts)
     wrong = range_fault(low, high)
     if wrong is not None:  # before a range that Python itself could not measure is made
-        source.fault("universe", *wrong)
+        source.fault(*wrong, "universe")
         return None
     return range(low, high + 1)
 
 
-def _list(node: ListNode, source: ItemsSource) -> tuple[str, ...] | None:
+def _list(node: ListNode, source: Source) -> tuple[str, ...] | None:
     texts = [item for item in node.items if isinstance(item, Text)]
     if not texts or len(texts) != len(node.items):
-        source.fault("universe", "universe is not a list of items", _SHAPES)
+        source.fault("universe is not a list of items", _SHAPES, "universe")
         return None
     placed = [(text.value, text.line) for text in texts]
     return _labels(placed, source.file, source)
 
 
-def _from_file(written: Text, source: ItemsSource) -> tuple[str, ...] | None:
+def _from_file(written: Text, source: Source) -> tuple[str, ...] | None:
     if source.folder is None:
         what = "universe names a file, but no folder to look in was given"
-        source.fault("universe", what, "Pass folder=, or put the list of items itself there.")
+        source.fault(what, "Pass folder=, or put the list of items itself there.", "universe")
         return None
     path = source.folder / written.value
     found = Report()
     if not os.path.isfile(path):  # which knows no errors, whatever the path
         hint = "Check the path; it is looked for beside the schema file."
-        source.fault("universe", f"there is no file {str(path)!r} with the universe", hint)
+        source.fault(f"there is no file {str(path)!r} with the universe", hint, "universe")
         return None
     text = read_text(path, found)
-    source.report.take(found, "items")
+    source.report.take(found, "items", "items", "universe")
     if text is None:
         return None
     # Not splitlines, which also breaks at characters that only look like line breaks.
@@ -234,7 +257,7 @@ def _from_file(written: Text, source: ItemsSource) -> tuple[str, ...] | None:
 
 
 def _labels(
-    placed: Sequence[tuple[str, int | None]], file: str | None, source: ItemsSource
+    placed: Sequence[tuple[str, int | None]], file: str | None, source: Source
 ) -> tuple[str, ...]:
     """The labels; complains about blank and repeated ones, by their lines."""
     first: dict[str, int | None] = {}
@@ -242,11 +265,11 @@ def _labels(
     for label, line in placed:
         wrong = label_fault(label)
         if wrong is not None:
-            source.report.fault(f"items: {wrong[0]}", wrong[1], file, line)
+            source.report.fault(f"items: {wrong[0]}", wrong[1], file, line, *_UNIVERSE)
         elif label in first:
             where = "" if first[label] is None else f" (first on line {first[label]})"
             what = f"items: the item {label!r} is repeated{where}"
-            source.report.fault(what, "Keep one of the two.", file, line)
+            source.report.fault(what, "Keep one of the two.", file, line, *_UNIVERSE)
         else:
             first[label] = line
         if label != label.strip() and not spaced:
@@ -263,26 +286,9 @@ _SHOWN = 10  # of faults that are all alike
 _RECODE = "Write rules and what they lead to, such as  390-459: Circulatory."
 
 
-@dataclass(frozen=True, kw_only=True)
-class ColumnSource:
-    """Where a column was written: the file, the folder of other files, lines, shared taxonomies."""
-
-    file: str | None
-    folder: Path | None
-    line: Callable[[str | None], int | None]
-    shared: Mapping[str, Shared]
-
-
-def build_values(
-    column: CategoricalModel, source: ColumnSource, found: Report
-) -> tuple[Taxonomy, Reading]:
-    """The taxonomy of a column, and how its values are read.
-
-    Args:
-        column: The column.
-        source: Where it was written.
-        found: Takes the faults. After one, what is returned is a stand-in.
-    """
+def build_values(column: CategoricalModel, source: Source) -> tuple[Taxonomy, Reading]:
+    """The taxonomy of a column, and how its values are read; a stand-in if there are faults."""
+    found = Report()  # without those of other columns
     for key in ("values", "taxonomy", "recode"):
         text = typed_text(getattr(column, key))
         if text is not None:
@@ -292,6 +298,7 @@ def build_values(
     own, paths = _rules(column.recode, source, found)
     tree = _tree(column, paths, source, found)
     branch = tree.branch
+    taxonomy, reading = None, Reading()
     if branch is not None and not found.faults:
         other = OTHER in (column.missing, column.outside)
         if other and has_leaf(branch, OTHER) and OTHER not in {rule.leaf for rule in own}:
@@ -301,7 +308,7 @@ def build_values(
                 "catches are counted with those that really have this value",
                 "Nothing to do if that is meant; else choose another rule, or rename the value.",
                 source.file,
-                source.line(None),
+                source.line(),
             )
         taxonomy = grow(branch, tree.file, found, other=other)
         _check_values(column, taxonomy, source, found)
@@ -317,15 +324,17 @@ def build_values(
             else:
                 file = source.file if place < len(own) else tree.file
                 found.fault(what, hint, file, rules[place].line)
-        if not found.faults:
-            return taxonomy, reading
-    return Taxonomy.flat(("a", "b")), Reading()
+    key = "values" if column.taxonomy is None else "taxonomy"
+    source.report.take(found, source.subject, *source.place, key)
+    if taxonomy is None or found.faults:
+        return Taxonomy.flat(("a", "b")), Reading()
+    return taxonomy, reading
 
 
 def _tree(
     column: CategoricalModel,
     paths: list[tuple[list[str], int | None]],
-    source: ColumnSource,
+    source: Source,
     found: Report,
 ) -> Tree:
     root, file = column.root, source.file
@@ -341,7 +350,7 @@ def _tree(
     elif column.recode is None:
         hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
         what = "it has neither values nor a taxonomy"
-        found.fault(what, hint, file, source.line(None))
+        found.fault(what, hint, file, source.line())
         return Tree(file)
     else:
         return Tree(file)
@@ -353,7 +362,7 @@ def _tree(
 
 
 def _rules(
-    node: Node | None, source: ColumnSource, found: Report
+    node: Node | None, source: Source, found: Report
 ) -> tuple[list[RuleLine], list[tuple[list[str], int | None]]]:
     """The rules of `recode:`, and each leaf with its groups."""
     rules: list[RuleLine] = []
@@ -383,7 +392,7 @@ def _without_repeats(
     return [path for path in paths if len(path[0]) > 1 or path[0][0] not in known]
 
 
-def _listed(column: CategoricalModel, source: ColumnSource, found: Report) -> list[list[Branch]]:
+def _listed(column: CategoricalModel, source: Source, found: Report) -> list[list[Branch]]:
     node = column.values
     items = node.items if isinstance(node, ListNode) else []
     texts = [item for item in items if isinstance(item, Text)]
@@ -394,7 +403,7 @@ def _listed(column: CategoricalModel, source: ColumnSource, found: Report) -> li
 
 
 def _check_values(
-    column: CategoricalModel, taxonomy: Taxonomy, source: ColumnSource, found: Report
+    column: CategoricalModel, taxonomy: Taxonomy, source: Source, found: Report
 ) -> None:
     """Values beside a taxonomy are a check on it."""
     if column.values is None or column.taxonomy is None:
@@ -433,83 +442,69 @@ def schema_from_text(text: str, path: Path) -> Schema:
     node = parse_yaml(text, str(path), report)
     raise_faults(report.faults)
     assert node is not None  # or there was a fault
-    return _Builder(file=str(path), folder=path.parent, report=report).build(node)
+    return _Builder(Source(file=str(path), folder=path.parent, report=report)).build(node)
 
 
 def schema_from_dict(document: Mapping[str, Any], folder: Path | None) -> Schema:
     """Builds a schema from its dictionary form; see Schema.from_dict."""
-    return _Builder(file=None, folder=folder, report=Report()).build(from_python(document))
+    return _Builder(Source(file=None, folder=folder)).build(from_python(document))
 
 
-@dataclass(kw_only=True)
+@dataclass
 class _Builder:
-    file: str | None
-    folder: Path | None
-    report: Report
-    lines: dict[tuple[str, ...], int | None] = field(default_factory=dict)
-    shared: dict[str, Shared] = field(default_factory=dict)
+    source: Source
     partial: bool = False  # what pydantic complained about was left out
 
     def build(self, node: Node) -> Schema:
+        source = self.source
         document = self._plain(node, ())
         try:
             model = SchemaModel.model_validate(document)
         except ValidationError as error:
-            report_complaints(error, self.lines, self.file, self.report)
+            report_complaints(error, source.lines, source.file, source.report)
             self.partial = True
             model = self._without(document, error)
         self._attributes_or_items(model)
-        own = Shared(model.taxonomies, self.file, self.folder)
-        self.shared = read_shared(own, model.include, self.lines, self.report)
-        metadata, layout = self._metadata(model), self._layout(model)
+        own = Shared(model.taxonomies, source.file, source.folder)
+        shared = read_shared(own, model.include, source.lines, source.report)
+        self.source = source = replace(source, shared=shared)
+        common: dict[str, Any] = {
+            "name": model.name,
+            "unit": model.unit,
+            "draft": model.draft,
+            "began_as_draft": model.began_as_draft,
+            "metadata": self._metadata(model),
+            "file": self._layout(model),
+        }
         if model.items is not None:
             for key in {"tables", "rules"} & model.model_fields_set:
-                what, line = (
-                    f"{key} are about columns, and the schema has items",
-                    self.lines.get((key,)),
-                )
-                self.report.fault(what, f"Remove {key}.", self.file, line)
-            source = ItemsSource(
-                file=self.file,
-                folder=self.folder,
-                lines=self.lines,
-                report=self.report,
-                shared=self.shared,
-            )
-            items = build_items(model.items, source)
-            self._name(model)
-            self._unit(model, model.items.person)
-            raise_faults(self.report.faults)
-            return self._reviewed(Schema(
-                name=model.name,
-                unit=model.unit,
-                draft=model.draft,
-                began_as_draft=model.began_as_draft,
-                items=items,
-                metadata=metadata,
-                file=layout,
-            ))  # fmt: skip
+                what = f"{key} are about columns, and the schema has items"
+                source.fault(what, f"Remove {key}.", key)
+            items = build_items(model.items, source.below("items", subject="items"))
+            self._name_and_unit(model, model.items.person)
+            return self._reviewed(Schema(items=items, **common))
         attributes: list[Attribute] = []
         targets: list[Categorical] = []
         identifiers: list[str] = []
         people: list[Person] = []
         for name, column in model.attributes.items():
+            here = self._column(name)
             published = isinstance(column, Published)
             wrong = column_fault(name, published)
             if wrong is not None:
-                self._fault(name, *wrong)
+                here.fault(*wrong)
             if isinstance(column, NumericModel):
-                numeric = self._numeric(name, column)
-                self._choices(numeric, column.role)
+                numeric = _numeric(here, name, column)
+                _check_choices(here, numeric, column.role)
                 if numeric is not None and (column.role == "class" or column.bands):
-                    targets += self._in_bands(numeric, column)
+                    targets += _in_bands(here, numeric, column)
                 else:
                     attributes += [] if numeric is None else [numeric]
             elif isinstance(column, CategoricalModel | BooleanModel):
-                categorical = self._categorical(name, column)
-                self._choices(categorical, column.role)
+                categorical = _categorical(here, name, column)
+                _check_choices(here, categorical, column.role)
                 if column.role == "class":
-                    targets.append(self._as_class(categorical))
+                    targets.append(_as_class(here, categorical))
                 else:
                     attributes.append(categorical)
             elif isinstance(column, PersonModel):
@@ -521,36 +516,27 @@ class _Builder:
             if attribute.group and groups.count(attribute.group) == 1:
                 what = f"no other attribute is in the group {attribute.group!r}"
                 hint = "Write the same group for all of its members, or leave it out."
-                self._warn(attribute.name, what, hint)
+                self._column(attribute.name).warn(what, hint)
         self._one_of("class", [target.name for target in targets])
         self._one_of("person", [person.column for person in people])
-        self._name(model)
-        self._unit(model, people[0].column if people else None)
-        raise_faults(self.report.faults)
+        self._name_and_unit(model, people[0].column if people else None)
         if not attributes:
             hint = "Describe at least one column that is not the class, a person or an identifier."
-            line = self.lines.get(("attributes",))
-            self.report.fault("there is no attribute to publish", hint, self.file, line)
-            raise_faults(self.report.faults)
+            source.fault("there is no attribute to publish", hint, "attributes")
+            raise_faults(source.report.faults)
         schema = Schema(
-            name=model.name,
-            unit=model.unit,
             attributes=tuple(attributes),
             target=targets[0] if targets else None,
             identifiers=tuple(identifiers),
             person=people[0] if people else None,
-            draft=model.draft,
-            began_as_draft=model.began_as_draft,
-            metadata=metadata,
-            file=layout,
+            **common,
         )
         tables, wrong_tables = read_tables(model.tables, schema)
         rules, wrong_rules = read_rules(model.rules, schema)
         for key, complaints in (("tables", wrong_tables), ("rules", wrong_rules)):
             for number, what, hint in complaints:
-                line = self.lines.get((key, str(number)), self.lines.get((key,)))
-                self.report.fault(f"{key}, number {number + 1}: {what}", hint, self.file, line)
-        raise_faults(self.report.faults)
+                source.fault(f"{key}, number {number + 1}: {what}", hint, key, str(number))
+        raise_faults(source.report.faults)
         if tables or rules:
             schema = replace(schema, tables=tuple(tables), rules=tuple(rules))
         return self._reviewed(schema)
@@ -558,14 +544,14 @@ class _Builder:
     def _reviewed(self, schema: Schema) -> Schema:
         """The schema with its warnings; a draft if it is a file and not what was signed off."""
         about = schema.metadata
-        if self.file is not None and schema.changed_since_signed:
+        if self.source.file is not None and schema.changed_since_signed:
             what = f"the schema has changed since {about.reviewer} signed it off on "
             what += f"{about.reviewed}, so it counts as a draft"
             hint = "Files with taxonomies belong to it. If all of it is public knowledge as it is "
             hint += "now, sign it again: `hedgerow sign schema.yaml --name ...`."
-            self.report.warn(what, hint, self.file, self.lines.get(("metadata", "signed")))
+            self.source.warn(what, hint, "metadata", "signed")
             schema = replace(schema, draft=True, metadata=about.unsigned)
-        return replace(schema, warnings=tuple(map(str, merged(self.report.warnings))))
+        return replace(schema, warnings=tuple(map(str, merged(self.source.report.warnings))))
 
     def _without(self, document: Any, error: ValidationError) -> SchemaModel:
         """The rest of a document with faults, so that those of the rest are told with them."""
@@ -577,18 +563,27 @@ class _Builder:
         try:
             rest = SchemaModel.model_validate(document)
         except ValidationError:
-            raise_faults(self.report.faults)
+            raise_faults(self.source.report.faults)
             raise AssertionError from error  # every complaint is a fault
         if not rest.attributes and rest.items is None:
-            raise_faults(self.report.faults)
+            raise_faults(self.source.report.faults)
         return rest
 
-    def _name(self, model: SchemaModel) -> None:
-        line = self.lines.get(("name",))
+    def _column(self, name: str) -> Source:
+        return self.source.below("attributes", name, subject=f"attribute {name!r}")
+
+    def _name_and_unit(self, model: SchemaModel, person: str | None) -> None:
+        """Looks at what is left; raises if there are faults by now."""
         if not model.name.strip():
-            self.report.fault("the name is blank", "Give the table a name.", self.file, line)
+            self.source.fault("the name is blank", "Give the table a name.", "name")
         elif (wrong := label_fault(model.name)) is not None:
-            self.report.fault(*wrong, self.file, line)
+            self.source.fault(*wrong, "name")
+        wrong = unit_fault(model.unit, person, items=model.items is not None)
+        if self.source.report.faults and ("unit",) not in self.source.lines:
+            wrong = NO_UNIT  # else it may come later
+        if wrong is not None and not (self.partial and person is None and model.unit):
+            self.source.fault(*wrong, "unit")
+        raise_faults(self.source.report.faults)
 
     def _metadata(self, model: SchemaModel) -> Metadata:
         told = {} if model.metadata is None else model.metadata.model_dump(exclude_none=True)
@@ -596,8 +591,7 @@ class _Builder:
             told["unit_name"] = tuple(told["unit_name"])
         wrong = faults_of(told)
         for key, what, hint in wrong:
-            line = self.lines.get(("metadata", key), self.lines.get(("metadata",)))
-            self.report.fault(f"metadata: {what}", hint, self.file, line)
+            self.source.fault(f"metadata: {what}", hint, "metadata", key)
         return Metadata() if wrong else Metadata(**told)
 
     def _layout(self, model: SchemaModel) -> Layout:
@@ -607,29 +601,21 @@ class _Builder:
             decimal=written.decimal or "", thousands=written.thousands or "",
         )  # fmt: skip
         for key, what, hint in layout_faults(layout, items=model.items is not None):
-            line = self.lines.get(("file", key), self.lines.get(("file",)))
-            self.report.fault(f"file: {what}", hint, self.file, line)
+            self.source.fault(f"file: {what}", hint, "file", key)
         return layout
 
-    def _unit(self, model: SchemaModel, person: str | None) -> None:
-        wrong = unit_fault(model.unit, person, items=model.items is not None)
-        if self.report.faults and ("unit",) not in self.lines:  # else it may come later
-            wrong = NO_UNIT
-        if wrong is not None and not (self.partial and person is None and model.unit):
-            self.report.fault(*wrong, self.file, self.lines.get(("unit",)))
-
     def _attributes_or_items(self, model: SchemaModel) -> None:
-        given, before = model.model_fields_set, len(self.report.faults)
+        given, before = model.model_fields_set, len(self.source.report.faults)
         if {"attributes", "items"} <= given:
-            self.report.fault(*BOTH, self.file, self.lines.get(("items",)))
+            self.source.fault(*BOTH, "items")
         elif "items" in given and model.items is None:
             hint = "Write, for example, items: {universe: {range: [1, 99]}}."
-            self.report.fault("items says nothing", hint, self.file, self.lines.get(("items",)))
+            self.source.fault("items says nothing", hint, "items")
         elif not {"attributes", "items"} & given:
             hint = "Add the columns below a line  attributes:, or for transactions a line  items:."
-            self.report.fault("the key 'attributes' is missing", hint, self.file)
-        if len(self.report.faults) > before:  # there is nothing to go on with
-            raise_faults(self.report.faults)
+            self.source.fault("the key 'attributes' is missing", hint)
+        if len(self.source.report.faults) > before:  # there is nothing to go on with
+            raise_faults(self.source.report.faults)
 
     def _plain(self, node: Node, place: tuple[str, ...]) -> Any:
         """What pydantic sees of the document; remembers the line of each key."""
@@ -637,155 +623,139 @@ class _Builder:
             return None if node.is_nothing else node.value
         if isinstance(node, ListNode):
             if len(place) == 1:
-                self.lines |= {(*place, str(n)): one.line for n, one in enumerate(node.items)}
+                self.source.lines.update(
+                    {(*place, str(n)): one.line for n, one in enumerate(node.items)}
+                )
             return [self._plain(item, place) for item in node.items]
         document = {}
         for key, below in node.pairs:
             inner = (*place, key.value)
-            self.lines[inner] = key.line
+            self.source.lines[inner] = key.line
             raw = len(place) == 2 and place[0] == "attributes" and key.value in _AS_WRITTEN
             raw = raw or (place == ("items",) and key.value in ("universe", "taxonomy"))
             raw = raw or (not place and key.value in ("include", "taxonomies"))
             document[key.value] = below if raw else self._plain(below, inner)
         return document
 
-    def _fault(self, name: str, what: str, hint: str, key: str | None = None) -> None:
-        place = ("attributes", name) if key is None else ("attributes", name, key)
-        line = self.lines.get(place, self.lines.get(place[:2]))
-        self.report.fault(f"attribute {name!r}: {what}", hint, self.file, line)
-
-    def _warn(self, name: str, what: str, hint: str) -> None:
-        line = self.lines.get(("attributes", name))
-        self.report.warn(f"attribute {name!r}: {what}", hint, self.file, line)
-
     def _one_of(self, role: str, names: list[str]) -> None:
         for name in names[1:]:
             what = f"there is already a column with the role {role}, {names[0]!r}"
-            self._fault(name, what, "Keep the role on one of them.", "role")
+            self._column(name).fault(what, "Keep the role on one of them.", "role")
 
-    def _numeric(self, name: str, column: NumericModel) -> Numeric | None:
-        texts = {"low": column.low, "high": column.high, "step": column.step}
-        grid = read_grid(texts)
-        if isinstance(grid, list):
-            for key, what, hint in grid:
-                self._fault(name, what, hint, key)
+
+def _numeric(here: Source, name: str, column: NumericModel) -> Numeric | None:
+    texts = {"low": column.low, "high": column.high, "step": column.step}
+    grid = read_grid(texts)
+    if isinstance(grid, list):
+        for key, what, hint in grid:
+            here.fault(what, hint, key)
+        return None
+    wrong = grid_faults(grid.low, grid.high, grid.step, grid.kind)
+    for key, what, hint in wrong:
+        here.fault(what, hint, key)
+    if wrong:
+        return None
+    common = [(text, read_number(text.strip())) for text in column.common]
+    for text, number in common:
+        if number is None or (number[1] == "date") != (grid.kind == "date"):
+            what = f"common names {text!r}, which is not written as low and high are"
+            here.fault(what, "Write it like them, or leave it out.", "common")
             return None
-        wrong = grid_faults(grid.low, grid.high, grid.step, grid.kind)
-        for what, hint in wrong:
-            self._fault(name, what, hint, what.split()[0])  # a grid's faults begin with their key
-        if wrong:
-            return None
-        common = [(text, read_number(text.strip())) for text in column.common]
-        for text, number in common:
-            if number is None or (number[1] == "date") != (grid.kind == "date"):
-                what = f"common names {text!r}, which is not written as low and high are"
-                self._fault(name, what, "Write it like them, or leave it out.", "common")
-                return None
-        attribute = Numeric(
-            name, low=grid.low, high=grid.high, step=grid.step, kind=grid.kind,
-            missing=column.missing, outside=column.outside,
-            scale=column.scale, common=tuple(number[0] for _, number in common if number),
-            **self._notation(name, column, grid.kind), **self._in_choices(name, column),
-        )  # fmt: skip
-        for found in (
-            notation_fault(attribute.decimal, attribute.thousands),
-            format_fault(attribute.format, attribute.kind),
-            *(grouped_fault(key, text or "", attribute.thousands, grid.step)
-              for key, text in texts.items()),
-        ):  # fmt: skip
-            if found is not None:
-                self._fault(name, *found, found[0].split()[0])
-        if attribute.grid == 1:
-            self._warn(
-                name,
-                "step is larger than the distance from low to high, so it can never be split",
-                "Choose a smaller step.",
-            )
-        return attribute
+    attribute = Numeric(
+        name, low=grid.low, high=grid.high, step=grid.step, kind=grid.kind,
+        missing=column.missing, outside=column.outside,
+        scale=column.scale, common=tuple(number[0] for _, number in common if number),
+        **_notation(here, column, grid.kind), **_in_choices(here, column),
+    )  # fmt: skip
+    written = {
+        "decimal": notation_fault(attribute.decimal, attribute.thousands),
+        "format": format_fault(attribute.format, attribute.kind),
+    }
+    for key, bound in texts.items():
+        written[key] = grouped_fault(key, bound or "", attribute.thousands, grid.step)
+    for key, fault in written.items():
+        if fault is not None:
+            here.fault(*fault, key)
+    if attribute.grid == 1:
+        what = "step is larger than the distance from low to high, so it can never be split"
+        here.warn(what, "Choose a smaller step.")
+    return attribute
 
-    def _notation(self, name: str, column: NumericModel, kind: str) -> dict[str, Any]:
-        """How values are written, as far as the column says it."""
-        if kind == "date":
-            for key in ("decimal", "thousands"):
-                if getattr(column, key):
-                    hint = "Remove it; `format:` says how dates are written."
-                    self._fault(name, f"{key} is for numbers, and these are dates", hint, key)
-            return {"format": column.format or ""}
-        told = {"decimal": column.decimal, "thousands": column.thousands, "format": column.format}
-        return {key: text or "" for key, text in told.items()}
 
-    def _in_bands(self, numeric: Numeric, column: NumericModel) -> list[Categorical]:
-        """A class of numbers: each band is a value."""
-        name, found = numeric.name, [read_number(text.strip()) for text in column.bands]
-        if column.role != "class" or not found:
-            what = "bands are for the class alone, and a class of numbers needs them"
-            self._fault(name, what, "Write role: class and, for example, bands: [20, 40].", "role")
-            return []
-        dates = numeric.kind == "date"
-        starts = [n[0] for n in found if n is not None and (n[1] == "date") == dates]
-        inside = all(numeric.low < start <= numeric.high for start in starts)
-        if len(starts) < len(found) or not inside or sorted(set(starts)) != starts:
-            what = "bands are not increasing numbers above low and up to high"
-            self._fault(name, what, "Name where each band but the first begins.", "bands")
-            return []
-        codes = [0, *(math.ceil((start - numeric.low) / numeric.step) for start in starts)]
-        between = any((start - numeric.low) % numeric.step for start in starts)
-        if between or codes[-1] >= numeric.grid:
-            what = "a band begins between two steps"
-            self._fault(name, what, "Let bands begin at low plus whole steps.", "bands")
-            return []
-        return [in_bands(numeric, codes)]
+def _notation(here: Source, column: NumericModel, kind: str) -> dict[str, Any]:
+    """How values are written, as far as the column says it."""
+    if kind == "date":
+        for key in ("decimal", "thousands"):
+            if getattr(column, key):
+                hint = "Remove it; `format:` says how dates are written."
+                here.fault(f"{key} is for numbers, and these are dates", hint, key)
+        return {"format": column.format or ""}
+    told = {"decimal": column.decimal, "thousands": column.thousands, "format": column.format}
+    return {key: text or "" for key, text in told.items()}
 
-    def _categorical(self, name: str, column: CategoricalModel | BooleanModel) -> Categorical:
-        if isinstance(column, BooleanModel):
-            other = OTHER in (column.missing, column.outside)
-            taxonomy = Taxonomy.flat((*BOOLEAN_LABELS, OTHER) if other else BOOLEAN_LABELS)
-            return Categorical(
-                name, taxonomy, missing=column.missing, outside=column.outside, boolean=True,
-                **self._in_choices(name, column),
-            )  # fmt: skip
 
-        def line(key: str | None) -> int | None:
-            whole = self.lines.get(("attributes", name))
-            return whole if key is None else self.lines.get(("attributes", name, key), whole)
+def _in_bands(here: Source, numeric: Numeric, column: NumericModel) -> list[Categorical]:
+    """A class of numbers: each band is a value."""
+    numbers = [read_number(text.strip()) for text in column.bands]
+    if column.role != "class" or not numbers:
+        what = "bands are for the class alone, and a class of numbers needs them"
+        here.fault(what, "Write role: class and, for example, bands: [20, 40].", "role")
+        return []
+    dates = numeric.kind == "date"
+    starts = [n[0] for n in numbers if n is not None and (n[1] == "date") == dates]
+    inside = all(numeric.low < start <= numeric.high for start in starts)
+    if len(starts) < len(numbers) or not inside or sorted(set(starts)) != starts:
+        what = "bands are not increasing numbers above low and up to high"
+        here.fault(what, "Name where each band but the first begins.", "bands")
+        return []
+    codes = [0, *(math.ceil((start - numeric.low) / numeric.step) for start in starts)]
+    between = any((start - numeric.low) % numeric.step for start in starts)
+    if between or codes[-1] >= numeric.grid:
+        what = "a band begins between two steps"
+        here.fault(what, "Let bands begin at low plus whole steps.", "bands")
+        return []
+    return [in_bands(numeric, codes)]
 
-        found = Report()
-        source = ColumnSource(file=self.file, folder=self.folder, line=line, shared=self.shared)
-        taxonomy, reading = build_values(column, source, found)
-        self.report.take(found, f"attribute {name!r}")
+
+def _categorical(here: Source, name: str, column: CategoricalModel | BooleanModel) -> Categorical:
+    if isinstance(column, BooleanModel):
+        other = OTHER in (column.missing, column.outside)
+        taxonomy = Taxonomy.flat((*BOOLEAN_LABELS, OTHER) if other else BOOLEAN_LABELS)
         return Categorical(
-            name, taxonomy, missing=column.missing, outside=column.outside, reading=reading,
-            **self._in_choices(name, column),
+            name, taxonomy, missing=column.missing, outside=column.outside, boolean=True,
+            **_in_choices(here, column),
         )  # fmt: skip
+    taxonomy, reading = build_values(column, here)
+    return Categorical(
+        name, taxonomy, missing=column.missing, outside=column.outside, reading=reading,
+        **_in_choices(here, column),
+    )  # fmt: skip
 
-    def _choices(self, attribute: Attribute | None, role: str) -> None:
-        if attribute is not None:
-            for key, what, hint in choice_faults(attribute, role == "class"):
-                self._fault(attribute.name, what, hint, key)
 
-    def _in_choices(self, name: str, column: Published) -> dict[str, Any]:
-        """How much a division by the attribute counts, with which others, and its column."""
-        number = (Fraction(1), "") if column.weight is None else read_number(column.weight.strip())
-        if number is None or number[1] == "date":
-            hint = "Write a number, for example weight: 0.5."
-            self._fault(name, "weight is not a number", hint, "weight")
-            number = (Fraction(1), "")
-        names = {"group": (column.group or "").strip(), "column": (column.column or "").strip()}
-        return {"split": column.split, "weight": number[0], **names}
+def _check_choices(here: Source, attribute: Attribute | None, role: str) -> None:
+    if attribute is not None:
+        for key, what, hint in choice_faults(attribute, role == "class"):
+            here.fault(what, hint, key)
 
-    def _as_class(self, target: Categorical) -> Categorical:
-        taxonomy = target.taxonomy
-        if taxonomy.height > 1:
-            self._warn(
-                target.name,
-                "the class is never generalised, so only the leaves of its taxonomy are used",
-                "Nothing to do; a flat list of values says the same.",
-            )
-            taxonomy = Taxonomy.flat(taxonomy.leaves, taxonomy.labels[0])
-        if len(taxonomy.leaves) == 1:
-            self._warn(
-                target.name,
-                "the class has a single value, so there is nothing to predict",
-                "Add the other values, or remove the role.",
-            )
-        return replace(target, taxonomy=taxonomy)
+
+def _in_choices(here: Source, column: Published) -> dict[str, Any]:
+    """How much a division by the attribute counts, with which others, and its column."""
+    number = (Fraction(1), "") if column.weight is None else read_number(column.weight.strip())
+    if number is None or number[1] == "date":
+        hint = "Write a number, for example weight: 0.5."
+        here.fault("weight is not a number", hint, "weight")
+        number = (Fraction(1), "")
+    names = {"group": (column.group or "").strip(), "column": (column.column or "").strip()}
+    return {"split": column.split, "weight": number[0], **names}
+
+
+def _as_class(here: Source, target: Categorical) -> Categorical:
+    taxonomy = target.taxonomy
+    if taxonomy.height > 1:
+        what = "the class is never generalised, so only the leaves of its taxonomy are used"
+        here.warn(what, "Nothing to do; a flat list of values says the same.")
+        taxonomy = Taxonomy.flat(taxonomy.leaves, taxonomy.labels[0])
+    if len(taxonomy.leaves) == 1:
+        what = "the class has a single value, so there is nothing to predict"
+        here.warn(what, "Add the other values, or remove the role.")
+    return replace(target, taxonomy=taxonomy)

@@ -69,6 +69,7 @@ class Fault:
         hint: What to do about it, a sentence.
         file: The file it is in, if it came from one.
         line: The line, counted from 1.
+        place: The path of the key that is meant, such as `("attributes", "age", "low")`.
 
     Example:
         >>> print(Fault("low is not below high", "Swap them.", file="schema.yaml", line=3))
@@ -80,6 +81,7 @@ class Fault:
     _: KW_ONLY
     file: str | None = None
     line: int | None = None
+    place: tuple[str, ...] = ()
 
     @property
     def message(self) -> str:
@@ -108,18 +110,23 @@ class Report:
     faults: list[Fault] = field(default_factory=list)
     warnings: list[Fault] = field(default_factory=list)
 
-    def fault(self, what: str, hint: str, file: str | None, line: int | None = None) -> None:
+    def fault(
+        self, what: str, hint: str, file: str | None, line: int | None = None, *place: str
+    ) -> None:
         """Adds a fault."""
-        self.faults.append(Fault(what, hint, file=file, line=line))
+        self.faults.append(Fault(what, hint, file=file, line=line, place=place))
 
     def warn(self, what: str, hint: str, file: str | None, line: int | None = None) -> None:
         """Adds a warning."""
         self.warnings.append(Fault(what, hint, file=file, line=line))
 
-    def take(self, other: Report, subject: str) -> None:
+    def take(self, other: Report, subject: str, *place: str) -> None:
         """Adds what another report holds, and says what it is about."""
-        for mine, found in ((self.faults, other.faults), (self.warnings, other.warnings)):
-            mine += [replace(fault, what=f"{subject}: {fault.what}") for fault in found]
+        for mine, faults in ((self.faults, other.faults), (self.warnings, other.warnings)):
+            mine += [
+                replace(fault, what=f"{subject}: {fault.what}", place=fault.place or place)
+                for fault in faults
+            ]
 
 
 def merged(warnings: Sequence[Fault]) -> list[Fault]:
@@ -158,14 +165,15 @@ def raise_faults(faults: Sequence[Fault]) -> None:
     """
     if not faults:
         return
+    places = [fault.place for fault in faults[:_SHOWN] if fault.place]
     if len(faults) == 1:
-        raise SchemaError(faults[0].message, hint=faults[0].hint)
+        raise SchemaError(faults[0].message, faults[0].hint, places)
     lines = [str(fault) for fault in faults[:_SHOWN]]
     more = len(faults) - len(lines)
     hint = "Correct these, then try again."
     if more:
         hint = f"Correct these, then try again; {more} more like them are not shown."
-    raise SchemaError("the schema has several faults:\n  " + "\n  ".join(lines), hint=hint)
+    raise SchemaError("the schema has several faults:\n  " + "\n  ".join(lines), hint, places)
 
 
 def label_fault(label: str) -> tuple[str, str] | None:
@@ -367,29 +375,30 @@ MOST_DIGITS = 40  # before the decimal point, and after it
 _DAYS = (-719162, 2932896)  # from 0001-01-01 to 9999-12-31, as days since 1970-01-01
 
 
-def grid_faults(low: Fraction, high: Fraction, step: Fraction, kind: str) -> list[tuple[str, str]]:
-    """What is wrong with a numeric grid: pairs of what and hint.
+def grid_faults(
+    low: Fraction, high: Fraction, step: Fraction, kind: str
+) -> list[tuple[str, str, str]]:
+    """What is wrong with a numeric grid: the key, what, and the hint.
 
     Example:
-        >>> grid_faults(Fraction(5), Fraction(5), Fraction(1), "integer")
-        [('low is not below high', 'Make low the smallest and high the largest value allowed.')]
+        >>> grid_faults(Fraction(5), Fraction(5), Fraction(1), "integer")[0][:2]
+        ('low', 'low is not below high')
     """
     if low >= high:
-        return [
-            ("low is not below high", "Make low the smallest and high the largest value allowed.")
-        ]
+        hint = "Make low the smallest and high the largest value allowed."
+        return [("low", "low is not below high", hint)]
     if step <= 0:
-        return [("step is not above zero", "Give the distance of neighbouring values, such as 1.")]
+        hint = "Give the distance of neighbouring values, such as 1."
+        return [("step", "step is not above zero", hint)]
     if (high - low) / step + 1 > MAX_GRID:
-        return [
-            (
-                f"low, high and step make more than {MAX_GRID} values",
-                "Choose a larger step, or bounds that are closer together.",
-            )
-        ]
+        what = f"low, high and step make more than {MAX_GRID} values"
+        return [("step", what, "Choose a larger step, or bounds that are closer together.")]
     parts = {"low": low, "high": high, "step": step}
-    found = [number_fault(key, value, kind) for key, value in parts.items()]
-    return [fault for fault in found if fault]
+    return [
+        (key, *fault)
+        for key, value in parts.items()
+        if (fault := number_fault(key, value, kind)) is not None
+    ]
 
 
 def number_fault(key: str, value: Fraction, kind: str) -> tuple[str, str] | None:
@@ -448,7 +457,8 @@ def choice_faults(attribute: Attribute, is_class: bool) -> list[tuple[str, str, 
 
 def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
     if isinstance(attribute, Numeric):
-        faults = grid_faults(attribute.low, attribute.high, attribute.step, attribute.kind)
+        wrong = grid_faults(attribute.low, attribute.high, attribute.step, attribute.kind)
+        faults = [fault[1:] for fault in wrong]
         for value in attribute.common:
             inside = attribute.low <= value <= attribute.high
             if not inside or number_fault("common", value, attribute.kind):

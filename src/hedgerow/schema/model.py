@@ -449,7 +449,7 @@ def report_complaints(
         what, hint = _explain(dict(complaint), place, kind)
         known = [place[:n] for n in range(len(place), 0, -1) if place[:n] in lines]
         line = lines[known[0]] if known else None
-        found.append(Fault(subject + what, hint, file=file, line=line))
+        found.append(Fault(subject + what, hint, file=file, line=line, place=place))
     report.faults += sorted(found, key=lambda fault: fault.line or 0)
 
 

@@ -655,6 +655,7 @@ def refuse_no_unit(schema: Schema) -> None:
         hint=f"Write `unit: row` at the top of the schema if every {row} is a different person, or "
         f"`unit: person` if a person may have several {row}s: {column}. If `unit: row` is stated "
         f"wrongly, someone with k {row}s is protected k times less than epsilon says.",
+        places=[("unit",)],
     )
 
 

@@ -248,7 +248,8 @@ def _answered(view: str, asked: Asked) -> Response:
     except HedgerowError as error:
         status = 404 if isinstance(error, Outside) else 409 if isinstance(error, Conflict) else 400
         again = None if isinstance(error, Outside) else _again(view, asked, error)
-        return asked.show("error", status, error=error, leads=_leads(asked, error), again=again)
+        leads = _leads(asked, error)
+        return asked.show("error", status, error=error, leads=leads, again=again)
     except Exception as error:
         if os.environ.get("HEDGEROW_DEBUG") == "1":
             raise
@@ -257,7 +258,7 @@ def _answered(view: str, asked: Asked) -> Response:
             hint="This is a mistake in hedgerow, not yours. Start the studio with HEDGEROW_DEBUG=1 "
             "to see where; what that prints may quote private data.",
         )
-        return asked.show("error", 500, error=unexpected, leads=[], again=None)
+        return asked.show("error", 500, error=unexpected, leads={}, again=None)
 
 
 def _again(view: str, asked: Asked, error: HedgerowError) -> tuple[str, str] | None:
@@ -271,15 +272,14 @@ def _again(view: str, asked: Asked, error: HedgerowError) -> tuple[str, str] | N
     return words.format(STEPS[page]), Way.of(asked, page).to(page)
 
 
-def _leads(asked: Asked, error: HedgerowError) -> list[tuple[str, str]]:
+def _leads(asked: Asked, error: HedgerowError) -> dict[str, str]:
     """The fields that an error is about."""
-    from hedgerow.studio.leads import leads
     from hedgerow.studio.steps import Way
 
     try:
-        return leads(Way.of(asked, ""), error.message, error.hint or "")
+        return Way.of(asked, "").fields(error.places)
     except HedgerowError:  # what was chosen cannot be found either
-        return []
+        return {}
 
 
 def _events(studio: Studio) -> Callable[[Request], Any]:

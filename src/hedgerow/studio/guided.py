@@ -22,7 +22,6 @@ from hedgerow.errors import SchemaError, UsageError
 from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import Outside
-from hedgerow.studio.leads import in_the_form
 from hedgerow.studio.schema_text import SchemaText
 
 __all__ = [
@@ -151,7 +150,7 @@ def taken(guided: Guided, asked: Asked) -> tuple[Guided, dict[str, str]]:
         try:
             answer = accept(guided.sketch, question, reply)
         except UsageError as error:
-            errors[name] = in_the_form(f"{error.message} {error.hint or ''}".strip())
+            errors[name] = f"{error.message} {error.hint or ''}".strip()
             continue
         if answers.get(key) != answer:  # other questions may follow now
             answers[key] = answer

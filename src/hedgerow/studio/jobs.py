@@ -62,7 +62,7 @@ class Job:
         share: How far it is, from 0 to 1.
         words: What it is doing.
         result: What it printed, read as JSON.
-        error: What it complained about: a message and a hint.
+        error: What it complained about: a message, a hint and places.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Job:
     share: float = 0.0
     words: str = ""
     result: Any = None
-    error: dict[str, str] = field(default_factory=dict)
+    error: dict[str, Any] = field(default_factory=dict)
     ended: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -241,3 +241,4 @@ def _note(job: Job, line: str) -> None:
     elif isinstance(told.get("error"), dict):
         error = told["error"]
         job.error = {key: str(error.get(key) or "") for key in ("message", "hint")}
+        job.error["places"] = error.get("places", [])

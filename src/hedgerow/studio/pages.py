@@ -12,7 +12,6 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from hedgerow.store.markup import visible
-from hedgerow.studio.leads import in_the_form
 
 __all__ = ["HERE", "Pages"]
 
@@ -48,7 +47,6 @@ class Pages:
         )
         self._templates.globals.update(shared)
         self._templates.filters["zipped"] = zip
-        self._templates.filters["in_form"] = in_the_form
         self._templates.filters["brief"] = partial(_brief, str(shared.get("root", "")))
 
     def show(self, name: str, status: int = 200, /, **values: Any) -> HTMLResponse:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hedgerow.errors import UsageError
+from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.studio.app import Asked, link
 from hedgerow.studio.folder import argument, inside
 from hedgerow.studio.schema_text import SchemaText
@@ -26,6 +27,36 @@ STEPS: dict[str, str] = {
 
 _WRITTEN = ("header_row", "delimiter", "encoding", "sheet", "trust_header")  # about the file
 _KEPT = ("data", "schema", "epsilon", "delta", "method", "rows", "release", *_WRITTEN)
+
+_FIELDS = {  # by the last key of a place in a schema, or by an option: page, field, title
+    "low": ("columns", "low", "Smallest"),
+    "high": ("columns", "high", "Largest"),
+    "step": ("columns", "step", "Step"),
+    "missing": ("columns", "c", "A missing value"),
+    "outside": ("columns", "c", "A value outside"),
+    "values": ("columns", "c", "Values"),
+    "type": ("columns", "c", "Type"),
+    "decimal": ("columns", "decimal", "Decimal sign"),
+    "thousands": ("columns", "thousands", "Between thousands"),
+    "format": ("columns", "format", "How dates are written"),
+    "ignore": ("columns", "c", "Differences that do not matter"),
+    "taxonomy": ("taxonomies", "t-tree", "the tree"),
+    "unit": ("unit", "u-row", "Unit of protection"),
+    "max_rows": ("unit", "u-row", "Most rows of a person that count"),
+    "universe": ("columns", "i-universe", "All items there could be"),
+    "max_items": ("columns", "i-most", "Most items of a record that count"),
+    "fan_out": ("columns", "i-fan", "Neighbours in a group"),
+    "draft": ("check", "s-public", "Sign the schema off"),
+    "header_row": ("data", "d-row", "Line of the column names"),
+    "delimiter": ("data", "d-between", "Between two values stands"),
+    "encoding": ("data", "d-encoding", "Encoding"),
+    "sheet": ("data", "d-sheet", "Sheet"),
+    "trust_header": ("data", "d-trust", "That line does hold names"),
+    "epsilon": ("budget", "b-epsilon", "Epsilon"),
+    "delta": ("budget", "b-delta", "Delta"),
+    "method": ("budget", "", "Method"),
+}
+_OF_ALL = ("missing", "outside", "decimal", "thousands", "format", "ignore")  # in that form alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +126,34 @@ class Way:
              if all(one in self.chosen for one in needs.get(page, ("schema",))) else None)
             for page, name in STEPS.items()
         ]  # fmt: skip
+
+    def fields(self, places: Iterable[Sequence[str]]) -> dict[str, str]:
+        """The fields of forms that an error is about: their titles, and their addresses.
+
+        Args:
+            places: The places of the error.
+        """
+        try:
+            numbers = {name: n for n, name in enumerate(self.text().columns)}
+        except HedgerowError:
+            numbers = {}
+        found = {}
+        for place in places:
+            name = place[1] if place[0] == "attributes" and len(place) > 1 else ""
+            keys = [key for key in place[2 if name else 0 :] if key in _FIELDS]
+            if not (keys or name) or (name and name not in numbers):
+                continue
+            key = keys[0] if keys else "type"
+            page, field, title = _FIELDS[key]
+            if page == "data" and "data" not in self.chosen:
+                continue
+            more = {"form": "all"} if name and key in _OF_ALL else {}
+            if name and page == "columns":
+                field = f"{field}-{numbers[name]}"
+            elif name and page == "taxonomies":
+                more["column"] = name
+            found[f"{name}: {title}" if name else title] = f"{self.to(page, **more)}#{field}"
+        return found
 
     def text(self) -> SchemaText:
         """The schema file as it is now."""

@@ -118,7 +118,7 @@ IDENTIFYING: dict[str, Callable[[random.Random], Any]] = {
 def test_what_only_identifies_is_dropped_and_is_not_the_person(name: str) -> None:
     found = guess(name, column(IDENTIFYING[name], people=1000))
     assert found.people is not None and found.people.rank == 0
-    assert "{role: person" in found.comment
+    assert "role: person" in found.comment
 
 
 ATTRIBUTES: dict[str, Callable[[random.Random], Any]] = {

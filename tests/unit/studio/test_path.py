@@ -415,8 +415,7 @@ def test_rows_of_people_that_repeat_are_taken_for_people_only_by_a_tick(
     page = browser.get("/unit", params=at)
     person = {"unit": "person", "column": "patient", "max_rows": "3", "seen": seen(page)}
     page = browser.post("/unit", at | person)
-    assert page.url.path == "/columns" and "on the page Unit" in told(page)
-    assert "role:" not in told(page)
+    assert page.url.path == "/columns" and "make it the person's column" in told(page)
     assert "people seem to have several rows" not in told(browser.get("/publish", params=at))
 
 

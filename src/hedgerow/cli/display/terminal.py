@@ -11,7 +11,7 @@ import sys
 import textwrap
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from pathlib import Path
@@ -181,7 +181,8 @@ class Command(TyperCommand):
             return super().invoke(ctx)
         except HedgerowError as error:
             _debug()
-            _complain(type(error).__name__, error.message, error.hint, error.exit_code, as_json)
+            kind = type(error).__name__
+            _complain(kind, error.message, error.hint, error.exit_code, as_json, error.places)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt as stop:
             _debug()
@@ -253,9 +254,14 @@ def _unforeseen(error: Exception) -> tuple[str, str, str]:
     )
 
 
-def _complain(kind: str, message: str, hint: str | None, code: int, as_json: bool) -> None:
+def _complain(
+    kind: str, message: str, hint: str | None, code: int, as_json: bool,
+    places: Sequence[tuple[str, ...]] = (),
+) -> None:  # fmt: skip
     if as_json:
         error: dict[str, Any] = {"kind": kind, "message": message, "hint": hint, "exit_code": code}
+        if places:
+            error["places"] = places
         if _kept:
             error["warnings"] = warned()
         typer.echo(json.dumps({"error": error}, ensure_ascii=False), err=True)

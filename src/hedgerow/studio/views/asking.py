@@ -13,7 +13,6 @@ from hedgerow.errors import SchemaError, UsageError
 from hedgerow.studio.app import Asked
 from hedgerow.studio.guided import Bulk, Field, Guided, fields_of, keep, open_questions, taken
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.leads import in_the_form, leads
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.unit import doubt, repeated
@@ -61,12 +60,10 @@ def show_unit(
     """The questions about the whole table."""
     fields = {one.part: one for one in fields_of(guided, asked, errors or {}, unit="yes")
               if not one.question.columns}  # fmt: skip
-    notes = {name: in_the_form(note).replace("on the page Unit", "above")
-             for name, note in fields["drop"].question.notes.items()}  # fmt: skip
     return asked.show(
         "asked_unit", 400 if errors or fault else 200, way=way, text=text, fields=fields,
-        names=[one.name for one in guided.sketch.columns], notes=notes, error=fault,
-        repeated=repeated(text), command=_command(way), leads=_leads(way, fault),
+        names=[one.name for one in guided.sketch.columns], notes=fields["drop"].question.notes,
+        error=fault, repeated=repeated(text), command=_command(way), leads=_leads(way, fault),
     )  # fmt: skip
 
 
@@ -129,15 +126,14 @@ def _groups(guided: Guided, fields: list[Field]) -> list[Group]:
     return [
         Group(
             number=places[first], names=several[-1].question.columns, fields=tuple(several),
-            notes=tuple(in_the_form(note) for one in several
-                        for note in one.question.notes.values()),
+            notes=tuple(note for one in several for note in one.question.notes.values()),
         )
         for first, several in found.items()
     ]  # fmt: skip
 
 
-def _leads(way: Way, fault: SchemaError | None) -> list[tuple[str, str]]:
-    return [] if fault is None else leads(way, fault.message, fault.hint or "")
+def _leads(way: Way, fault: SchemaError | None) -> dict[str, str]:
+    return {} if fault is None else way.fields(fault.places)
 
 
 def _command(way: Way) -> str:

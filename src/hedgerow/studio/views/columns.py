@@ -13,7 +13,6 @@ from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
 from hedgerow.studio.guided import Bulk
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.leads import in_the_form, leads
 from hedgerow.studio.schema_text import SchemaText, plain
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.unit import guided_of
@@ -95,7 +94,7 @@ def _page(asked: Asked, way: Way, text: SchemaText, error: SchemaError | None = 
     return asked.show(
         "columns", 200 if error is None else 400, way=way, text=text, error=error, command=command,
         seen=asked.get("seen") or text.mark,
-        leads=[] if error is None else leads(way, error.message, error.hint or ""),
+        leads={} if error is None else way.fields(error.places),
         columns=_all_shown(text), bulk=_bulk(asked, text),
         items=_items(text.items) if text.items else None,
     )  # fmt: skip
@@ -136,7 +135,7 @@ def _shown(text: SchemaText, name: str) -> Shown:
     return Shown(
         name=name,
         kind=role if role in ("identifier", "person") else kind,
-        reason=in_the_form(text.reason(name)),
+        reason=text.reason(name),
         fields=fields,
         values="" if whole else _listed(settings.get("values")),
         is_class=role == "class",

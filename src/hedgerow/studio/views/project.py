@@ -95,12 +95,9 @@ def show_job(asked: Asked) -> Response:
         return RedirectResponse(job.then, status_code=303)
     if job.state == "running":
         return asked.show("job", job=job)
-    from hedgerow.studio.leads import leads
-
     told = dict(parse_qsl(urlsplit(job.back).query))
     way = Way.of(replace(asked, query=told, form={}), job.step)
-    found = leads(way, job.error.get("message", ""), job.error.get("hint", ""))
-    return asked.show("job", job=job, way=way, leads=found)
+    return asked.show("job", job=job, way=way, leads=way.fields(job.error.get("places", [])))
 
 
 def cancel_job(asked: Asked) -> Response:

@@ -144,7 +144,7 @@ def _sent_before(asked: Asked, way: Way, begun: list[str]) -> Response:
         again = (f"To the release {begun[0]}", link("/release", release=begun[0]))
     elif len(begun) > 1:
         again = ("To the run that it began", link("/job", job=begun[1]))
-    return asked.show("error", 409, error=error, leads=[], again=again)
+    return asked.show("error", 409, error=error, leads={}, again=again)
 
 
 def _together(
