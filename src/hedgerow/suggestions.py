@@ -16,7 +16,6 @@ import math
 import operator
 import types
 import typing
-from abc import ABCMeta
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
@@ -52,20 +51,8 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _Class = TypeVar("_Class", bound=type)
 
-_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
-
-class _AnswersNames(ABCMeta):
-    """Answers names that a class lacks, such as `Schema.from_pandas`."""
-
-    if not TYPE_CHECKING:  # a type checker knows what is there
-
-        def __getattr__(cls, name: str) -> Never:
-            meant = None if name.startswith("_") else _fill(cls._suggestions, name)
-            raise _wrong_name(cls, cls.__name__, name, meant)
-
-
-class Suggestions(metaclass=_AnswersNames):
+class Suggestions:
     """What answers names that it lacks by what to write."""
 
     _suggestions: ClassVar[Mapping[str, str]] = {}
@@ -75,7 +62,10 @@ class Suggestions(metaclass=_AnswersNames):
 
         def __getattr__(self, name: str) -> Never:
             meant = None if name.startswith("_") else self._suggest(name)
-            raise _wrong_name(self, type(self).__name__, name, meant)
+            close = None if name.startswith("_") else nearest(name, dir(self))
+            answer = f"; write {meant}" if meant else f"; did you mean {close}?" if close else ""
+            what = f"{type(self).__name__} has no attribute {name!r}"
+            raise AttributeError(f"{what}{answer}", name=name)
 
     def _suggest(self, name: str) -> str | None:
         """What to write for a name that is not there, or was called wrongly."""
@@ -151,42 +141,33 @@ def _fill(
     return table[name].format_map(defaultdict(lambda: "...", examples()))
 
 
-def _wrong_name(owner: object, what: str, name: str, meant: str | None) -> AttributeError:
-    close = None if name.startswith("_") else nearest(name, dir(owner))
-    answer = f"; write {meant}" if meant else f"; did you mean {close}?" if close else ""
-    return AttributeError(f"{what} has no attribute {name!r}{answer}", name=name)
-
-
 def _wrong_call(
     function: Any, args: tuple[Any, ...], given: Mapping[str, Any]
 ) -> ArgumentError | None:
     """What a call that Python refuses should have been; None if its arguments are not the cause."""
-    called = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
-    known = list(inspect.signature(function).parameters.values())
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **given)
+        return None
+    except TypeError:
+        called = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+    known = list(signature.parameters.values())
     own = bool(known) and known[0].name in ("self", "cls")
     names = [one.name for one in known[own:]]
-    if any(one.kind is one.VAR_KEYWORD for one in known):
-        return None
-    for name, value in given.items():
-        if name not in names:
-            return _wrong_argument(called, name, value, names)
-    by_place = [one for one in known if one.kind in _BY_PLACE]
-    number = len(by_place) - own
-    if len(args) > len(by_place) and not any(one.kind is one.VAR_POSITIONAL for one in known):
+    wrong = next((name for name in given if name not in names), None)
+    if wrong is not None:
+        return _wrong_argument(called, wrong, given[wrong], names)
+    by_place = [one.name for one in known if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if len(args) > len(by_place):
+        number = len(by_place) - own
         others = ", ".join(f"{name}=..." for name in names[number:] or names)
         hint = f"Name the others: {others}." if names else "Write it with empty brackets."
         how_many = f"at most {number} of its arguments" if number else "no argument"
         message = f"{called} takes {how_many}{' without a name' if names else ''}."
     else:
-        missing = [
-            one.name
-            for place, one in enumerate(known)
-            if one.default is one.empty
-            and one.kind is not one.VAR_POSITIONAL
-            and one.name not in given
-            and (one not in by_place or place >= len(args))
-        ]
-        if not missing:
+        done = {*given, *by_place[: len(args)]}
+        missing = [one.name for one in known if one.default is one.empty and one.name not in done]
+        if not missing:  # one was given by place and by name
             return None
         message = f"{called} needs {' and '.join(missing)}."
         hint = f"Write {', '.join(f'{name}=...' for name in missing)}."
@@ -456,17 +437,11 @@ SCHEMA = _table(
         "copy": "copy.copy(schema)",
         "describe info print show": "print(schema.to_yaml())",
         "diff": "`hedgerow schema diff old.yaml new.yaml` in a terminal",
-        "draft_from fit from_csv from_data from_dataframe from_df from_frame from_pandas": _DRAFT,
         "drop replace update": "dataclasses.replace(schema, ...)",
         "dtypes": "[type(one) for one in schema.columns]",
         "dump save to_file to_yaml write": _SAVED,
         "fields values": "schema.columns",
-        "from_dict": "hedgerow.Schema.from_dict(dictionary)",
-        "from_file from_yaml load open read read_yaml": _FILE,
-        "from_json": "hedgerow.Schema.from_dict(json.loads(text))",
-        "infer infer_from": _DRAFT,
         "keys names": "list(schema)",
-        "of": "hedgerow.Schema.of(dictionary)",
         "plan": _PLAN,
         "publish": _PUBLISH,
         "shape": "len(schema)",
@@ -501,7 +476,6 @@ PLAN = _table(
 LEDGER = _table(
     {
         "BudgetLedger": 'hedgerow.BudgetLedger("clinic.ledger")',
-        "create": 'hedgerow.BudgetLedger(path).open("clinic", epsilon=2)',
         "spend": "hedgerow.publish(data, schema, ledger=path), which books its budget",
     }
 )

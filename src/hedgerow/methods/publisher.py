@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -127,7 +127,7 @@ class Job:
         )
 
 
-class Publisher(Suggestions):
+class Publisher(Suggestions, ABC):
     """A method: frozen settings, a plan that sees no data, and a run that keeps to it.
 
     Methods are frozen dataclasses with at least the setting `schedule`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import namedtuple
 from collections.abc import Iterator, Mapping
 from keyword import iskeyword
@@ -58,7 +58,7 @@ def as_kind(table: pa.Table, kind: str) -> Frame:
         ) from None
 
 
-class Framed(Suggestions):
+class Framed(Suggestions, ABC):
     """What can be had as a frame of any kind, and shown in a notebook."""
 
     _called: ClassVar[str] = "answers"  # in examples of what to write
