@@ -50,6 +50,7 @@ from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.release import TableRelease
 from hedgerow.release.files import check_target
 from hedgerow.schema import Numeric, Schema
+from hedgerow.store.frames import Frame
 from hedgerow.suggestions import check_arguments, check_fields
 
 __all__ = [
@@ -185,7 +186,7 @@ def find_centroids(
 
 
 def publish_clusters(
-    source: Any,
+    source: str | os.PathLike[str] | Database | Frame,
     schema: Schema,
     clusters: int = 2,
     epsilon: Number = 1,
