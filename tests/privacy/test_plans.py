@@ -34,6 +34,7 @@ def methods() -> list[Any]:
             several.append(kind(schedule="paper"))
         for audited in load(METHODS[name].audited):
             several += audited.modes
+    several.append(hedgerow.Supermodular(model="least-risk", least_utility=9))
     # noise alone makes trees grow: a few partitions are enough to see every draw
     several = [
         replace(one, max_partitions=50) if hasattr(one, "max_partitions") else one
@@ -50,6 +51,7 @@ def attributes(draw: st.DrawFn) -> dict[str, Any]:
         columns[f"a{place}"] = draw(
             st.sampled_from((
                 {"type": "numeric", "low": 0, "high": size},
+                {"type": "numeric", "low": 0, "high": size, "scale": "log", "outside": "other"},
                 {"type": "categorical", "values": [f"v{code}" for code in range(min(size, 99))]},
             ))
         )  # fmt: skip
@@ -96,6 +98,11 @@ def cases(draw: st.DrawFn, kind: str, caps: tuple[int, ...]) -> tuple[Schema, pa
     document = {"name": "s", "unit": "person" if cap > 1 else "row", "attributes": columns}
     several = {name for name, one in columns.items() if len(one.get("values", "ab")) > 1}
     names = sorted(several - {"who"})
+    if len(names) > 1 and draw(st.booleans()):
+        ends = {name: "= v1" if "values" in columns[name] else "< 1" for name in names}
+        first, last = (f"{name} {ends[name]}" for name in (names[0], names[-1]))
+        rules = [f"{first} implies {last}", f"not ({first} and {last})"]
+        document["rules"] = rules[: draw(st.integers(1, 2))]
     if len(names) > 1 and draw(st.booleans()):
         document["tables"] = [names[:2], {"attributes": names[-2:], "weight": 0.01}][
             : len(names) - 1

@@ -6,7 +6,7 @@ secret hangs on them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ __all__ = [
     "check_whole",
     "class_shares",
     "class_weights",
+    "draw_codes",
     "draw_rows",
     "labels_of",
     "probabilities_of",
@@ -61,6 +62,18 @@ def draw_rows(
     check_whole("n", n)
     check_whole("seed", seed)
     random = np.random.default_rng(seed)
+    columns = draw_codes(schema, parts, counts, n, random)
+    return pa.table({one.name: values_of(one, codes, random) for one, codes in columns})
+
+
+def draw_codes(
+    schema: Schema,
+    parts: Sequence[Parts],
+    counts: Ints,
+    n: int | None,
+    random: np.random.Generator,
+) -> Iterator[tuple[Attribute, Ints]]:
+    """The same rows as codes, one column after another: see `draw_rows`."""
     weights = counts.ravel()
     if n is None and int(weights.sum()) > _MOST_ROWS:
         raise UsageError(
@@ -71,15 +84,12 @@ def draw_rows(
         weights = _share_out(n, weights, random)
     cell = random.permutation(np.repeat(np.arange(len(weights)), weights))
     row, klass = np.divmod(cell, counts.shape[1])
-    columns = {}
     for attribute, part in zip(schema.attributes, parts, strict=True):
         interval = part.index[row]
         low, width = part.lo[interval], (part.hi - part.lo)[interval]
-        codes = low + (random.random(len(row)) * width).astype(np.int64)
-        columns[attribute.name] = values_of(attribute, codes, random)
+        yield attribute, low + (random.random(len(row)) * width).astype(np.int64)
     if schema.target is not None:
-        columns[schema.target.name] = values_of(schema.target, klass, random)
-    return pa.table(columns)
+        yield schema.target, klass
 
 
 def rows_of(schema: Schema, codes: Ints, classes: Ints, random: np.random.Generator) -> pa.Table:

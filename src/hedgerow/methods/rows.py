@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.data import CodeMatrix, read_public
+from hedgerow.data import CodeMatrix
 from hedgerow.estimate.cells import estimate_cells, whole_counts
-from hedgerow.estimate.synthesize import draw_rows
+from hedgerow.estimate.synthesize import draw_codes
 from hedgerow.measured.partition import TreePartition
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.plan import RowsPlan
@@ -106,8 +106,9 @@ def made_side(
     number = min(max(int(counts.sum()), 1000), MOST_SIDE_ROWS)
     tree, places = outcome.partition, range(len(schema.attributes))
     parts = [tree.parts(place, found.regions) for place in places]
-    rows = draw_rows(schema, parts, counts, number, seed=0)
-    return read_public(rows, schema)
+    # codes and no values: read again, what was other could break a rule after it was paid for
+    columns = draw_codes(schema, parts, counts, number, np.random.default_rng(0))
+    return np.stack([codes for _, codes in columns], axis=1).astype(np.uint32)
 
 
 def gather(forest: Forest, nodes: Small, counts: Ints) -> tuple[Small, Ints]:

@@ -314,3 +314,17 @@ def test_progress_is_shown_from_the_first_record_on(monkeypatch: pytest.MonkeyPa
     assert "the side table" in stages and "generalising" in stages
     assert shares == sorted(shares)
     assert sum(0.55 < share < 0.9 for share in shares) > 5
+
+
+def test_a_made_side_table_never_breaks_a_rule():
+    """It is made when its part of the budget is spent: nothing may stop the run any more.
+
+    Noise alone has some of its rows outside, which as values would be missing.
+    """
+    pay = {"type": "numeric", "low": 0, "high": 3, "missing": "error", "outside": "other"}
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {"pay": pay}})
+    for seed in range(3):
+        release = hr.publish(
+            pa.table({"pay": [1, 2]}), schema, hr.Supermodular(), "0.1", "1e-6", seed=seed
+        )
+        assert release.method == "supermodular"
