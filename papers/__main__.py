@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -56,7 +57,10 @@ def run(
     ] = None,
     kept: Annotated[
         str | None,
-        typer.Option(metavar="COMMIT", help="Compute nothing: write what runs of a commit have."),
+        typer.Option(
+            metavar="COMMIT,...",
+            help="Compute nothing: write what runs of a commit have, or of the next one named.",
+        ),
     ] = None,
     taxonomies: Annotated[
         Trees, typer.Option(help="Whose taxonomies of Adult, where a figure depends on them.")
@@ -83,7 +87,7 @@ def run(
     trees: tuple[Taxonomies, ...] = ("ours", "authors")
     if taxonomies is not Trees.BOTH:
         trees = ("authors",) if taxonomies is Trees.AUTHORS else ("ours",)
-    commit = kept or _commit()
+    commits = kept.split(",") if kept else [_commit()]
     try:
         (out / "runs").mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -91,18 +95,18 @@ def run(
             f"{out} cannot be made: {error.strerror}.", hint="Choose another --out."
         ) from error
     results: list[Result] = []
+    made_at: dict[str, list[str]] = {}  # figures by the commit of their runs
     for figure in chosen:
         number = min(runs or (2 if quick else figure.runs), figure.runs)
-        done_before = Runs(out / "runs" / commit / f"{figure.name}.jsonl")
-        done: Result | None = None
-        with progress(figure.name) as tell:
-            for share, found in measure(
-                figure, inputs, done_before, number, quick, trees, kept is not None
-            ):
-                done = found
-                if tell is not None:
-                    tell(share)
-        assert done is not None
+        for commit in commits:
+            kept_runs = Runs(out / "runs" / commit / f"{figure.name}.jsonl")
+            with progress(figure.name) as tell:
+                done = _last(
+                    measure(figure, inputs, kept_runs, number, quick, trees, kept is not None), tell
+                )
+            if not done.skipped:
+                made_at.setdefault(commit, []).append(figure.name)
+                break
         results.append(done)
         if done.skipped:
             note(f"{figure.name} was left out: {done.skipped}.")
@@ -112,8 +116,14 @@ def run(
             note("There is no plot: pip install 'hedgerow[evaluate]'")
     for paper in dict.fromkeys(figure.paper for figure in chosen):
         words = f"`python -m papers {name}" + (" --quick" if quick else "")
-        words += (f" --runs {runs}" if runs else "") + f"` at commit {commit}"
+        words += (f" --runs {runs}" if runs else "") + "` at commit "
         mine = [result for result in results if result.figure.paper == paper]
+        named = {one: [name for name in names if name.split("-")[0] == paper]
+                 for one, names in made_at.items()}  # fmt: skip
+        parts = [(one, names) for one, names in named.items() if names] or [(commits[0], [])]
+        parts.sort(key=lambda part: -len(part[1]))
+        words += parts[0][0]
+        words += "".join(f", {', '.join(names)} at {one}" for one, names in parts[1:])
         whole = len(mine) == len(papers.select(paper))
         page = out / f"{paper if whole else name}.md"
         write_page(papers.title(paper), papers.claims(paper), mine, page, words)
@@ -123,6 +133,19 @@ def run(
     for result in results:
         _tell(result)
     say(f"Wrote tables, plots and a page to {out}.")
+
+
+def _last(
+    steps: Iterator[tuple[float, Result | None]], tell: Callable[[float], None] | None
+) -> Result:
+    """The result that a measurement ends with, its progress shown on the way."""
+    done = None
+    for share, result in steps:
+        done = result
+        if tell is not None:
+            tell(share)
+    assert done is not None
+    return done
 
 
 def _commit() -> str:

@@ -14,6 +14,7 @@ from hedgerow.methods.diffgen import DiffGen
 from hedgerow.release import TableRelease
 from hedgerow.schema.query import Query
 from papers.adult import accuracy, baseline_run, lower_bound_run
+from papers.diffgen import judge_peak
 from papers.figure import (
     Claim,
     Figure,
@@ -275,6 +276,16 @@ CLAIMS = (
     Claim(
         words="the same with the paper's budget", figure="cdiffgen-fig5",
         judge=_blind(PRINTED + ", epsilon {}"),
+    ),
+    Claim(
+        words="DiffGen's accuracy rises with h, then falls (epsilon 0.1, 0.25, 0.5, 1)",
+        figure="cdiffgen-fig5",
+        judge=judge_peak("cdiffgen-fig5", [f"DiffGen, epsilon {epsilon}" for epsilon in EPSILONS]),
+    ),
+    Claim(
+        words="at few specialisations both are alike, epsilon 1 (within 1)",
+        figure="cdiffgen-fig5", series="CDiffGen, epsilon 1", x=(4,), than="DiffGen, epsilon 1",
+        sense="equal", within=1,
     ),
     Claim(
         words="its counts improve range counts (noise over DiffGen's)",

@@ -515,6 +515,10 @@ CLAIMS = (
         series="DiffPart, B = 0.5", x=(100,), than=0.70,
     ),
     Claim(
+        words="a higher budget gives better utility (B = 1.25 against 0.5, K 100)",
+        figure="diffpart-fig8", series="DiffPart, B = 1.25", x=(100,), than="DiffPart, B = 0.5",
+    ),
+    Claim(
         words="utility falls as K grows (K 100 against 20, B = 1)", figure="diffpart-fig8",
         judge=lambda results, taxonomies: _between(
             results, "diffpart-fig8", "DiffPart, B = 1", 100, 20, taxonomies

@@ -63,6 +63,23 @@ def test_a_paper_gets_tables_plots_and_a_page(tmp_path: Path, made_up: list[int]
     assert (tmp_path / "r/diffgen-fig3.md").is_file()
 
 
+def test_kept_runs_of_two_commits_are_named_with_them(tmp_path: Path, made_up: list[int]) -> None:
+    out = tmp_path / "r"
+    run("diffgen", "--runs", 2, "--out", out)
+    (kept,) = (out / "runs").iterdir()
+    kept.rename(out / "runs" / "old")
+    (out / "runs" / "new").mkdir()
+    (out / "runs" / "old" / "diffgen-fig4.jsonl").rename(out / "runs/new/diffgen-fig4.jsonl")
+    before = len(made_up)
+    assert run("diffgen", "--kept", "new,old", "--out", out).exit_code == 0
+    assert len(made_up) == before
+    page = (out / "diffgen.md").read_text("utf-8")
+    assert "at commit old, diffgen-fig4 at new." in page
+    assert "Not run" not in page
+    run("diffgen", "--kept", "new", "--out", out)
+    assert "**Not run: diffgen-fig3**" in (out / "diffgen.md").read_text("utf-8")
+
+
 def test_what_is_wrong_is_told(tmp_path: Path, made_up: list[int]) -> None:
     done = run("diffgen-fig9", "--out", tmp_path)
     assert done.exit_code == 2 and "--list" in done.stderr
