@@ -48,20 +48,20 @@ def test_a_weak_promise_is_called_weak(hedge: Hedge, survey: Path) -> None:
         assert done.exit_code == 0 and ("protects weakly" in done.stderr) == weak
 
 
-def test_an_accuracy_can_be_wished_for(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
+def test_an_accuracy_target_finds_the_epsilon(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     words = ("plan", "--schema", survey / "schema.yaml", "--rows", 1500, "--runs", 1)
-    wish = ("--want", "smoker within 30%", "--method", "diffmulti")
+    target = ("--accuracy", "smoker within 30%", "--method", "diffmulti")
     picture = tmp_path / "curve.svg"
-    done = hedge(*words, *wish, "--plot", picture)
+    done = hedge(*words, *target, "--plot", picture)
     assert done.exit_code == 0, done.stderr
     assert picture.stat().st_size > 0
     assert "Tries diffmulti: 4 to 6 epsilons, with 1 release of each" in done.stderr
     assert "reaches all targets" in done.stdout and "No data was read" in done.stdout
-    facts = json.loads(hedge(*words, *wish, "--json").stdout)
+    facts = json.loads(hedge(*words, *target, "--json").stdout)
     assert facts["plans"][0]["epsilon"] is not None and facts["caps"] == []
-    done = hedge(*words, *wish, "--epsilon", 1)
+    done = hedge(*words, *target, "--epsilon", 1)
     assert done.exit_code == 2 and "finds the epsilon" in done.stderr
-    done = hedge(*words, "--want", "smoker")
+    done = hedge(*words, "--accuracy", "smoker")
     assert done.exit_code == 2 and "within" in done.stderr
 
 

@@ -34,9 +34,9 @@ HOLDER: dict[str, tuple[str, ...]] = {
         "--simulate", "--public", "people.csv", "--runs", "1",
         "--epsilons", "1", "--plot",
     ),
-    "want.svg": (
+    "accuracy.svg": (
         "plan", "--schema", "schema.yaml", "--method", "diffmulti",
-        "--want", "count of 500 within 60%", "--public",
+        "--accuracy", "count of 500 within 60%", "--public",
         "people.csv", "--runs", "2", "--plot",
     ),
     "answers.csv": ("query", "seeded", "age < 40", "--out"),

@@ -53,7 +53,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     plan: [
         "hedgerow plan --schema schema.yaml --epsilon 1 --rows 30000",
         "hedgerow plan --schema schema.yaml --simulate --rows 30000",
-        'hedgerow plan --schema schema.yaml --rows 30000 --want "count of 500 within 60"',
+        'hedgerow plan --schema schema.yaml --rows 30000 --accuracy "count of 500 within 60"',
     ],
     publish: [
         "hedgerow publish people.parquet --schema schema.yaml --epsilon 1 --out release/",

@@ -23,7 +23,7 @@ from hedgerow.errors import UsageError
 from hedgerow.registry import for_data
 
 if TYPE_CHECKING:
-    from hedgerow.evaluation.by_accuracy import Granted, Promise
+    from hedgerow.evaluation.by_accuracy import AccuracyPlan, TargetResult
     from hedgerow.evaluation.simulate import Point, Simulation
     from hedgerow.methods.publisher import Publisher
     from hedgerow.schema import Schema
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-# What is tried by `hedgerow plan --simulate` and `--want`: the data, the methods, how often.
+# What is tried by `hedgerow plan --simulate` and `--accuracy`: data, methods, how often.
 
 
 _COMPARED = ("marginals", "diffmulti", "diffgen")  # if nothing is said
@@ -89,6 +89,19 @@ class Trials:
         if self.public is not None and not self.as_json:
             note(f"{self.public} must really be public: what is shown about it is NOT PRIVATE.")
 
+    @property
+    def common(self) -> dict[str, Any]:
+        """What trials of all kinds take."""
+        names = ("delta", "rows", "runs", "dependence", "public")
+        return {name: getattr(self, name) for name in names}
+
+    def close(self, remarks: list[str]) -> None:
+        """Says what the figures are, and where they were drawn."""
+        for line in remarks:
+            say(line)
+        if self.plot is not None:
+            say(f"\nDrew errors against epsilon to {self.plot}.")
+
 
 def settings_of(
     schema: Schema, method: str | None, given: Mapping[str, Any], tried: list[str]
@@ -136,108 +149,99 @@ def _check_names(names: list[str], kind: Any) -> None:
             )
 
 
-# `hedgerow plan --want`: the epsilon that reaches an accuracy, on simulated or public data.
+# `hedgerow plan --accuracy`: the epsilon that reaches accuracy targets.
 
 
 _BAR = 20
 
 
-def show_plan_by_accuracy(trials: Trials, wanted: list[str]) -> None:
+def show_plan_by_accuracy(trials: Trials, targets: list[str]) -> None:
     """Finds the epsilon and prints it, with the errors of other epsilons.
 
     Args:
         trials: What is tried.
-        wanted: The wishes, as they were written.
+        targets: The accuracy targets, as they were written.
     """
     from hedgerow.cli.display.words import many
     from hedgerow.evaluation.by_accuracy import FIRST, most_epsilons, plan_by_accuracy
-    from hedgerow.evaluation.trials import read_wish
+    from hedgerow.evaluation.trials import read_target
 
-    schema, settings, runs, rows = trials.schema, trials.settings, trials.runs, trials.rows
-    wishes = [read_wish(text, schema) for text in wanted]
+    schema, settings, runs = trials.schema, trials.settings, trials.runs
+    read = [read_target(text, schema) for text in targets]
     trials.check()
     if not trials.as_json:
         named = " and ".join(setting for setting, _ in settings)
-        least, most, each = len(FIRST), most_epsilons(len(wishes)), runs * len(settings)
+        least, most, each = len(FIRST), most_epsilons(len(read)), runs * len(settings)
         note(
             f"Tries {named}: {least} to {most} epsilons, with {many(runs, 'release')} of each, so "
             f"{least * each} to {most * each} releases. With many attributes this takes minutes; "
             "--runs N tries fewer."
         )
     with progress("Trying") as tell, data_warnings(trials.as_json):
-        found = plan_by_accuracy(
-            schema, wishes, settings, delta=trials.delta, rows=rows, runs=runs,
-            dependence=trials.dependence, public=trials.public,
+        plans = plan_by_accuracy(
+            schema, read, settings, **trials.common,
             progress=lambda share: tell(share) if tell else None,
             stage=lambda words: tell.stage(words) if tell else None,
         )  # fmt: skip
-    best = found[0]
+    best = plans[0]
     if trials.plot is not None:
         _draw(best, schema.name, trials)
+    caps = _caps(schema, best, trials.delta)
     if trials.as_json:
-        facts = {
-            "plans": [one.to_dict() for one in found],
-            "caps": _caps(schema, best, trials.delta),
-        }
-        print_json({"schema": schema.name, **facts, "warnings": [*warned(), *_about(best, rows)]})
+        facts = {"schema": schema.name, "plans": [plan.to_dict() for plan in plans], "caps": caps}
+        print_json({**facts, "warnings": [*warned(), *_about(best, trials.rows)]})
         return
     data = "simulated rows" if trials.public is None else f"rows of {trials.public}"
     say(f"{schema.name}: {best.runs} releases of {best.rows:,} {data} for each epsilon.\n")
-    _tell(best)
-    for other in found[1:]:
-        reached = "does not reach all of them" if other.epsilon is None else (
-            f"needs epsilon {other.epsilon}"
-        )  # fmt: skip
-        say(f"{other.setting} {reached}.")
-    for cap in _caps(schema, best, trials.delta):
-        told = f"epsilon would be {cap['epsilon']:g}" if best.epsilon is not None else (
-            f"an epsilon of {cap['epsilon']:g} would be as accurate as {_tried(best)} is here"
-        )  # fmt: skip
-        say(f"With max_rows: {cap['max_rows']} {told}.")
-    for line in _about(best, rows):
-        say(line)
-    if trials.plot is not None:
-        say(f"\nDrew errors against epsilon to {trials.plot}.")
+    _print_targets(best)
+    for other in plans[1:]:
+        needs = f"needs epsilon {other.epsilon}"
+        say(f"{other.setting} {needs if other.epsilon else 'does not reach all of them'}.")
+    for cap in caps:
+        least = f"{cap['epsilon']:g}"
+        words = f"an epsilon of {least} would be as accurate as {_tried(best)} is here"
+        words = words if best.epsilon is None else f"epsilon would be {least}"
+        say(f"With max_rows: {cap['max_rows']} {words}.")
+    trials.close(_about(best, trials.rows))
 
 
-def _tell(best: Promise) -> None:
+def _print_targets(best: AccuracyPlan) -> None:
     if best.epsilon is not None:
         say(f"Epsilon {best.epsilon} with {best.setting} reaches all targets.")
     else:
         say("No epsilon up to 10 reaches all targets. Ask for less accuracy, or for larger counts.")
-    rows = [[one.wish.text, one.epsilon or _at_best(one)] for one in best.granted]
+    rows = [[one.target.text, one.epsilon or _at_best(one)] for one in best.targets]
     print_table(["target", "epsilon"], rows, {1})
-    for one in best.granted:
-        if all(error is None for error in one.errors.values()):
-            say(f"{one.wish.text}: no value or band has a count near that in these rows.")
+    for one in best.targets:
+        errors = {epsilon: error for epsilon, error in one.errors.items() if error is not None}
+        if not errors:
+            say(f"{one.target.text}: no value or band has a count near that in these rows.")
             continue
-        say(f"\n{one.wish.text}: error at 95% with {best.setting}, by epsilon")
-        known = [error for error in one.errors.values() if error is not None]
+        say(f"\n{one.target.text}: error at 95% with {best.setting}, by epsilon")
         lines = []
-        for epsilon, error in one.errors.items():
-            if error is not None:
-                bar = "#" * max(1, round(_BAR * error / max(known)))
-                mark = "reached" if error <= one.wish.bound else ""
-                lines.append([epsilon, one.wish.shown(error), bar, mark])
+        for epsilon, error in errors.items():
+            bar = "#" * max(1, round(_BAR * error / max(errors.values())))
+            mark = "reached" if error <= one.target.bound else ""
+            lines.append([epsilon, one.target.format_error(error), bar, mark])
         print_table(["epsilon", "error", "", ""], lines, {0, 1})
 
 
-def _draw(found: Promise, name: str, trials: Trials) -> None:
-    """Draws the error of each wish against epsilon, as a share of what was wished for."""
+def _draw(best: AccuracyPlan, name: str, trials: Trials) -> None:
+    """Draws the error of each target against epsilon, as a share of what the target allows."""
     from hedgerow.cli.files import whole_file
     from hedgerow.release.plots import new_figure
 
     figure, axes = new_figure((8, 5))
-    for one in found.granted:
-        points = [(float(e), x / one.wish.bound) for e, x in one.errors.items() if x is not None]
+    for one in best.targets:
+        points = [(float(e), x / one.target.bound) for e, x in one.errors.items() if x is not None]
         if points:
-            label = one.wish.text.replace("$", r"\$")  # matplotlib would read it as a formula
+            label = one.target.text.replace("$", r"\$")  # matplotlib would read it as a formula
             axes.plot(*zip(*points, strict=True), "o-", lw=1, label=label)
     axes.axhline(1.0, ls=":", lw=1)
     axes.set(xscale="log", yscale="log", xlabel="epsilon")
     axes.set_ylabel("error at 95%, divided by the target")
     axes.spines[["top", "right"]].set_visible(False)
-    title = f"{name}, {found.rows:,} rows: below the dotted line a target is reached"
+    title = f"{name}, {best.rows:,} rows: below the dotted line a target is reached"
     axes.set_title(title, fontsize=10, loc="left", parse_math=False)
     axes.legend(loc="best", frameon=False, fontsize=8)
     path, private = trials.plot, trials.public is not None
@@ -246,21 +250,21 @@ def _draw(found: Promise, name: str, trials: Trials) -> None:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
 
 
-def _at_best(one: Granted) -> str:
+def _at_best(one: TargetResult) -> str:
     """How near to a target that is not reached the releases came."""
-    found = [(error, epsilon) for epsilon, error in one.errors.items() if error is not None]
-    if not found:
+    errors = [(error, epsilon) for epsilon, error in one.errors.items() if error is not None]
+    if not errors:
         return "not reached"
-    error, epsilon = min(found)
-    return f"not reached: within {one.wish.shown(error)} at {epsilon}"
+    error, epsilon = min(errors)
+    return f"not reached: within {one.target.format_error(error)} at {epsilon}"
 
 
-def _tried(best: Promise) -> str:
+def _tried(best: AccuracyPlan) -> str:
     """The largest epsilon that was tried."""
-    return max((e for one in best.granted for e in one.errors), key=float)
+    return max((e for one in best.targets for e in one.errors), key=float)
 
 
-def _caps(schema: Schema, best: Promise, delta: str) -> list[dict[str, float]]:
+def _caps(schema: Schema, best: AccuracyPlan, delta: str) -> list[dict[str, float]]:
     """What other caps on rows per person would take: the budget is divided by the cap.
 
     Where no epsilon reaches all targets, what is as accurate as the largest that was tried.
@@ -276,7 +280,7 @@ def _caps(schema: Schema, best: Promise, delta: str) -> list[dict[str, float]]:
     ]
 
 
-def _about(best: Promise, rows: int | None) -> list[str]:
+def _about(best: AccuracyPlan, rows: int | None) -> list[str]:
     lines = [
         "An error at 95%: in 95 of 100 cases the error is smaller, on data like this; a margin of "
         "15% is in it. A count: of one value, or one band, of one attribute. A table: its largest "
@@ -314,8 +318,7 @@ def show_simulation(trials: Trials, epsilons: list[str]) -> None:
     words = "Simulating" if trials.public is None else "Trying the public table"
     with progress(words) as tell, data_warnings(trials.as_json):
         found = simulate(
-            trials.schema, trials.settings, epsilons, delta=trials.delta, rows=trials.rows,
-            runs=trials.runs, dependence=trials.dependence, public=trials.public,
+            trials.schema, trials.settings, epsilons, **trials.common,
             progress=lambda share: tell(share) if tell else None,
         )  # fmt: skip
     if trials.plot is not None:
@@ -328,10 +331,7 @@ def show_simulation(trials: Trials, epsilons: list[str]) -> None:
     say()
     _table(found)
     say()
-    for line in (*_legend(found), *_about_runs(found, trials.rows)):
-        say(line)
-    if trials.plot is not None:
-        say(f"\nDrew errors against epsilon to {trials.plot}.")
+    trials.close([*_legend(found), *_about_runs(found, trials.rows)])
 
 
 def _title(found: Simulation) -> str:

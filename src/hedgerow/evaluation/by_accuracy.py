@@ -1,6 +1,6 @@
-"""Which epsilon gives numbers as accurate as somebody wishes, on simulated or public data.
+"""Which epsilon reaches accuracy targets, on simulated or public data.
 
-No private data comes here. An error is promised at 95%: on tables like those that were tried, a
+No private data comes here. Errors are expected at 95%: on tables like those that were tried, a
 release of the planned epsilon keeps to it in 95 of 100 cases. Since real data differs from
 simulated data, bounds are held with a margin.
 """
@@ -17,9 +17,9 @@ from hedgerow.arrays import Floats
 from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
 from hedgerow.evaluation.trials import (
+    AccuracyTarget,
     Public,
     Simulated,
-    Wish,
     cells_of_release,
     errors_of,
     published,
@@ -28,7 +28,7 @@ from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
 from hedgerow.schema import Schema
 
-__all__ = ["EPSILONS", "Granted", "Promise", "most_epsilons", "plan_by_accuracy"]
+__all__ = ["EPSILONS", "AccuracyPlan", "TargetResult", "most_epsilons", "plan_by_accuracy"]
 
 EPSILONS = ("0.05", "0.1", "0.15", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "7", "10")
 FIRST = ("0.1", "0.5", "2", "10")  # tried for every method; others only where they decide
@@ -39,29 +39,29 @@ _SPREAD = 2.0  # and of largest errors below the mean and so many standard devia
 
 
 @dataclass(frozen=True, kw_only=True)
-class Granted:
-    """What a wish takes.
+class TargetResult:
+    """What an accuracy target takes.
 
     Args:
-        wish: The wish.
+        target: The target.
         epsilon: The least epsilon that was tried and reaches it; None if none does.
         errors: For each epsilon that was tried, the error at 95%, with its margin; None where no
-            count is near the wanted one.
+            count is near the one that is meant.
     """
 
-    wish: Wish
+    target: AccuracyTarget
     epsilon: str | None
     errors: dict[str, float | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Promise:
+class AccuracyPlan:
     """A plan by accuracy.
 
     Args:
         setting: The method and its settings, in words.
-        epsilon: The least epsilon that reaches all wishes; None if none does.
-        granted: What each wish takes.
+        epsilon: The least epsilon that reaches all targets; None if none does.
+        targets: What each target takes.
         rows: How many rows were tried.
         runs: How many releases of each epsilon.
         public: The public table that was named, or None if rows were simulated.
@@ -69,7 +69,7 @@ class Promise:
 
     setting: str
     epsilon: str | None
-    granted: tuple[Granted, ...]
+    targets: tuple[TargetResult, ...]
     rows: int
     runs: int
     public: str | None
@@ -79,41 +79,41 @@ class Promise:
         return asdict(self)
 
 
-def error_at_95(wish: Wish, runs: Sequence[Floats]) -> float | None:
+def error_at_95(target: AccuracyTarget, runs: Sequence[Floats]) -> float | None:
     """The error that 95% of cases stay below, from the errors of some runs.
 
     Args:
-        wish: The wish.
+        target: The target.
         runs: The errors of each run.
 
     Example:
-        >>> wish = Wish(text="", bound=1, count=9)
-        >>> round(error_at_95(wish, [np.array([3.0, -4.0])]), 1)
+        >>> target = AccuracyTarget(text="", bound=1, count=9)
+        >>> round(error_at_95(target, [np.array([3.0, -4.0])]), 1)
         8.9
     """
     errors = np.concatenate([*runs, np.zeros(0)])
     if not len(errors):
         return None
-    if wish.count is not None:
+    if target.count is not None:
         usual = _TAIL * float(np.sqrt(np.mean(errors**2)))
     else:
         usual = float(errors.mean() + _SPREAD * errors.std())
     return MARGIN * usual
 
 
-def most_epsilons(wishes: int) -> int:
+def most_epsilons(targets: int) -> int:
     """How many epsilons are tried for each method, at most.
 
     Example:
         >>> most_epsilons(1), most_epsilons(40)
         (6, 14)
     """
-    return min(len(EPSILONS), len(FIRST) + _BETWEEN * wishes)
+    return min(len(EPSILONS), len(FIRST) + _BETWEEN * targets)
 
 
 def plan_by_accuracy(
     schema: Schema,
-    wishes: Sequence[Wish],
+    targets: Sequence[AccuracyTarget],
     methods: Sequence[tuple[str, Publisher]],
     *,
     delta: Number = 0,
@@ -124,14 +124,14 @@ def plan_by_accuracy(
     seed: int = 1,
     progress: Progress = silent,
     stage: Callable[[str], None] = lambda words: None,
-) -> tuple[Promise, ...]:
-    """The least epsilon of a public list that reaches all wishes, for each method, the best first.
+) -> tuple[AccuracyPlan, ...]:
+    """The least epsilon of a public list that reaches all targets, for each method, the best first.
 
     NEVER name a private table as `public`.
 
     Args:
         schema: The public schema.
-        wishes: What is wished for.
+        targets: How accurate numbers should be.
         methods: Methods, each with what to call it.
         delta: The same for all.
         rows: How many rows the data has, as anyone may know; 10,000 by default.
@@ -143,15 +143,15 @@ def plan_by_accuracy(
         stage: Called with what is done next, in words.
 
     Example:
-        >>> from hedgerow.evaluation.trials import read_wish
+        >>> from hedgerow.evaluation.trials import read_target
         >>> from hedgerow.methods.diffgen import DiffGen
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "ill": {"type": "boolean"}}})
-        >>> wish = read_wish("ill within 90%", schema)
-        >>> plan_by_accuracy(schema, [wish], [("d", DiffGen())], rows=500, runs=1)[0].epsilon
+        >>> target = read_target("ill within 90%", schema)
+        >>> plan_by_accuracy(schema, [target], [("d", DiffGen())], rows=500, runs=1)[0].epsilon
         '0.05'
     """
-    if not wishes or not methods:
+    if not targets or not methods:
         raise UsageError("there is nothing to plan", hint="Name a target and a method.")
     if runs < 1 or (rows is not None and rows < 1):
         raise UsageError("rows and runs must be at least 1.", hint="Leave them out.")
@@ -162,36 +162,36 @@ def plan_by_accuracy(
         source = Public(schema, public, rows)
     stage("making rows")
     data = [source.data_of(seed * 1000 + number) for number in range(runs)]
-    found = []
-    most = most_epsilons(len(wishes)) * runs
+    plans = []
+    most = most_epsilons(len(targets)) * runs
     for place, (setting, method) in enumerate(methods):
 
         def tried(done: int, epsilon: str, place: int = place, setting: str = setting) -> None:
             progress((place + done / most) / len(methods))
             stage(f"{setting}, epsilon {epsilon}")
 
-        search = _Search(schema, method, wishes, delta, data, seed, tried)
-        granted = search.granted()
+        search = _Search(schema, method, targets, delta, data, seed, tried)
+        results = search.results()
         progress((place + 1) / len(methods))  # fewer releases may have been enough
-        needed = [one.epsilon for one in granted]
+        needed = [one.epsilon for one in results]
         known = [EPSILONS.index(epsilon) for epsilon in needed if epsilon is not None]
-        found.append(
-            Promise(
+        plans.append(
+            AccuracyPlan(
                 setting=setting,
                 epsilon=None if None in needed else EPSILONS[max(known)],
-                granted=granted,
+                targets=results,
                 rows=source.rows,
                 runs=runs,
                 public=None if public is None else str(public),
             )
         )
     progress(1.0)
-    return tuple(sorted(found, key=_order))
+    return tuple(sorted(plans, key=_order))
 
 
-def _order(promise: Promise) -> tuple[int, int]:
-    missed = sum(one.epsilon is None for one in promise.granted)
-    least = len(EPSILONS) if promise.epsilon is None else EPSILONS.index(promise.epsilon)
+def _order(plan: AccuracyPlan) -> tuple[int, int]:
+    missed = sum(one.epsilon is None for one in plan.targets)
+    least = len(EPSILONS) if plan.epsilon is None else EPSILONS.index(plan.epsilon)
     return missed, least
 
 
@@ -202,39 +202,39 @@ class _Search:
         self,
         schema: Schema,
         method: Publisher,
-        wishes: Sequence[Wish],
+        targets: Sequence[AccuracyTarget],
         delta: Number,
         data: Sequence[Any],
         seed: int,
         tell: Callable[[int, str], None],
     ) -> None:
         self._tell, self._done = tell, 0
-        self._method, self._wishes, self._delta = method, wishes, delta
+        self._method, self._targets, self._delta = method, targets, delta
         self._schema, self._data, self._seed = schema, data, seed
-        every = any(wish.count is not None for wish in wishes)
-        self._names = None if every else [str(wish.attribute) for wish in wishes]
+        every = any(target.count is not None for target in targets)
+        self._names = None if every else [str(target.attribute) for target in targets]
         self._tried: dict[str, list[float | None]] = {}
 
-    def granted(self) -> tuple[Granted, ...]:
+    def results(self) -> tuple[TargetResult, ...]:
         for epsilon in FIRST:
             self._errors(epsilon)
-        needed = [self._least(place) for place in range(len(self._wishes))]
+        needed = [self._least(place) for place in range(len(self._targets))]
         order = sorted(self._tried, key=EPSILONS.index)
         return tuple(
-            Granted(
-                wish=wish,
+            TargetResult(
+                target=target,
                 epsilon=needed[place],
                 errors={epsilon: self._tried[epsilon][place] for epsilon in order},
             )
-            for place, wish in enumerate(self._wishes)
+            for place, target in enumerate(self._targets)
         )
 
     def _reached(self, epsilon: str, place: int) -> bool:
         error = self._errors(epsilon)[place]
-        return error is not None and error <= self._wishes[place].bound
+        return error is not None and error <= self._targets[place].bound
 
     def _least(self, place: int) -> str | None:
-        """The least epsilon that reaches a wish, by bisection below the least that was seen to.
+        """The least epsilon that reaches a target, by bisection below the least that was seen to.
 
         Errors mostly fall as epsilon grows, but not always: a rule that divides numbers further
         can make them larger. So one epsilon that fails does not rule out smaller ones.
@@ -254,20 +254,20 @@ class _Search:
         return EPSILONS[high]
 
     def _errors(self, epsilon: str) -> list[float | None]:
-        """The error at 95% of each wish."""
+        """The error at 95% of each target."""
         if epsilon in self._tried:
             return self._tried[epsilon]
-        runs: list[list[Floats]] = [[] for _ in self._wishes]
+        runs: list[list[Floats]] = [[] for _ in self._targets]
         for number, data in enumerate(self._data):
             self._tell(self._done, epsilon)
             self._done += 1
             seed = self._seed * 1000 + number
             release = published(data, self._method, epsilon, self._delta, seed)
             cells = cells_of_release(release, data, self._names)
-            for place, wish in enumerate(self._wishes):
-                runs[place].append(errors_of(wish, cells, _records(data)))
+            for place, target in enumerate(self._targets):
+                runs[place].append(errors_of(target, cells, _records(data)))
         self._tried[epsilon] = [
-            error_at_95(wish, found) for wish, found in zip(self._wishes, runs, strict=True)
+            error_at_95(target, errors) for target, errors in zip(self._targets, runs, strict=True)
         ]
         return self._tried[epsilon]
 

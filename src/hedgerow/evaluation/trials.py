@@ -36,11 +36,11 @@ __all__ = [
     "Public",
     "Result",
     "Simulated",
-    "Wish",
+    "AccuracyTarget",
     "cells_of_release",
     "errors_of",
     "published",
-    "read_wish",
+    "read_target",
 ]
 
 
@@ -252,21 +252,21 @@ def _some(transactions: Transactions, chosen: Ints) -> Transactions:
 # Errors are compared on data that is simulated or public.
 
 
-NEAREST = 5  # counts that a wish about a count is tried on, in each release
-_FAR = 2.0  # a count that is so many times larger or smaller is not "about" the wanted one
+NEAREST = 5  # counts that a target about a count is tried on, in each release
+_FAR = 2.0  # a count that is so many times larger or smaller is not "about" the one that is meant
 _NUMBER = r"(\d[\d,_]*(?:\.\d+)?|\.\d+)"
-_WISH = re.compile(rf"\s*(.+?)\s+within\s+{_NUMBER}\s*(%?)\s*", re.I | re.S)
+_TARGET = re.compile(rf"\s*(.+?)\s+within\s+{_NUMBER}\s*(%?)\s*", re.I | re.S)
 _COUNT = re.compile(rf"count\s+of\s+{_NUMBER}", re.I)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
-    """One wish.
+class AccuracyTarget:
+    """How accurate a number of a release should be.
 
     Args:
         text: As it was written.
         bound: The error that is allowed: in records, or for a table in shares of all records.
-        count: About how many records are counted; None for a wish about a table.
+        count: About how many records are counted; None for a target about a table.
         attribute: Whose table it is about.
     """
 
@@ -275,13 +275,13 @@ class Wish:
     count: float | None = None
     attribute: str | None = None
 
-    def shown(self, error: float) -> str:
-        """An error in the terms of the wish.
+    def format_error(self, error: float) -> str:
+        """An error in the terms of the target.
 
         Example:
-            >>> Wish(text="", bound=1, count=500).shown(61.2)
+            >>> AccuracyTarget(text="", bound=1, count=500).format_error(61.2)
             '61'
-            >>> Wish(text="", bound=0.02, attribute="job").shown(0.0213)
+            >>> AccuracyTarget(text="", bound=0.02, attribute="job").format_error(0.0213)
             '2.1%'
         """
         return f"{error:.1%}" if self.count is None else f"{error:,.{0 if error >= 10 else 1}f}"
@@ -291,8 +291,8 @@ Cells = Mapping[str, tuple[Floats, Floats]]
 """For each attribute (or "item") the estimates of the cells of its table, and their true counts."""
 
 
-def read_wish(text: str, schema: Schema) -> Wish:
-    """Reads a wish.
+def read_target(text: str, schema: Schema) -> AccuracyTarget:
+    """Reads a target.
 
     Raises:
         UsageError: If it cannot be understood, or no attribute has that name.
@@ -300,18 +300,18 @@ def read_wish(text: str, schema: Schema) -> Wish:
     Example:
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "job": {"type": "categorical", "values": ["cook", "nurse"]}}})
-        >>> read_wish("count of 500 within 12%", schema).bound
+        >>> read_target("count of 500 within 12%", schema).bound
         60.0
-        >>> read_wish("job within 2%", schema).bound
+        >>> read_target("job within 2%", schema).bound
         0.02
     """
-    found = _WISH.fullmatch(text)
-    if found is None:
+    match = _TARGET.fullmatch(text)
+    if match is None:
         raise UsageError(
             f"the target {text!r} cannot be understood",
             hint='Write "count of 500 within 60", or "job within 2%" for the table of job.',
         )
-    what, number, percent = found[1], _number(found[2]), bool(found[3])
+    what, number, percent = match[1], _number(match[2]), bool(match[3])
     if number <= 0:
         raise UsageError(f"the target {text!r} allows no error", hint="Every release has some.")
     count = _COUNT.fullmatch(what)
@@ -319,7 +319,8 @@ def read_wish(text: str, schema: Schema) -> Wish:
         about = _number(count[1])
         if about <= 0:
             raise UsageError(f"the target {text!r} counts nobody", hint="Name a count above 0.")
-        return Wish(text=text, bound=about * number / 100 if percent else number, count=about)
+        bound = about * number / 100 if percent else number
+        return AccuracyTarget(text=text, bound=bound, count=about)
     names = [attribute.name for attribute in schema.attributes]
     names += [] if schema.target is None else [schema.target.name]
     if what not in names:
@@ -334,7 +335,7 @@ def read_wish(text: str, schema: Schema) -> Wish:
             f"the target {text!r} does not say percent",
             hint=f'Shares of a table are meant: write "{what} within 2%".',
         )
-    return Wish(text=text, bound=number / 100, attribute=what)
+    return AccuracyTarget(text=text, bound=number / 100, attribute=what)
 
 
 def _number(text: str) -> float:
@@ -361,26 +362,26 @@ def cells_of_release(release: Release, data: Any, names: Sequence[str] | None = 
     return found
 
 
-def errors_of(wish: Wish, cells: Cells, records: int) -> Floats:
-    """The errors that a wish is about, in one release.
+def errors_of(target: AccuracyTarget, cells: Cells, records: int) -> Floats:
+    """The errors that a target is about, in one release.
 
     For a table that is one: the largest error of its shares. For a count they are those of the
-    five cells, of any attribute, whose true counts are nearest to the wanted one; none if no
+    five cells, of any attribute, whose true counts are nearest to the one that is meant; none if no
     count is within a factor of two of it.
 
     Args:
-        wish: The wish.
+        target: The target.
         cells: What `cells_of_release` gave.
         records: How many records there are.
     """
-    if wish.attribute is not None:
-        told, truth = cells[wish.attribute]
+    if target.attribute is not None:
+        told, truth = cells[target.attribute]
         total = max(1.0, float(told.sum()))
         return np.asarray([np.abs(told / total - truth / max(1, records)).max()])
-    assert wish.count is not None
+    assert target.count is not None
     told = np.concatenate([estimate for estimate, _ in cells.values()])
     truth = np.concatenate([one for _, one in cells.values()])
-    distance = np.abs(np.log(np.maximum(truth, 0.5) / wish.count))
+    distance = np.abs(np.log(np.maximum(truth, 0.5) / target.count))
     chosen = np.argsort(distance, kind="stable")[:NEAREST]
     chosen = chosen[distance[chosen] <= np.log(_FAR)]
     return np.asarray(np.abs(told - truth)[chosen])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,9 +21,6 @@ from hedgerow.cli.options import (
 )
 from hedgerow.cli.settings import method_of
 from hedgerow.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 _GUESS = 10_000  # rows, where nobody said how many
 
@@ -63,10 +60,10 @@ def plan(
             "schema.",
         ),
     ] = False,
-    want: Annotated[
+    accuracy: Annotated[
         list[str] | None,
         typer.Option(
-            "--want",
+            "--accuracy",
             metavar="TARGET",
             help='How accurate numbers should be: "count of 500 within 60", or "job within 2%" for '
             "the table of job; may be repeated. Finds the epsilon, on simulated rows or a PUBLIC "
@@ -113,7 +110,7 @@ def plan(
 
     The number of specialisations usually follows from a noisy count of the rows, which is only
     known when data is published; --rows gives a public guess to plan with. --simulate publishes
-    simulated rows (or a PUBLIC table) many times and shows the errors of the releases. --want
+    simulated rows (or a PUBLIC table) many times and shows the errors of the releases. --accuracy
     finds the epsilon for the accuracy that you ask for.
     """
     from hedgerow.cli.display.words import caution, many, purpose_words, strength
@@ -124,32 +121,25 @@ def plan(
     given, method = ctx.obj, ctx.obj.pop("method", None)
     for warning in known.warnings:
         warn(warning, as_json)
-    if want or simulate:
-        from hedgerow.cli.simulate import (
-            EPSILONS,
-            Trials,
-            settings_of,
-            show_plan_by_accuracy,
-            show_simulation,
-        )
+    if accuracy or simulate:
+        from hedgerow.cli import simulate as trying
 
-        if want and (epsilon or epsilons or simulate):
-            raise UsageError(
-                "--want finds the epsilon.", hint="Leave --epsilon, --epsilons and --simulate out."
-            )
-        if want and method is None and not given and not try_ and known.kind == "table":
+        if accuracy and (epsilon or epsilons or simulate):
+            hint = "Leave --epsilon, --epsilons and --simulate out."
+            raise UsageError("--accuracy finds the epsilon.", hint=hint)
+        if accuracy and method is None and not given and not try_ and known.kind == "table":
             try_ = ["method=marginals,diffmulti"]
-        trials = Trials(
-            schema=known, settings=settings_of(known, method, given, try_ or []), delta=delta,
-            rows=rows, runs=runs or (10 if want else 5),
+        trials = trying.Trials(
+            schema=known, settings=trying.settings_of(known, method, given, try_ or []),
+            delta=delta, rows=rows, runs=runs or (10 if accuracy else 5),
             dependence=0.5 if dependence is None else dependence, public=public, plot=plot,
             overwrite=overwrite, as_json=as_json,
         )  # fmt: skip
-        if want:
-            show_plan_by_accuracy(trials, want)
+        if accuracy:
+            trying.show_plan_by_accuracy(trials, accuracy)
         else:
-            tried = _numbers(epsilons) if epsilons else [*EPSILONS, *([epsilon] if epsilon else [])]
-            show_simulation(trials, _ordered(tried))
+            usual = [*trying.EPSILONS, *([epsilon] if epsilon else [])]
+            trying.show_simulation(trials, _ordered(_numbers(epsilons) if epsilons else usual))
         return
     for option, value in (
         ("--epsilons", epsilons), ("--try", try_), ("--public", public), ("--runs", runs),

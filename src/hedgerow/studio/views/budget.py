@@ -86,7 +86,7 @@ def show(asked: Asked) -> Response:
         simulate=command_text(_simulation(way, method, delta)),
         curves=curves, size=(_WIDE, _HIGH),
         reached=result["plans"][0]["epsilon"] if result and "plans" in result else "",
-        wished=bool(result and "plans" in result), tables=[one.name for one in schema.columns],
+        by_accuracy=bool(result and "plans" in result), tables=[one.name for one in schema.columns],
         **means,
     )  # fmt: skip
 
@@ -124,15 +124,15 @@ def _usual_delta(method: str) -> str:
 def simulate(asked: Asked) -> Response:
     """Tries epsilons on rows simulated from the schema, as `hedgerow plan` does.
 
-    If tables of interest were ticked, it finds the epsilon that makes them as accurate as wished.
+    If tables of interest were ticked, it finds the epsilon that makes these accurate enough.
     """
     way = Way.of(asked, "budget")
     schema = way.text().schema()
     method = method_of(way, schema.kind)
     delta = way.get("delta", _usual_delta(method))
-    wished = [f"{name} within {asked.get('within').strip()}%" for name in asked.every("table")]
+    targets = [f"{name} within {asked.get('within').strip()}%" for name in asked.every("table")]
     job = asked.studio.jobs.start(
-        _wishes(way, method, delta, wished) if wished else _simulation(way, method, delta),
+        _by_accuracy(way, method, delta, targets) if targets else _simulation(way, method, delta),
         step="budget", title="Trying budgets on simulated rows", then="", back=way.to("budget"),
     )  # fmt: skip
     job.then = way.to("budget", simulated=job.name) + "#t-curve"
@@ -154,8 +154,9 @@ def _simulation(way: Way, method: str, delta: str) -> list[str]:
     return [*_common(way, method, delta), *tried]
 
 
-def _wishes(way: Way, method: str, delta: str, wished: list[str]) -> list[str]:
-    return [*_common(way, method, delta), "--runs", _RUNS, *(f"--want={one}" for one in wished)]
+def _by_accuracy(way: Way, method: str, delta: str, targets: list[str]) -> list[str]:
+    options = [f"--accuracy={one}" for one in targets]
+    return [*_common(way, method, delta), "--runs", _RUNS, *options]
 
 
 def _found(asked: Asked) -> Any:
@@ -169,8 +170,8 @@ def _points(result: dict[str, Any]) -> list[tuple[str, str, float, str]]:
     """The name of a curve, the epsilon, the error, and that in words, for every point."""
     if "plans" in result:
         return [
-            (one["wish"]["text"], epsilon, error, "off by less than {} in 95 of 100 cases")
-            for one in result["plans"][0]["granted"]
+            (one["target"]["text"], epsilon, error, "off by less than {} in 95 of 100 cases")
+            for one in result["plans"][0]["targets"]
             for epsilon, error in one["errors"].items()
             if error is not None
         ]
@@ -183,7 +184,7 @@ def _points(result: dict[str, Any]) -> list[tuple[str, str, float, str]]:
 
 
 def curves_of(result: dict[str, Any]) -> list[Curve]:
-    """The curves of a simulation: one for each setting, or for each table that was wished for.
+    """The curves of a simulation: one for each setting, or for each accuracy target.
 
     Example:
         >>> point = {"setting": "m", "epsilon": "1", "median_error": {"mean": 0.5}}

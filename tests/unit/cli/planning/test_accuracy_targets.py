@@ -1,4 +1,4 @@
-"""What `hedgerow plan --want` says where nothing reaches a target."""
+"""What `hedgerow plan --accuracy` says where nothing reaches a target."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from hedgerow.cli import simulate as want
+from hedgerow.cli import simulate
 from hedgerow.cli.simulate import Trials
 from hedgerow.evaluation import by_accuracy
-from hedgerow.evaluation.by_accuracy import Granted, Promise
-from hedgerow.evaluation.trials import read_wish
+from hedgerow.evaluation.by_accuracy import AccuracyPlan, TargetResult
+from hedgerow.evaluation.trials import read_target
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(
@@ -32,14 +32,14 @@ def test_what_can_be_had_is_told(
     epsilon: str | None,
     bound: int,
 ) -> None:
-    wish = read_wish(f"count of 500 within {bound}", SCHEMA)
+    target = read_target(f"count of 500 within {bound}", SCHEMA)
     errors = {"0.1": 2086.0, "2": 501.0, "10": 259.0}
-    granted = (Granted(wish=wish, epsilon=epsilon, errors=errors),)
-    made = Promise(
-        setting="diffmulti", epsilon=epsilon, granted=granted, rows=9, runs=1, public=None
+    results = (TargetResult(target=target, epsilon=epsilon, errors=errors),)
+    made = AccuracyPlan(
+        setting="diffmulti", epsilon=epsilon, targets=results, rows=9, runs=1, public=None
     )
 
-    def planned(*_: Any, **__: Any) -> list[Promise]:
+    def planned(*_: Any, **__: Any) -> list[AccuracyPlan]:
         return [made]
 
     monkeypatch.setattr(by_accuracy, "plan_by_accuracy", planned)
@@ -47,7 +47,7 @@ def test_what_can_be_had_is_told(
         schema=SCHEMA, settings=[], delta="0", rows=9, runs=1, dependence=0.5, public=None,
         plot=None, overwrite=False, as_json=False,
     )  # fmt: skip
-    want.show_plan_by_accuracy(trials, [wish.text])
+    simulate.show_plan_by_accuracy(trials, [target.text])
     told = capsys.readouterr().out
     missed = "not reached: within 259 at 10"
     assert (missed in told) == (epsilon is None)

@@ -7,12 +7,12 @@ from hedgerow import sample
 from hedgerow.errors import UsageError
 from hedgerow.evaluation.by_accuracy import EPSILONS, error_at_95, most_epsilons, plan_by_accuracy
 from hedgerow.evaluation.trials import (
+    AccuracyTarget,
     Simulated,
-    Wish,
     cells_of_release,
     errors_of,
     published,
-    read_wish,
+    read_target,
 )
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
@@ -34,7 +34,7 @@ SCHEMA = Schema.from_dict(
 
 
 @pytest.mark.parametrize(
-    "text, wanted",
+    "text, expected",
     [
         ("count of 500 within 60", (500, 60, None)),
         (" Count of 1,500 within 10 %", (1500, 150, None)),
@@ -43,10 +43,10 @@ SCHEMA = Schema.from_dict(
         ("ill within 1%", (None, 0.01, "ill")),
     ],
 )
-def test_wishes_are_read(text: str, wanted: tuple[object, ...]) -> None:
-    found = read_wish(text, SCHEMA)
-    assert (found.count, found.attribute) == (wanted[0], wanted[2])
-    assert found.bound == pytest.approx(wanted[1])
+def test_targets_are_read(text: str, expected: tuple[object, ...]) -> None:
+    found = read_target(text, SCHEMA)
+    assert (found.count, found.attribute) == (expected[0], expected[2])
+    assert found.bound == pytest.approx(expected[1])
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_wishes_are_read(text: str, wanted: tuple[object, ...]) -> None:
 )
 def test_mistakes(text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words) as caught:
-        read_wish(text, SCHEMA)
+        read_target(text, SCHEMA)
     assert caught.value.hint
 
 
@@ -71,11 +71,11 @@ def test_errors_by_hand() -> None:
         "a": (np.array([90.0, 10.0]), np.array([80.0, 20.0])),
         "b": (np.array([50.0, 52.0]), np.array([49.0, 51.0])),
     }
-    table = Wish(text="", bound=1, attribute="a")
+    table = AccuracyTarget(text="", bound=1, attribute="a")
     assert errors_of(table, cells, 100).tolist() == pytest.approx([0.1])
-    counts = errors_of(Wish(text="", bound=1, count=50), cells, 100)
+    counts = errors_of(AccuracyTarget(text="", bound=1, count=50), cells, 100)
     assert sorted(counts.tolist()) == [1, 1, 10]  # 20 is not about 50
-    assert not len(errors_of(Wish(text="", bound=1, count=900), cells, 100))
+    assert not len(errors_of(AccuracyTarget(text="", bound=1, count=900), cells, 100))
 
 
 def test_cells_agree_with_tables() -> None:
@@ -88,40 +88,40 @@ def test_cells_agree_with_tables() -> None:
 
 def test_transactions_have_counts() -> None:
     schema = shop_schema()
-    wish = read_wish("count of 60 within 30", schema)
-    (found,) = plan_by_accuracy(schema, [wish], [("d", DiffPart())], rows=400, runs=1)
-    assert found.rows == 400 and found.granted[0].errors
+    target = read_target("count of 60 within 30", schema)
+    (found,) = plan_by_accuracy(schema, [target], [("d", DiffPart())], rows=400, runs=1)
+    assert found.rows == 400 and found.targets[0].errors
     with pytest.raises(UsageError, match="attribute"):
-        read_wish("milk within 3%", schema)
+        read_target("milk within 3%", schema)
 
 
 def test_the_95_percent_error_covers_laplace_and_normal_errors() -> None:
     rng = np.random.default_rng(1)
-    wish = Wish(text="", bound=1, count=1)
+    target = AccuracyTarget(text="", bound=1, count=1)
     for draw in (rng.laplace, rng.normal):
         errors = draw(size=20_000)
-        found = error_at_95(wish, [errors])
+        found = error_at_95(target, [errors])
         # 95% of 20,000 errors: a share below 94% would be six standard errors away
         assert found is not None and np.mean(np.abs(errors) <= found) > 0.94
-    assert error_at_95(wish, [np.zeros(0)]) is None
+    assert error_at_95(target, [np.zeros(0)]) is None
 
 
-def test_harder_wishes_take_more_epsilon() -> None:
-    wishes = [read_wish(f"age within {p}%", SCHEMA) for p in (60, 20, 0.0001)]
-    (found,) = plan_by_accuracy(SCHEMA, wishes, [("d", DiffMulti())], rows=2000, runs=2)
-    easy, harder, never = (one.epsilon for one in found.granted)
+def test_harder_targets_take_more_epsilon() -> None:
+    targets = [read_target(f"age within {p}%", SCHEMA) for p in (60, 20, 0.0001)]
+    (found,) = plan_by_accuracy(SCHEMA, targets, [("d", DiffMulti())], rows=2000, runs=2)
+    easy, harder, never = (one.epsilon for one in found.targets)
     assert easy is not None and harder is not None and never is None
     assert EPSILONS.index(easy) <= EPSILONS.index(harder)
     assert found.epsilon is None
-    for one in found.granted[:2]:
+    for one in found.targets[:2]:
         error = one.errors[str(one.epsilon)]
-        assert error is not None and error <= one.wish.bound
+        assert error is not None and error <= one.target.bound
 
 
 def test_a_large_epsilon_that_fails_does_not_rule_out_smaller_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def errors(wish: Wish, cells: object, records: int) -> np.ndarray:
+    def errors(target: AccuracyTarget, cells: object, records: int) -> np.ndarray:
         return np.array([5.0 if epsilon["now"] in ("1.5", "2") else 50.0])
 
     epsilon = {"now": ""}
@@ -132,8 +132,8 @@ def test_a_large_epsilon_that_fails_does_not_rule_out_smaller_ones(
     monkeypatch.setattr("hedgerow.evaluation.by_accuracy.published", publish)
     monkeypatch.setattr("hedgerow.evaluation.by_accuracy.cells_of_release", lambda *given: {})
     monkeypatch.setattr("hedgerow.evaluation.by_accuracy.errors_of", errors)
-    wish = read_wish("age within 800%", SCHEMA)
-    (found,) = plan_by_accuracy(SCHEMA, [wish], [("d", DiffMulti())], rows=50, runs=1)
+    target = read_target("age within 800%", SCHEMA)
+    (found,) = plan_by_accuracy(SCHEMA, [target], [("d", DiffMulti())], rows=50, runs=1)
     assert found.epsilon == "1.5"
 
 
@@ -144,7 +144,7 @@ def test_progress_is_that_of_the_releases(monkeypatch: pytest.MonkeyPatch, least
     shares: list[float] = []
     stages: list[str] = []
 
-    def errors(wish: Wish, cells: object, records: int) -> np.ndarray:
+    def errors(target: AccuracyTarget, cells: object, records: int) -> np.ndarray:
         return np.array([1.0 if EPSILONS.index(made[-1]) >= EPSILONS.index(least) else 5000.0])
 
     module = "hedgerow.evaluation.by_accuracy"
@@ -152,9 +152,9 @@ def test_progress_is_that_of_the_releases(monkeypatch: pytest.MonkeyPatch, least
     monkeypatch.setattr(f"{module}.cells_of_release", lambda *given: {})
     monkeypatch.setattr(f"{module}.errors_of", errors)
     methods = [("one", DiffMulti()), ("other", DiffMulti())]
-    wish = read_wish("age within 800%", SCHEMA)
+    target = read_target("age within 800%", SCHEMA)
     found = plan_by_accuracy(
-        SCHEMA, [wish], methods, rows=50, runs=3, progress=shares.append, stage=stages.append
+        SCHEMA, [target], methods, rows=50, runs=3, progress=shares.append, stage=stages.append
     )
     assert {one.epsilon for one in found} == {least}
     assert len(made) <= 2 * 3 * most_epsilons(1)
@@ -163,7 +163,7 @@ def test_progress_is_that_of_the_releases(monkeypatch: pytest.MonkeyPatch, least
 
 
 def test_the_better_method_comes_first() -> None:
-    wish = read_wish("age within 10%", SCHEMA)
+    target = read_target("age within 10%", SCHEMA)
     methods = [("regions", DiffGen(specialisations=1)), ("marginals", DiffMulti())]
-    found = plan_by_accuracy(SCHEMA, [wish], methods, rows=2000, runs=2)
+    found = plan_by_accuracy(SCHEMA, [target], methods, rows=2000, runs=2)
     assert [one.setting for one in found] == ["marginals", "regions"]

