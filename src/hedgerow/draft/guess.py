@@ -625,18 +625,24 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
     return Guess(settings=settings, comment=comment)
 
 
+def _beyond(rows: int) -> int:
+    """Of how many rows nothing may be told by a bound or a step."""
+    return min(FEWEST, (rows + _TAILS - 1) // _TAILS) - 1
+
+
 def _ends(present: Any) -> dict[str, Any]:
     """The ends of the numbers or days but for a few rows, so that no bound tells of one of them."""
-    beyond = min(FEWEST, (len(present) + _TAILS - 1) // _TAILS) - 1
+    beyond = _beyond(len(present))
     order = pc.sort_indices(present)
     ends = {"min": order[beyond].as_py(), "max": order[len(order) - 1 - beyond].as_py()}
     return {key: present[place].as_py() for key, place in ends.items()}
 
 
 def _places(present: Any) -> int | None:
-    """How many places after the point all decimals need; None for more than a few."""
+    """How many places after the point decimals need, but for a few rows; None for many places."""
     for places in range(1, 4):
-        if pc.all(pc.equal(pc.round(present, ndigits=places), present)).as_py():
+        finer = pc.not_equal(pc.round(present, ndigits=places), present)
+        if (pc.sum(finer).as_py() or 0) <= _beyond(len(present)):
             return places
     return None
 

@@ -1,4 +1,5 @@
 import datetime
+from fractions import Fraction
 
 import pandas as pd
 import pyarrow as pa
@@ -128,6 +129,14 @@ def test_extreme_numbers(draft):
         }
     )
     assert all(isinstance(attribute, Numeric) for attribute in schema.attributes)
+
+
+@pytest.mark.parametrize("rows", [9, 10])
+def test_no_step_is_that_of_a_few(draft, rows):
+    """What more places fewer than ten rows have is told by no step."""
+    values = [number / 10 for number in range(1000 - rows)] + [71.375] * rows
+    (score,) = draft({"score": values})[1].attributes
+    assert (score.step >= Fraction(1, 10)) == (rows < 10)
 
 
 def test_a_long_tail_is_proposed_on_a_logarithmic_scale(draft):
