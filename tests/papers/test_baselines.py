@@ -146,6 +146,25 @@ def test_k_anonymous_groups_keep_k(make):
     assert make(ROWS, SCHEMA, 10_000).partition.cells == 1
 
 
+def test_top_down_specialisation_divides_gain_by_lost_anonymity():
+    """x tells more of the class, but leaves a group of 8 where y leaves 20; only one fits."""
+    two = {"type": "categorical", "values": ["a", "b"]}
+    schema = Schema.from_dict(
+        {
+            "name": "s",
+            "unit": "row",
+            "attributes": {"x": two, "y": two, "ill": two | {"role": "class"}},
+        }
+    )
+    x = ["b"] * 8 + ["a"] * 32
+    ill = ["b"] * 20 + ["a"] * 20
+    y = ["b"] * 4 + ["a"] * 1 + ["b"] * 11 + ["a"] * 4 + ["b"] * 5 + ["a"] * 15
+    release = top_down_specialisation(pa.table({"x": x, "y": y, "ill": ill}), schema, k=8)
+    lo, hi = release.partition.bounds(np.arange(release.partition.cells))
+    assert [tuple(pair) for pair in zip(lo[:, 0], hi[:, 0], strict=True)] == [(0, 2), (0, 2)]
+    assert sorted(release.counts.sum(axis=1).tolist()) == [20, 20]
+
+
 def test_mondrian_without_a_class_halves_what_is_widest():
     plain = Schema.from_dict(
         {
