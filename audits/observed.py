@@ -1,15 +1,20 @@
 """An audit from outside: what draws were given on two neighbours, held against what was charged.
 
-Record and replay of primitives (the idea of DP-Recorder, arXiv 2602.17454), written anew and beside
-`hedgerow.audit`, from which it takes neighbours alone. A run on a table is recorded: every draw
-with its outcome. On the neighbour the same outcomes are returned, whatever the data. Then
+The method is Re:cord-play (arXiv 2602.17454; its program DP-Recorder is in no registry), written
+anew and beside `hedgerow.audit`, from which it takes neighbours alone. A run on a table is
+recorded: every draw with its outcome. On the neighbour the same outcomes are returned, whatever the
+data. Then
 
 - all that is public about every draw (its kind, purpose, charge, rate, shape, candidates) must be
   the same: whatever happens between draws is a function of the transcript;
+- so must all that leaves: plan, books, regions and numbers;
 - how far the record moved what a draw was given is *observed*, and what the mechanism's theorem
   asks for that must be within the charge;
 - of every budget, the charges of all draws that the record was in add up to the grant at most;
 - a seal is opened for a draw and for nothing else.
+
+What a draw makes of what it is given is taken from its theorem. The paper samples that, too; here
+the laws of the samplers are compared with the theorems' exactly, by tests of their own.
 
     python audits/observed.py --tries 200
 """
@@ -23,6 +28,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
+
+import numpy as np
 
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbours import edge_cases, picker, random_pair, run_on
@@ -140,7 +147,7 @@ def complaints(method: Any, pair: Any, budget: Budget, seed: int) -> Iterator[st
     """What is wrong with a method on two neighbours, in words: nothing, if it is sound."""
     tapes: list[Tape] = []
     opened: list[int] = []
-    outcome: Any = None
+    outcomes: list[Any] = []
     honest = Sealed.open
 
     def open_(self: Any, key: Any) -> Any:
@@ -152,7 +159,7 @@ def complaints(method: Any, pair: Any, budget: Budget, seed: int) -> Iterator[st
         opened.append(0)
         try:
             with patch.object(Sealed, "open", open_):
-                outcome = run_on(table, method, budget, tape)
+                outcomes.append(run_on(table, method, budget, tape))
         except Branched as error:
             yield str(error)
             return
@@ -164,7 +171,9 @@ def complaints(method: Any, pair: Any, budget: Budget, seed: int) -> Iterator[st
     for tape, times in zip(tapes, opened, strict=True):
         if times != sum(draw.kind != "coin" for draw in tape.draws):
             yield "a seal was opened for something that is no draw"
-    ledger = outcome.ledger
+    if len({*map(_leaving, outcomes)}) > 1:
+        yield "what leaves is no function of what was drawn"
+    ledger = outcomes[0].ledger
     spent: dict[str, Fraction] = {}
     gates: set[str] = set()
     for before, now in zip(one, other, strict=True):
@@ -196,6 +205,13 @@ def complaints(method: Any, pair: Any, budget: Budget, seed: int) -> Iterator[st
     for name, amount in spent.items():
         if amount > ledger.budgets[name].total:
             yield f"the draws that a record was in cost more {name} than was granted"
+
+
+def _leaving(outcome: Any) -> str:
+    """All that a release says."""
+    book = outcome.ledger.book(outcome.published, outcome.sharing)
+    with np.printoptions(threshold=sys.maxsize):
+        return repr((outcome.plan, outcome.parts, book))
 
 
 def _cost(kind: str, budget: str, rate: Fraction, moved: list[int]) -> Fraction:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hedgerow.audit.methods import AUDITED
+from hedgerow.audit.methods.marginals import late_pair
 from hedgerow.audit.whole import fits
 from hedgerow.counting.sealed import Sealed
 from hedgerow.methods import marginals, measure
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import _KEY
 
+EPSILON = 5  # with 4,000 records
 AUDITS = Path(__file__).parents[2] / "audits"
 
 
@@ -45,6 +48,14 @@ def words(observed: Any, name: str, delta: str, tries: int = 8) -> list[str]:
 def test_what_is_observed_is_within_what_was_charged(observed: Any, name: str, delta: str) -> None:
     if float(delta) or not AUDITED[name].needs_delta:
         assert words(observed, name, delta) == []
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+@pytest.mark.parametrize("classes", [0, 2])
+def test_late_steps_are_observed(observed: Any, classes: int, delta: str) -> None:
+    """Where several tables of every purpose are bought, as `test_marginals.py` asserts."""
+    budget = Budget.of(EPSILON, delta)
+    assert not [*observed.complaints(marginals.Marginals(), late_pair(classes), budget, 1)]
 
 
 def half_the_tables(patch: pytest.MonkeyPatch) -> None:
@@ -88,9 +99,22 @@ def a_branch(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(marginals, "choose_pairs", choose)
 
 
+def a_number_beside(patch: pytest.MonkeyPatch) -> None:
+    """The exact number of records leaves with the plan."""
+    import observed
+
+    def run_on(table: Any, *rest: Any) -> Any:
+        outcome = honest(table, *rest)
+        return replace(outcome, plan=replace(outcome.plan, depth=len(table.codes)))
+
+    honest = observed.run_on
+    patch.setattr(observed, "run_on", run_on)
+
+
 @pytest.mark.parametrize(
     "twist, told",
     [
+        (a_number_beside, "what leaves is no function"),
         (half_the_tables, "a record moved it for"),
         (rows_by_twos, "rows: a record moved it for"),
         (a_look, "a seal was opened"),
