@@ -13,16 +13,16 @@ within 64 bits, where both forms agree.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from functools import update_wrapper
-from types import FunctionType
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
 from hedgerow.surroundings import load_numba
 
-__all__ = ["NEVER", "Kernel", "cores", "kernel"]
+__all__ = ["NEVER", "Kernel", "cores", "helper", "kernel"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,7 +42,7 @@ class Kernel(Generic[P, R]):
     """A loop that can be called in two forms; `kernel` makes one of a function.
 
     Args:
-        function: The loop. Functions that it calls are compiled with it.
+        function: The loop. What it calls are functions of Python and NumPy and helpers (`helper`).
         steps: How many microseconds a call takes Python, roughly, by its arguments; None if it is
             always compiled.
         small: The same in NumPy, for small arguments; None if the function itself serves.
@@ -87,9 +87,33 @@ class Kernel(Generic[P, R]):
     def compiled(self) -> Callable[P, R]:
         """What numba makes of it, compiled at its first call and kept on disk."""
         if self._compiled is None:
-            self._compiled = _compile(self.py_func, cache=True)
-        found: Callable[P, R] = self._compiled
-        return found
+            numba = load_numba()
+            from numba.extending import register_jitable
+
+            with _registering:
+                while _helpers:
+                    register_jitable(_helpers.pop())
+            self._compiled = numba.njit(nogil=True, cache=True)(self.py_func)
+        loop: Callable[P, R] = self._compiled
+        return loop
+
+
+_helpers: list[Callable[..., Any]] = []  # of which numba does not know yet
+_registering = threading.Lock()
+
+
+def helper(function: Callable[P, R]) -> Callable[P, R]:
+    """Lets kernels call a function, in both of their forms; elsewhere it stays as it is.
+
+    Example:
+        >>> @helper
+        ... def double(number):
+        ...     return 2 * number
+        >>> kernel()(lambda number: double(number) + 1).python(3)
+        7
+    """
+    _helpers.append(function)
+    return function
 
 
 def kernel(
@@ -109,38 +133,6 @@ def kernel(
         4
     """
     return lambda function: Kernel(function, steps, small)
-
-
-_helpers: dict[Callable[..., Any], Any] = {}
-
-
-def _compile(function: Callable[..., Any], *, cache: bool) -> Any:
-    """The function for numba, with the compiled form of every function of ours that it calls."""
-    numba = load_numba()
-    assert isinstance(function, FunctionType)
-    names: dict[str, Any] = {}
-    for name in function.__code__.co_names:
-        value = function.__globals__.get(name)
-        if isinstance(value, Kernel):
-            names[name] = value.compiled
-        elif isinstance(value, FunctionType) and value.__module__.startswith("hedgerow."):
-            if value not in _helpers:
-                _helpers[value] = _compile(value, cache=False)
-            names[name] = _helpers[value]
-    linked = FunctionType(
-        function.__code__, function.__globals__ | names, function.__name__,
-        function.__defaults__, function.__closure__,
-    )  # fmt: skip
-    update_wrapper(linked, function)
-    made: Any = numba.njit(nogil=True, cache=cache)(linked)
-    ask, kind_of = made.get_call_template, numba.types.unliteral
-
-    def of_kinds(args: Any, kws: Any) -> Any:
-        """Callers that write a constant get the form that all others get, and not one for each."""
-        return ask(tuple(map(kind_of, args)), {name: kind_of(kws[name]) for name in kws})
-
-    made.get_call_template = of_kinds
-    return made
 
 
 def _view(value: Any) -> Any:

@@ -89,7 +89,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env=clean() | {"NUMBA_CACHE_DIR": str(folder / "cache")}, capture_output=True, text=True,
     )  # fmt: skip
     assert forged.returncode == 0, forged.stderr
-    assert len([*folder.glob("cache/*/*.nbi")]) > 20
+    assert len([*folder.glob("cache/*/*.nbi")]) > 15
     for name in MODULES:
         (folder / f"{name}.py").write_text(ran(folder, name), encoding="utf-8")
     for name, text in SETTINGS.items():

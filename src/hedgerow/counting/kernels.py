@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small, Words
-from hedgerow.compiled import kernel
+from hedgerow.compiled import helper, kernel
 
 __all__ = ["histograms", "route"]
 
@@ -20,6 +20,7 @@ Codes = NDArray[Any]
 DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows
 
 
+@helper
 def _sort(keys: Ints, size: int) -> None:
     """Sorts the first keys; by insertion while they are few."""
     if size > 48:
@@ -162,6 +163,7 @@ def histograms(
     start[segment] = entry
 
 
+@helper
 def _child(value: Any, edges: Small, first: Any, number: Any) -> Any:
     """How many of the edges are not above a code: the child it belongs to."""
     if number <= 8:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Bools, Bytes, Ints, Small
-from hedgerow.compiled import kernel
+from hedgerow.compiled import helper, kernel
 
 __all__ = [
     "FOREIGN",
@@ -65,12 +65,12 @@ def find_lines(data: Bytes) -> tuple[Ints, Ints]:
     return begin[:used], end[:used]
 
 
-@kernel()
+@helper
 def _blank(byte: int) -> bool:
     return byte == 32 or 9 <= byte <= 13
 
 
-@kernel()
+@helper
 def _hash(data: Bytes, first: int, last: int) -> Any:
     mixed = np.uint64(0xCBF29CE484222325)  # FNV-1a
     for place in range(first, last):
@@ -90,7 +90,7 @@ def index_keys(keys: Bytes, ends: Ints, slots: Codes) -> None:
         slots[slot] = key
 
 
-@kernel()
+@helper
 def _find_text(
     data: Bytes, first: int, last: int, keys: Bytes, ends: Ints, codes: Codes, slots: Codes
 ) -> int:
@@ -111,7 +111,7 @@ def _find_text(
     return FOREIGN
 
 
-@kernel()
+@helper
 def _find_number(data: Bytes, first: int, last: int, low: int, high: int) -> int:
     """A number counts if it is written as we would write it: `007` is another text than `7`."""
     place = first
@@ -231,7 +231,7 @@ def find_items(
             codes[text] = _find_text(data, first, last, keys, ends, key_codes, slots)
 
 
-@kernel()
+@helper
 def _mix(mixed: Any) -> Any:
     """The finaliser of splitmix64."""
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -239,7 +239,7 @@ def _mix(mixed: Any) -> Any:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-@kernel()
+@helper
 def _sort(values: Any) -> None:
     """Sorts in place, by Shell's method: numpy's sorting takes numba seconds to compile."""
     gap = 1
@@ -256,7 +256,7 @@ def _sort(values: Any) -> None:
         gap //= 3
 
 
-@kernel()
+@helper
 def truncate(record: Codes, max_items: int) -> None:
     """Puts the items that stay to the front, in order.
 

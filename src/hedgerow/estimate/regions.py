@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
-from hedgerow.compiled import kernel
+from hedgerow.compiled import helper, kernel
 from hedgerow.estimate.consistency import Fit, Levels
 from hedgerow.estimate.queries import Conditions, grouped
 from hedgerow.measured.partition import GridPartition, Partition, TreePartition
@@ -207,11 +207,13 @@ COUNT, SHARE, VARIANCE, ALONE, OWN, BELOW = range(6)
 _DUST = 1e-9  # code units that are rounding errors of the query's bounds
 
 
+@helper
 def bit_of(attribute: int) -> int:
     """The bit that stands for an attribute."""
     return 1 << attribute % BITS
 
 
+@helper
 def _overlap(low: float, high: float, lows: Floats, highs: Floats, begin: int, end: int) -> float:
     """The share of an interval that some intervals cover; exactly 0 or 1 where it is."""
     if high <= lows[begin] or low >= highs[end - 1]:
@@ -228,6 +230,7 @@ def _overlap(low: float, high: float, lows: Floats, highs: Floats, begin: int, e
     return covered / (high - low)
 
 
+@helper
 def _give(sums: Floats, at: int, share: float, v: float, a: float, c: float, r: float) -> None:
     """Adds a child to the sums of its parent."""
     sums[at] += a * share

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.compiled import NEVER, kernel
+from hedgerow.compiled import NEVER, helper, kernel
 
 __all__ = [
     "ALL_CUTS",
@@ -45,6 +45,7 @@ SKIP = -2
 ALL_CUTS = -1
 
 
+@helper
 def log2_fixed(n: Any) -> Any:
     """log2(n) with 24 binary digits, from below: off by less than 2^-24 (1 + 2^-5).
 
@@ -69,15 +70,18 @@ def log2_fixed(n: Any) -> Any:
     return result
 
 
+@helper
 def _n_log_n(n: Any) -> Any:
     return n * log2_fixed(n) if n > 1 else 0
 
 
+@helper
 def _ratio(top: Any, bottom: Any) -> Any:
     """floor(2^8 top / bottom), without overflow while bottom < 2^31 and top <= bottom^2."""
     return ((top // bottom) << RATIO_BITS) + ((top % bottom) << RATIO_BITS) // bottom
 
 
+@helper
 def _root(square: Any) -> Any:
     """floor(sqrt(square)), exactly, for a square below 2^62: a float's guess, put right."""
     root = int(math.sqrt(square))
@@ -88,6 +92,7 @@ def _root(square: Any) -> Any:
     return root
 
 
+@helper
 def root_fixed(square: Any) -> Any:
     """floor(2^8 sqrt(square)), exactly, for a square below 2^62.
 
@@ -99,6 +104,7 @@ def root_fixed(square: Any) -> Any:
     return _large_root_fixed(square)
 
 
+@helper
 def _large_root_fixed(square: Any) -> Any:
     """`root_fixed` for any square."""
     if square < 1 << 46:
@@ -114,6 +120,7 @@ def _large_root_fixed(square: Any) -> Any:
     return root
 
 
+@helper
 def _purity(counts: Ints | Sequence[int]) -> Any:
     """What one child adds to `purity`, the default: short enough to be compiled into loops."""
     largest = 0
@@ -124,6 +131,7 @@ def _purity(counts: Ints | Sequence[int]) -> Any:
     return (largest << (RATIO_BITS + 1)) + root_fixed(squares)
 
 
+@helper
 def child_term(kind: int, counts: Ints | Sequence[int], width: Any, size: Any) -> Any:
     """What one child adds to a score."""
     if kind == PURITY:
@@ -153,6 +161,7 @@ def child_term(kind: int, counts: Ints | Sequence[int], width: Any, size: Any) -
     return entropy
 
 
+@helper
 def finished(kind: int, children: Any, parent: Any, total: Any, gain: int) -> Any:
     """The score from the sum over children and the same term of the whole region.
 

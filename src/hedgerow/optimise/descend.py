@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bytes, Floats, Ints, Small, Words
-from hedgerow.compiled import cores, kernel
+from hedgerow.compiled import cores, helper, kernel
 from hedgerow.optimise.exact import Solutions
 from hedgerow.optimise.model import Aim, Forest, Worth
 from hedgerow.optimise.side import Record, Side
@@ -300,7 +300,7 @@ def _block(
             nodes[record, place] = chains[record, place, points[record, place]]
 
 
-@kernel()
+@helper
 def _make_room(rows: int, attributes: int, height: int) -> Any:
     words = (rows + 63) // 64
     return _Room(
@@ -312,7 +312,7 @@ def _make_room(rows: int, attributes: int, height: int) -> Any:
     )  # fmt: skip
 
 
-@kernel()
+@helper
 def _terms(
     side: Any, worth: Any, rows: Any, records: Any, chains: Small, heights: Ints, record: int,
     blank: Any,
@@ -337,7 +337,7 @@ def _terms(
     )  # fmt: skip
 
 
-@kernel()
+@helper
 def _loss(walk: int, total: int, after: int, before: float, weight: float) -> float:
     """What a step costs, by the measure of a walk."""
     loss: float = np.log(total / after)
@@ -346,7 +346,7 @@ def _loss(walk: int, total: int, after: int, before: float, weight: float) -> fl
     return loss
 
 
-@kernel()
+@helper
 def _total(terms: Floats, point: Ints) -> float:
     """The utility or the sensitivity of a point: a sum over its attributes."""
     total = 0.0
@@ -355,13 +355,13 @@ def _total(terms: Floats, point: Ints) -> float:
     return total
 
 
-@kernel()
+@helper
 def _copy(to: Ints, values: Ints) -> None:
     for place in range(to.size):
         to[place] = values[place]
 
 
-@kernel()
+@helper
 def _go_down(own: Any, room: Any, point: Ints, walk: int, now: Any, kept: Any, goal: float) -> Any:
     """Walks down from a point, in place.
 
@@ -444,7 +444,7 @@ def _go_down(own: Any, room: Any, point: Ints, walk: int, now: Any, kept: Any, g
         moved = True
 
 
-@kernel()
+@helper
 def _walk_together(
     side: Any, worth: Any, rows: Any, records: Any, chains: Small, heights: Ints, walk: int,
     room: Any, blank: Any, points: Ints, sums: Floats,
@@ -607,7 +607,7 @@ def _walk_together(
             entry = same
 
 
-@kernel()
+@helper
 def _sort(key: Ints, order: Ints, begin: int, end: int) -> None:
     """Sorts a stretch of keys, and what belongs to them, by Shell's method."""
     gap = 1
@@ -661,7 +661,7 @@ def _walk_alone(rows: Any, own: Any, point: Ints) -> None:
     _repair(rows, own, room, point, best.utility, best.weight, best.total)
 
 
-@kernel()
+@helper
 def _list_bits(word: int, left: Any, rows: Small, number: int) -> int:
     """Appends the numbers of the bits of a word to a list; how long that is then."""
     row = word << 6
@@ -678,7 +678,7 @@ def _list_bits(word: int, left: Any, rows: Small, number: int) -> int:
     return number
 
 
-@kernel()
+@helper
 def _list_near(rows: Any, own: Any, room: Any, point: Ints) -> int:
     """Lists the rows that nothing keeps out of a point, then those that one attribute does alone.
 
@@ -747,7 +747,7 @@ def _list_near(rows: Any, own: Any, room: Any, point: Ints) -> int:
     return total
 
 
-@kernel()
+@helper
 def _hopes(
     own: Any, room: Any, point: Ints, place: int, up: int, base: int, more: int, goal: float,
     hope: Ints,
@@ -786,7 +786,7 @@ def _hopes(
     return 0 if bound < goal else many
 
 
-@kernel()
+@helper
 def _repair(
     rows: Any, own: Any, room: Any, point: Ints, utility: float, weight: float, total: int
 ) -> Any:

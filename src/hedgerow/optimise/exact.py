@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints, Small
-from hedgerow.compiled import kernel
+from hedgerow.compiled import helper, kernel
 from hedgerow.optimise.model import Aim, Forest, Goal, Worth
 from hedgerow.optimise.side import Side
 
@@ -146,7 +146,7 @@ def _room(side: Side, lengths: Floats) -> _Room:
     )  # fmt: skip
 
 
-@kernel()
+@helper
 def _sum_out(
     room: Any, first: int, last: int, worth: Any, factor: Floats, utility: Floats,
     sensitivity: Floats,
@@ -168,7 +168,7 @@ def _sum_out(
     return size
 
 
-@kernel()
+@helper
 def _meet(room: Any, side: Any, first: int, last: int, rows: Small, place_of: Small) -> None:
     """Where each combination of side values meets the record, as a place in a half lattice."""
     stride = 1
@@ -186,7 +186,7 @@ def _meet(room: Any, side: Any, first: int, last: int, rows: Small, place_of: Sm
         place_of[row] = total
 
 
-@kernel()
+@helper
 def _sum_slice(room: Any, base: int, half: int, last: int) -> None:
     """Sums along the axes of the second half, in one slice."""
     width = 1
@@ -201,7 +201,7 @@ def _sum_slice(room: Any, base: int, half: int, last: int) -> None:
         stride = block
 
 
-@kernel()
+@helper
 def _lay_out(
     parent: Small, side: Any, worth: Any, leaves: Small, factor: Floats, room: Any
 ) -> tuple[int, int]:
@@ -234,7 +234,7 @@ def _lay_out(
     return n1, n2
 
 
-@kernel()
+@helper
 def _value(count: Any, utility: float, sensitivity: float, goal: Any) -> float:
     """What a generalisation is worth under an aim; below 0 where the aim forbids it."""
     if goal.model == 0:  # threshold

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Ints, Words
-from hedgerow.compiled import kernel
+from hedgerow.compiled import helper, kernel
 
 __all__ = [
     "ENVELOPE",
@@ -30,6 +30,7 @@ _CHUNK = 1 << 62
 _NEAR = 32  # strides of Gaussian noise up to which its trial fits 64 bits in one piece
 
 
+@helper
 def _word(words: Words, at: Ints, mask: Any) -> Any:
     """The bits of the next word that a mask keeps; 0, and a note, if there is none."""
     place = at[0]
@@ -40,6 +41,7 @@ def _word(words: Words, at: Ints, mask: Any) -> Any:
     return words[place] & mask
 
 
+@helper
 def below(words: Words, at: Ints, bound: Any) -> Any:
     """A uniform integer in [0, bound), by rejection under the next power of two."""
     if bound <= 1:
@@ -53,6 +55,7 @@ def below(words: Words, at: Ints, bound: Any) -> Any:
             return value
 
 
+@helper
 def bernoulli_exp_fraction(words: Words, at: Ints, a: Any, b: Any, first: Any) -> bool:
     """Bernoulli(exp(-a/b)) for 0 <= a <= b, with first = 1.
 
@@ -71,6 +74,7 @@ def bernoulli_exp_fraction(words: Words, at: Ints, a: Any, b: Any, first: Any) -
     return even
 
 
+@helper
 def bernoulli_exp(words: Words, at: Ints, a: Any, b: Any) -> bool:
     """Bernoulli(exp(-a/b)) for any a >= 0."""
     while a > b:
@@ -81,6 +85,7 @@ def bernoulli_exp(words: Words, at: Ints, a: Any, b: Any) -> bool:
     return last
 
 
+@helper
 def bernoulli_exp_times(words: Words, at: Ints, gap: Any, a: Any, b: Any) -> bool:
     """Bernoulli(exp(-gap * a / b)), in factors small enough for 64 bits."""
     most = _CHUNK // max(a, 1)
@@ -91,6 +96,7 @@ def bernoulli_exp_times(words: Words, at: Ints, gap: Any, a: Any, b: Any) -> boo
     return bernoulli_exp(words, at, gap * a, b)
 
 
+@helper
 def _geometric(words: Words, at: Ints, a: Any, b: Any) -> Any:
     """P[j] = (1 - q) q^j with q = exp(-a/b)."""
     while True:
@@ -123,6 +129,7 @@ def fill_laplace(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints)
     return item
 
 
+@helper
 def _stride(a: Any, b: Any) -> Any:
     """The least t with t^2 a >= 2 b, bit by bit."""
     root = 0
@@ -167,6 +174,7 @@ def fill_gaussian(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints
     return item
 
 
+@helper
 def _gaussian_kept(words: Words, at: Ints, k: Any, t: Any, j: Any, a: Any, b: Any) -> bool:
     """Bernoulli(exp(-((k t + j)^2 a - 2 k b) / (2 b))), where t^2 a >= 2 b and t^2 a < 6 * 2^50."""
     if k <= _NEAR:
@@ -284,6 +292,7 @@ def select_exponential(
     return item
 
 
+@helper
 def _bernoulli_exp_less(words: Words, at: Ints, gap: Any, a: Any, b: Any, k: Any) -> bool:
     """Bernoulli(exp(-(gap * a/b - k))), where gap * a/b >= k."""
     most = _CHUNK // max(a, 1)

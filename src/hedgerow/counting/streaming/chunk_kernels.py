@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Bytes, Ints, Small
-from hedgerow.compiled import kernel
+from hedgerow.compiled import helper, kernel
 
 __all__ = ["cells", "collect", "compress", "place_keys", "route", "tally"]
 
@@ -23,7 +23,7 @@ R32 = NDArray[np.uint32]
 Counts = NDArray[Any]  # 32 bits while all rows together are fewer than 2^31, else 64
 
 
-@kernel()
+@helper
 def _code(r8: R8, r16: R16, r32: R32, row: Any, width: Any, place: Any) -> Any:
     if width == 1:
         return np.int64(r8[row, place])
@@ -172,7 +172,7 @@ def compress(
     start[nodes * attributes] = entry
 
 
-@kernel()
+@helper
 def _children(
     rows: Any, place: Any, first: Any, last: Any, edges: Any, start: Any, stop: Any, child_of: Any
 ) -> None:
