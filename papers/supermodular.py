@@ -643,7 +643,7 @@ CLAIMS = (
         words="Theorem 2: the expected utility of Algorithm 1 is at least z*",
         figure="supermodular-algorithm1", series="Algorithm 1, expected", than="the best (z*)",
         why="on average here; false as a theorem: on a chain of three it returns 0 and z* is 0.4"
-        " (tests/unit/experiments/test_algorithm_1.py). It may have 12 times the risk, and is for"
+        " (tests/papers/test_algorithm_1.py). It may have 12 times the risk, and is for"
         " thresholds so low that hardly anything is left",
     ),
     Claim(

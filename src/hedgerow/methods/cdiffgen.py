@@ -1,4 +1,4 @@
-"""CDiffGen: DiffGen with consistent counts at every node (Consistent DiffGen).
+"""CDiffGen: DiffGen with consistent counts at every node (Qian, Song and Liang).
 
 DiffGen's specialisations, taken in order, make a tree: each step splits every region that has the
 specialised value. Every node of the tree publishes noisy class counts, so a range count can be
