@@ -26,7 +26,7 @@ def test_drafts_a_schema_and_says_that_it_read_private_data(
     assert done.exit_code == 0
     assert "PRIVATE" in done.stderr and "draft: true" in done.stderr
     assert (tmp_path / "draft.yaml").stat().st_mode & 0o777 == 0o600  # for its owner alone
-    assert state_unit(tmp_path / "draft.yaml").draft
+    assert state_unit(tmp_path / "draft.yaml").is_draft
 
 
 def test_no_command_takes_a_draft_before_the_unit_is_stated(
@@ -132,7 +132,7 @@ def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
     done = hedge("init", data, "--out", out)
     assert done.exit_code == 0 and "PRIVATE" in done.stderr and "universe" in done.stderr
     schema = state_unit(out)
-    assert schema.draft and schema.name == "clicks"
+    assert schema.is_draft and schema.name == "clicks"
     assert schema.items is not None and schema.items.universe == range(1, 6)
     done = hedge("check", out, "--data", data)
     assert done.exit_code == 0 and "5 items, from 1 to 5" in done.stdout
@@ -149,7 +149,7 @@ def test_a_table_of_a_database(hedge: Hedge, survey: Path, tmp_path: Path) -> No
     assert done.exit_code == 0, done.stderr
     assert "PRIVATE" in done.stderr
     schema = state_unit(out)
-    assert schema.draft and schema.name == "people"
+    assert schema.is_draft and schema.name == "people"
     assert {"age", "bmi"} <= {attribute.name for attribute in schema.attributes}
     done = hedge("init", address, "--query", "SELECT age, sex FROM people", "--out", out,
                  "--overwrite")  # fmt: skip

@@ -113,7 +113,7 @@ def test_all_questions_lead_to_a_schema_that_is_signed(
     assert code == 0 and "Wrote" in rest and "hedgerow plan" in rest, rest
     assert "PRIVATE" in shown and "never saw the data" in shown.replace("\n", " ")
     schema = Schema.load(out)
-    assert not schema.draft and schema.metadata.reviewer == "Ada Brown" and schema.unit == "row"
+    assert not schema.is_draft and schema.metadata.reviewer == "Ada Brown" and schema.unit == "row"
     assert schema.metadata.signed == schema.fingerprint
     age, smoker, ward = schema.attributes
     assert isinstance(age, Numeric) and age.high == 99
@@ -136,7 +136,7 @@ def test_explanations_mistakes_and_the_way_back(processes: Any, data: Path, tmp_
     code, rest = terminal.end()
     assert code == 0 and "draft" in rest and out.stat().st_mode & 0o777 == 0o600
     schema = Schema.load(out)
-    assert schema.draft and schema.target is not None and schema.target.name == "smoker"
+    assert schema.is_draft and schema.target is not None and schema.target.name == "smoker"
 
 
 def test_it_can_be_stopped_and_taken_up_again(processes: Any, data: Path, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_transactions_are_asked_about_and_taken_up_again(processes: Any, tmp_pat
     code, rest = terminal.end()
     assert code == 0, rest
     schema = Schema.load(out)
-    assert not schema.draft and schema.transaction_items.universe == range(1, 10)
+    assert not schema.is_draft and schema.transaction_items.universe == range(1, 10)
     assert schema.metadata.signed == schema.fingerprint
 
 

@@ -48,7 +48,7 @@ def test_a_draft_is_signed_and_published(hedge: Any, schema: Path, data: Path) -
     done = hedge("sign", schema, "--name", "Ada Brown", "--yes")
     assert done.exit_code == 0, done.stderr
     signed = Schema.load(schema)
-    assert not signed.draft and signed.metadata.reviewer == "Ada Brown"
+    assert not signed.is_draft and signed.metadata.reviewer == "Ada Brown"
     assert signed.metadata.signed == signed.fingerprint
     assert "Most of its rows" not in schema.read_text(encoding="utf-8")  # it tells of the data
     assert hedge(*publish, schema.parent / "two").exit_code == 0
@@ -58,11 +58,11 @@ def test_what_was_changed_is_signed_again(hedge: Any, schema: Path) -> None:
     assert hedge("sign", schema, "--name", "Ada Brown", "--yes").exit_code == 0
     text = schema.read_text(encoding="utf-8")
     schema.write_text(text.replace("48731", "120"), encoding="utf-8")
-    assert Schema.load(schema).draft
+    assert Schema.load(schema).is_draft
     assert "hedgerow sign" in hedge("check", schema).stderr.replace("\n", " ")
     assert hedge("sign", schema, "--name", "Bea Gray", "--yes").exit_code == 0
     again = Schema.load(schema)
-    assert not again.draft and again.metadata.reviewer == "Bea Gray"
+    assert not again.is_draft and again.metadata.reviewer == "Bea Gray"
 
 
 def test_json_tells_who_signed_what(hedge: Any, schema: Path) -> None:

@@ -82,7 +82,7 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool, data
         return
     for line in schema.warnings:
         warn(line)
-    if schema.draft:
+    if schema.is_draft:
         note(
             "It is a draft: nobody has confirmed that it is public knowledge. Go through it, "
             f"then run `hedgerow check {out}` and `hedgerow sign {out} --name ...`."

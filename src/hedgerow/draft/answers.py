@@ -427,7 +427,7 @@ def signed_schema(interview: Interview, answers: Answers, today: datetime.date, 
     signed = re.sub(
         r"(?m)^  reviewed: .*$", rf"\g<0>\n  signed: {found.fingerprint}", text, count=1
     )
-    return text if found.draft else signed
+    return text if found.is_draft else signed
 
 
 def answered_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> str:

@@ -619,5 +619,5 @@ def _forgiving(schema: Schema) -> Schema:
         for attribute in schema.attributes
     )
     return replace(
-        schema, attributes=attributes, person=None, identifiers=(), draft=False, unit="row"
+        schema, attributes=attributes, person=None, identifiers=(), is_draft=False, unit="row"
     )

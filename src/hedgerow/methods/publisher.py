@@ -375,7 +375,7 @@ def as_method(method: object, schema: Schema) -> Publisher:
 
 def refuse_unready(schema: Schema) -> None:
     """Refuses a draft, a schema other than the signed one, and one that states no unit."""
-    if schema.draft:
+    if schema.is_draft:
         raise SchemaError(
             f"The schema {schema.name!r} is still a draft made from private data.",
             hint="Check every bound and value against public knowledge, and sign it: "

@@ -471,7 +471,7 @@ class _Builder:
         common: dict[str, Any] = {
             "name": model.name,
             "unit": model.unit,
-            "draft": model.draft,
+            "is_draft": model.draft,
             "began_as_draft": model.began_as_draft,
             "metadata": self._metadata(model),
             "file": self._layout(model),

@@ -168,7 +168,7 @@ class Schema(Suggestions):
         target: The class attribute, if there is one.
         identifiers: Columns that are dropped.
         person: The column that identifies people, if the unit is a person.
-        draft: Whether the schema is still a draft, which must not be used for publishing.
+        is_draft: Whether the schema is still a draft, which must not be used for publishing.
         began_as_draft: Whether the schema was drafted from private data by `hedgerow init`.
         items: The items of transactions; a schema has attributes or items, never both.
         unit: Whom the guarantee protects: "row" if each row, line or record is one person,
@@ -203,7 +203,7 @@ class Schema(Suggestions):
     target: Categorical | None = None
     identifiers: tuple[str, ...] = ()
     person: Person | None = None
-    draft: bool = False
+    is_draft: bool = False
     began_as_draft: bool = False
     items: Items | None = None
     unit: Unit | None = None
@@ -517,7 +517,7 @@ class Schema(Suggestions):
         about: dict[str, Any] = {"name": self.name}
         if self.unit is not None:
             about["unit"] = self.unit
-        about |= {"draft": self.draft, "began_as_draft": self.began_as_draft}
+        about |= {"draft": self.is_draft, "began_as_draft": self.began_as_draft}
         if self.metadata.describe():
             about["metadata"] = self.metadata.describe()
         if self.file.describe():

@@ -130,7 +130,7 @@ class SchemaText:
         if self.value("draft").lower() == "true":
             return True
         try:
-            return "signed" in _signers(self.keys.get("metadata")) and self.schema().draft
+            return "signed" in _signers(self.keys.get("metadata")) and self.schema().is_draft
         except SchemaError:
             return True
 

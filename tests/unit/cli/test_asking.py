@@ -37,4 +37,4 @@ def test_a_sign_off_is_not_taken_up_again(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("builtins.input", lambda: next(replies))
     ask_for_schema(sketch("secret"), out, overwrite=False, data="shop.parquet")
     assert not list(replies) and not kept.exists()
-    assert Schema.load(out).draft
+    assert Schema.load(out).is_draft

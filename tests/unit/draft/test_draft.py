@@ -32,7 +32,7 @@ def draft(tmp_path):
 def test_it_says_that_it_read_private_data(draft):
     text, schema = draft({"age": [1, 2]})
     assert text.startswith("# A DRAFT, made by reading PRIVATE data")
-    assert schema.draft and schema.began_as_draft
+    assert schema.is_draft and schema.began_as_draft
 
 
 def test_every_kind_is_guessed(draft):

@@ -25,7 +25,7 @@ def draft(source: Any, folder: Path) -> Items:
     path = folder / "draft.yaml"
     path.write_text(draft_text(sketch_table(source)).replace(NO_UNIT, "row"), encoding="utf-8")
     schema = Schema.load(path)
-    assert schema.draft and schema.began_as_draft and schema.items is not None
+    assert schema.is_draft and schema.began_as_draft and schema.items is not None
     read_transactions(source, schema)  # and its own data can be read by it
     return schema.items
 

@@ -49,7 +49,7 @@ def schema_of(sketch: ItemSketch, folder: Path, **replies: str) -> Schema:
 def test_proposals_make_a_schema_that_is_signed(tmp_path: Path) -> None:
     schema = schema_of(sketch_of(tmp_path / "clicks.dat", "1 2", "4", "2 7"), tmp_path)
     items = schema.transaction_items
-    assert not schema.draft and schema.unit == "row" and schema.began_as_draft
+    assert not schema.is_draft and schema.unit == "row" and schema.began_as_draft
     assert schema.metadata.reviewer == "Ada" and schema.metadata.signed == schema.fingerprint
     assert items.universe == range(1, 8) and items.max_items == 7 and items.fan_out == 10
     assert len(read_transactions(tmp_path / "clicks.dat", schema).start) == 31
@@ -57,7 +57,7 @@ def test_proposals_make_a_schema_that_is_signed(tmp_path: Path) -> None:
 
 def test_without_a_name_it_stays_a_draft(tmp_path: Path) -> None:
     sketch = sketch_of(tmp_path / "clicks.dat", "1 2", "4")
-    assert schema_of(sketch, tmp_path, reviewer="").draft
+    assert schema_of(sketch, tmp_path, reviewer="").is_draft
     half = interview_of(sketch).text({"unit": "no"}, TODAY)
     assert "draft: true" in half and "A DRAFT" in half
 
@@ -93,7 +93,7 @@ def test_files_and_other_answers(tmp_path: Path) -> None:
     (tmp_path / "tree.yaml").write_text("One: [a, b]\nTwo: [c, d]\n", encoding="utf-8")
     listed = schema_of(sketch, tmp_path, universe="items.txt", max_items="all", foreign="error")
     assert listed.transaction_items.labels == ("a", "b", "c", "d")
-    assert listed.transaction_items.max_items is None and not listed.draft
+    assert listed.transaction_items.max_items is None and not listed.is_draft
     assert listed.transaction_items.foreign == "error"
     tree = schema_of(sketch, tmp_path, universe="tree.yaml", empty="dummy")
     assert tree.transaction_items.semantic and tree.transaction_items.empty == "dummy"

@@ -75,7 +75,7 @@ def test_a_hospital_by_its_proposals_alone(tmp_path: Path) -> None:
     answers = answer_all(table, {"reviewer": "Dr Ada Brown"})
     assert len(answers) < 45  # of 38 columns
     schema = load(tmp_path, answered_schema(table, answers, TODAY))
-    assert not schema.draft and schema.began_as_draft
+    assert not schema.is_draft and schema.began_as_draft
     assert (schema.metadata.reviewer, schema.metadata.reviewed) == ("Dr Ada Brown", "2026-01-31")
     assert schema.unit == "person" and schema.person is not None
     assert (schema.person.column, schema.person.max_rows) == ("patient_nbr", 3)
@@ -117,9 +117,9 @@ def test_a_schema_is_a_draft_until_everything_is_answered_and_signed(tmp_path: P
         {**answer_all(table, {"reviewer": "A"}), "missing": "each"},  # asks more again
     ):
         schema = load(tmp_path, answered_schema(table, answers, TODAY))
-        assert schema.draft and schema.began_as_draft and schema.metadata.reviewer is None
+        assert schema.is_draft and schema.began_as_draft and schema.metadata.reviewer is None
     signed = answered_schema(table, answer_all(table, {"reviewer": "A"}), TODAY)
-    assert not load(tmp_path, signed).draft and "PRIVATE" in signed
+    assert not load(tmp_path, signed).is_draft and "PRIVATE" in signed
 
 
 def test_every_answer_can_be_changed(tmp_path: Path) -> None:
@@ -262,13 +262,13 @@ def test_what_cannot_be_read_yet_is_not_signed(tmp_path: Path) -> None:
     assert "jobs.csv" in text and "\ndraft: true\n" in text and "Ada" not in text
     jobs.write_text("nurse;ward;*\nclerk;office;*\nsmith;office;*\n", encoding="utf-8")
     path.write_text(text, encoding="utf-8")
-    assert Schema.load(path).draft and Schema.load(path).metadata.reviewer is None
+    assert Schema.load(path).is_draft and Schema.load(path).metadata.reviewer is None
     # with the file in its place there is something to sign
     path.write_text(signed_schema(interview_of(table), answers, TODAY, path), encoding="utf-8")
     signed = Schema.load(path)
-    assert not signed.draft and signed.metadata.signed == signed.fingerprint
+    assert not signed.is_draft and signed.metadata.signed == signed.fingerprint
     jobs.write_text("nurse;ward;*\nclerk;ward;*\nsmith;office;*\n", encoding="utf-8")
-    assert Schema.load(path).draft
+    assert Schema.load(path).is_draft
 
 
 def test_groups_hold_every_value_once(tmp_path: Path) -> None:

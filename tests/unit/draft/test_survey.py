@@ -164,7 +164,7 @@ def test_enter_throughout_publishes_no_text_of_few_rows(
     method: str, columns: dict[str, list[str]], data: Path, schema_file: Path, tmp_path: Path
 ) -> None:
     schema = hr.Schema.load(schema_file)
-    assert not schema.draft and schema.metadata.reviewer == "Ada Brown"
+    assert not schema.is_draft and schema.metadata.reviewer == "Ada Brown"
     release = hr.publish(data, schema, method=method, epsilon=1.0)
     release.save(tmp_path / "release")
     files = [path for path in (tmp_path / "release").rglob("*") if path.is_file()]

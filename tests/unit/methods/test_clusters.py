@@ -212,7 +212,7 @@ def test_the_example_of_the_page_runs():
 
 
 def test_a_draft_is_refused_before_data_is_opened():
-    draft = replace(SCHEMA, draft=True)
+    draft = replace(SCHEMA, is_draft=True)
     with pytest.raises(SchemaError, match="draft"):
         find_centroids("no such file.csv", draft, epsilon=1)
 

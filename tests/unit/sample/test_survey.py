@@ -23,7 +23,7 @@ def test_people_follow_the_schema(rows: int) -> None:
 
 def test_the_schema_has_no_warnings_and_a_class() -> None:
     schema = sample.schema()
-    assert schema.warnings == () and schema.classes == ("no", "yes") and not schema.draft
+    assert schema.warnings == () and schema.classes == ("no", "yes") and not schema.is_draft
 
 
 def test_the_class_depends_on_the_attributes() -> None:

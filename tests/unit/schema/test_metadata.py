@@ -118,7 +118,7 @@ def signed_schema(tmp_path: Path, more: str = "") -> Path:
 
 def test_what_was_signed_is_not_a_draft(tmp_path: Path) -> None:
     schema = Schema.load(signed_schema(tmp_path))
-    assert not schema.draft and schema.metadata.reviewer == "Ada" and not schema.warnings
+    assert not schema.is_draft and schema.metadata.reviewer == "Ada" and not schema.warnings
     assert schema.metadata.signed == schema.fingerprint
     assert Schema.from_dict(schema.to_dict()) == schema
 
@@ -139,14 +139,14 @@ def test_a_change_of_any_file_withdraws_the_sign_off(
     changed = (tmp_path / file).read_text(encoding="utf-8").replace(old, new)
     (tmp_path / file).write_text(changed, encoding="utf-8")
     schema = Schema.load(path)
-    assert schema.draft and schema.metadata.reviewer is None and schema.metadata.signed is None
+    assert schema.is_draft and schema.metadata.reviewer is None and schema.metadata.signed is None
     (line,) = schema.warnings
     assert "signed.yaml:7" in line and "since Ada signed it off on 2026-01-31" in line
     assert "hedgerow sign" in line  # `test_cli_sign.py` does so
     text = path.read_text(encoding="utf-8")
     before = text[text.index("  signed: ") : text.index("attributes:")]
     path.write_text(text.replace(before, f"  signed: {schema.fingerprint}\n"), encoding="utf-8")
-    assert not Schema.load(path).draft
+    assert not Schema.load(path).is_draft
 
 
 def test_comments_layout_and_other_metadata_do_not_withdraw_it(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_comments_layout_and_other_metadata_do_not_withdraw_it(tmp_path: Path) -
     (tmp_path / "jobs.yaml").write_text(
         "Arts:\n  - dance\n  - song\nTrades: [baker, smith]\n", encoding="utf-8"
     )
-    assert not Schema.load(path).draft
+    assert not Schema.load(path).is_draft
 
 
 def test_a_fingerprint_without_a_reviewer_is_refused(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_schema_inside_a_release_is_read_as_it_is(tmp_path: Path) -> None:
     document = Schema.load(signed_schema(tmp_path)).to_dict()
     document["metadata"]["signed"] = "0" * 32
     schema = Schema.from_dict(document)
-    assert not schema.draft and schema.metadata.reviewer == "Ada"
+    assert not schema.is_draft and schema.metadata.reviewer == "Ada"
     assert schema.changed_since_signed and not schema.is_signed_off
 
 

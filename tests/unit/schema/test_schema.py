@@ -56,7 +56,7 @@ def test_the_issues_example_loads(example: Path) -> None:
     assert schema.classes == ("<=50K", ">50K")
     assert schema.identifiers == ("ssn",)
     assert schema.person == Person("who", 3)
-    assert not schema.draft
+    assert not schema.is_draft
     assert schema.warnings == ()
     education, country = by_name["education"], by_name["country"]
     assert isinstance(education, Categorical) and isinstance(country, Categorical)
@@ -114,7 +114,7 @@ def test_a_draft_loads_and_is_marked(tmp_path: Path) -> None:
         "name: x\nunit: row\ndraft: true\nbegan_as_draft: true\nattributes:\n  a: {type: boolean}\n"
     )
     schema = Schema.load(path)
-    assert schema.draft and schema.began_as_draft
+    assert schema.is_draft and schema.began_as_draft
     assert Schema.from_dict(schema.to_dict()) == schema
 
 

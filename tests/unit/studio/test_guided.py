@@ -79,7 +79,7 @@ def test_forty_columns_are_done_by_three_forms(browser: Any, told: Any, ward: An
     page = browser.post("/columns", AT | form | {"action": "save"})
     assert page.url.path == "/taxonomies", told(page)
     schema = hr.Schema.load(browser.root / "ward.yaml")
-    assert schema.draft and schema.unit == "person"
+    assert schema.is_draft and schema.unit == "person"
     assert schema.person is not None and schema.person.column == "patient_nbr"
     found = {one.name: one for one in schema.attributes}
     assert found["drug0"].split == found["drug23"].split == "never"

@@ -120,7 +120,7 @@ def test_from_data_to_a_verified_release(browser: Any, told: Any) -> None:
     page = browser.post("/check/sign", chosen | signing(page))
     assert "Go on to publish" in told(page)
     schema = hr.Schema.load(root / "clinic.yaml")
-    assert not schema.draft and schema.began_as_draft
+    assert not schema.is_draft and schema.began_as_draft
     assert schema.metadata.reviewer == "A. Steward"
     text = (root / "clinic.yaml").read_text(encoding="utf-8")
     assert "DRAFT" in before and before.count("#") > text.count("#") == 2  # the reviewer's alone
@@ -374,7 +374,7 @@ def test_a_change_withdraws_the_sign_off(
     done = browser.post(page, TABLE | fields | {"seen": seen(browser.get(page, params=TABLE))})
     assert done.status_code == 200 and "sign-off was withdrawn" in told(done)
     schema = hr.Schema.load(signed)
-    assert schema.draft and schema.began_as_draft
+    assert schema.is_draft and schema.began_as_draft
     assert (schema.metadata.reviewer, schema.metadata.contact) == (None, "desk")
     assert "reviewed" not in signed.read_text(encoding="utf-8")
     assert "still a draft" in told(browser.get("/publish", params=TABLE))
@@ -388,7 +388,7 @@ def test_saving_what_was_signed_off_keeps_the_sign_off(browser: Any, signed: Pat
     fields = {"kind-1": "numeric", "low-1": "0", "high-1": "99", "step-1": "1", "outside-1": "clip"}
     browser.post("/columns", TABLE | fields | {"seen": seen(page)})
     schema = hr.Schema.load(signed)
-    assert not schema.draft and schema.metadata.reviewer == "A. S."
+    assert not schema.is_draft and schema.metadata.reviewer == "A. S."
 
 
 def test_rows_of_people_that_repeat_are_taken_for_people_only_by_a_tick(
@@ -541,4 +541,4 @@ def test_a_taxonomy_that_changed_after_it_was_shown_is_not_signed(browser: Any, 
         assert path.read_text(encoding="utf-8") == before
     browser.post("/check/sign", TABLE | signing(browser.get("/check", params=TABLE)))
     schema = hr.Schema.load(path)
-    assert not schema.draft and schema.metadata.signed == schema.fingerprint
+    assert not schema.is_draft and schema.metadata.signed == schema.fingerprint

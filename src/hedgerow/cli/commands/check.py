@@ -91,7 +91,7 @@ def check(
                 f"{option} is about the data of a table.",
                 hint=f"Give --data with a table, or leave {option} out.",
             )
-    if known.draft and not as_json:
+    if known.is_draft and not as_json:
         note("This is a draft: sign it (`hedgerow sign`) when all of it is public knowledge.")
     for warning in known.warnings:
         warn(warning, as_json)
@@ -125,7 +125,7 @@ def check(
             told = {"private": False, "preparation": asdict(found)}
         print_json(_facts(known, data) | told)
         return
-    say(f"{known.name}: the schema is right{', but a draft' if known.draft else ''}.")
+    say(f"{known.name}: the schema is right{', but a draft' if known.is_draft else ''}.")
     if known.kind == "table":
         columns = [_row(attribute) for attribute in known.attributes]
         print_table(["attribute", "kind", "domain", "missing", "outside"], columns)
@@ -139,7 +139,7 @@ def check(
     for sentence in _relations(known):
         say(sentence)
     print_published(published_columns(known, getattr(found, "rare", None)), say)
-    if known.draft or known.metadata.signed is None:
+    if known.is_draft or known.metadata.signed is None:
         say(f"Sign it when all of that is public knowledge: hedgerow sign {schema} --name ...")
     for name, value in facts(known):
         say(f"{name}: {value}")
@@ -219,7 +219,7 @@ def _facts(schema: Schema, data: str | None) -> dict[str, Any]:
         "unit": schema.unit,
         "hash": schema.hash,
         "fingerprint": schema.fingerprint,
-        "draft": schema.draft,
+        "draft": schema.is_draft,
         "began_as_draft": schema.began_as_draft,
         "metadata": schema.metadata.describe(),
         "attributes": [dict(zip(names, _row(a), strict=True)) for a in schema.attributes],
