@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hedgerow import evaluation as evaluation
     from hedgerow import sample as sample
     from hedgerow.data import Database as Database
+    from hedgerow.evaluation.compare import compare as compare
+    from hedgerow.evaluation.scorecard import evaluate as evaluate
     from hedgerow.ledger.ledger import BudgetLedger as BudgetLedger
     from hedgerow.methods.api import publish as publish
     from hedgerow.methods.cdiffgen import CDiffGen as CDiffGen
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from hedgerow.release import RowsRelease as RowsRelease
     from hedgerow.release import TableRelease as TableRelease
     from hedgerow.release import TransactionsRelease as TransactionsRelease
+    from hedgerow.release import load as load
     from hedgerow.schema import Query as Query
     from hedgerow.schema import Schema as Schema
     from hedgerow.verification import verify as verify
@@ -58,7 +61,10 @@ __all__ = [
     "TableRelease",
     "TransactionsRelease",
     "__version__",
+    "compare",
     "errors",
+    "evaluate",
+    "load",
     "publish",
     "publish_clusters",
     "verify",
@@ -76,6 +82,9 @@ _PACKAGES = {
     "Schema": "hedgerow.schema",
     "TableRelease": "hedgerow.release",
     "TransactionsRelease": "hedgerow.release",
+    "compare": "hedgerow.evaluation.compare",
+    "evaluate": "hedgerow.evaluation.scorecard",
+    "load": "hedgerow.release",
     "publish": "hedgerow.methods.api",
     "publish_clusters": "hedgerow.methods.clusters",
     "verify": "hedgerow.verification",

@@ -27,8 +27,7 @@ from hedgerow.errors import ArgumentError, UsageError
 
 __all__ = [
     "ESTIMATOR",
-    "FRAME_METHODS",
-    "FRAME_PROPERTIES",
+    "FRAME_NAMES",
     "ITEMS",
     "LEDGER",
     "METHOD",
@@ -98,8 +97,14 @@ def answer_mistakes(thing: Any) -> Any:
         thing.__init__ = answer_mistakes(thing.__init__)  # type: ignore[method-assign]
         return thing
 
+    names = inspect.signature(thing).parameters
+    # a run with a seed is not private, and nobody should say so by habit
+    seeded = "seed" in names and "random_state" not in names and "epsilon" not in names
+
     @wraps(thing)
     def call(*args: Any, **given: Any) -> Any:
+        if "random_state" in given and seeded:  # what scikit-learn calls it
+            given["seed"] = given.pop("random_state")
         try:
             return thing(*args, **given)
         except TypeError:  # only now, so that calls that are right cost nothing
@@ -183,7 +188,10 @@ def _wrong_argument(called: str, name: str, value: object, known: list[str]) -> 
     other = _ARGUMENTS.get(name)
     meant = other if other in known else nearest(name, known)
     text = repr(value) if isinstance(value, bool | int | float | str) else "..."
-    if meant is not None:
+    if name == "random_state" and meant == "seed":
+        hint = "Noise has no seed: leave it out. For tests, seed=0 makes a release that protects "
+        hint += "nobody."
+    elif meant is not None:
         hint = f"Write {meant}={text}."
     elif name in ("epsilon", "delta"):
         hint = f"Give it to hedgerow.publish(data, schema, method, {name}={text})."
@@ -380,9 +388,8 @@ _ARGUMENTS = _table(
 )
 """What other libraries call an argument, and what it is called here."""
 
-_DRAFT = "`hedgerow init people.csv` in a terminal, which drafts a schema"
+_DRAFT = "hedgerow.Schema.draft(data), or `hedgerow init people.csv` in a terminal"
 _CHECK = "`hedgerow check schema.yaml` in a terminal"
-_COMPARE = "`hedgerow evaluate people.csv release/` in a terminal; it is not private"
 _FRAME = "hedgerow.publish(data, schema): it takes frames of pandas, Polars and Arrow"
 _LOAD = "hedgerow.Release.load(path)"
 _FILE = 'hedgerow.Schema.load("schema.yaml")'
@@ -392,7 +399,7 @@ _PUBLISHED = "hedgerow.publish(data, schema, method, epsilon)"
 _READ = "hedgerow.publish(path, schema): it reads CSV, Parquet and workbooks itself"
 _REPORT = "`hedgerow report release/ --out report.html` in a terminal"
 _ROWS = "release.synthesize(1000)"
-_SAVED = 'pathlib.Path("schema.yaml").write_text(schema.to_yaml())'
+_SAVED = 'schema.to_yaml("schema.yaml")'
 _SIMULATE = "`hedgerow plan --schema schema.yaml --rows 1000 --simulate` in a terminal"
 _TABLES = "release.table({one}, {two})"
 
@@ -414,11 +421,10 @@ MODULE = _table(
         "anonymise anonymize fit fit_transform generalize": _PUBLISH,
         "audit": "`hedgerow audit --method diffmulti` in a terminal",
         "check": _CHECK,
-        "compare": _COMPARE,
         "datasets load_dataset": "hedgerow.sample.people(1000), a simulated table",
         "demo": "`python -m hedgerow.sample .` in a terminal, which writes a sample",
         "draft infer_schema init": _DRAFT,
-        "load load_release open read read_release": _LOAD,
+        "load_release open read read_release": "hedgerow.load(path)",
         "load_schema": _FILE,
         "read_csv read_excel read_parquet": _READ,
         "report": _REPORT,
@@ -482,29 +488,30 @@ LEDGER = _table(
 
 RELEASE = _table(
     {
-        "accuracy compare evaluate": _COMPARE,
+        "accuracy evaluate": "hedgerow.evaluate(data, release); it is not private",
+        "compare": "hedgerow.compare([release, other])",
         "attributes items": "release.schema.columns",
         "audit": "`hedgerow audit --method {method}` in a terminal",
-        "budget epsilon": 'release.guarantee["epsilon"]',
+        "budget": "release.epsilon",
+        "cells": "release.table({one})",
         "classes classes_": "release.schema.classes",
         "copy": "copy.copy(release)",
-        "corr cov crosstab groupby pivot_table table": _TABLES,
+        "corr cov groupby pivot_table table": _TABLES,
         "count": "release.count({query}), or release.count_all()",
-        "delta": 'release.guarantee["delta"]',
         "dump save to_yaml write": "release.save(folder)",
         "filter query": "release.count({query})",
         "fit publish": _PUBLISH,
         "generalized itemsets regions to_df to_frame": "release.to_pandas()",
-        "generate rows sample synthesise synthetic": _ROWS,
+        "generate rows synthesise synthetic": _ROWS,
         "get": "release[{one}]",
         "hist plot": "release.plot({one})",
-        "html report": _REPORT,
+        "html report": "release.to_html(path)",
         "is_private private": 'release.guarantee["private"]',
         "keys names": "list(release.schema)",
         "load open read": _LOAD,
         "max min mode std var": 'release.synthesize(kind="pandas")[{number}], an estimate',
         "mean": "release.mean({number})",
-        "median quantile": "release.quantile({number}, 0.5)",
+        "quantile": "release.quantile({number}, 0.5)",
         "n size total": "release.count_all()",
         "name": "release.schema.name",
         "predict": "release.predict(rows), with a frame of the schema's attributes",
@@ -512,13 +519,9 @@ RELEASE = _table(
         "predict_proba": "release.predict_proba(rows), with a frame of the schema's attributes",
         "score": "(release.predict(rows)[{target}] == truth).mean()",
         "sum": "release.sum({number})",
-        "to_csv": "release.to_pandas().to_csv(path), or release.save(folder)",
-        "to_parquet": "release.to_pandas().to_parquet(path), or release.save(folder)",
         "transform": "release.assign(rows), which names the region of each",
         "tree": "release.partition",
         "unique": "list(release.table({one})[{one}])",
-        "value_counts": "release.table({one})",
-        "verify": "hedgerow.verify(release)",
     }
 )
 
@@ -532,7 +535,7 @@ ITEMS = RELEASE | _table(
         "count filter query support": "release.count([{one}, {two}])",
         "frequent frequent_itemsets": "release.frequent(20)",
         "get": "release.count({one})",
-        "hist plot": "release.plot()",
+        "plot": "release.plot()",
         "max mean median min mode quantile std": _NO_NUMBERS,
         "regions": "release.itemsets()",
         "table": 'release.table("item"), or release.table("item", "item") for pairs',
@@ -552,7 +555,7 @@ ROWS = _table(
         "largest": "{called}.largest(10)",
         "lower": '{called}["low"]',
         "mean": '{called}["estimate"].mean()',
-        "normalize": 'release.table(..., by="share")',
+        "normalize": "release.table(..., share=True)",
         "round": '{called}["estimate"].round()',
         "save": "{called}.to_pandas().to_csv(path)",
         "sum": '{called}["estimate"].sum()',
@@ -576,11 +579,11 @@ ESTIMATOR = _table(
     }
 )
 
-FRAME_PROPERTIES = "T columns dtypes iloc index loc plot shape values"
-FRAME_METHODS = (
-    "agg apply astype copy corr describe drop dropna fillna filter groupby head info isna isnull "
-    "iterrows itertuples melt merge nlargest nunique pivot pivot_table query rename reset_index "
-    "sample set_index sort_values tail to_csv to_dict to_excel to_feather to_html to_json to_latex "
-    "to_markdown to_numpy to_parquet to_records to_sql to_string unstack value_counts"
-)
-"""What users of pandas ask of anything that has rows."""
+FRAME_NAMES = frozenset(_table({
+    "T columns dtypes iloc index loc shape values": "",
+    "agg apply astype corr describe drop dropna fillna filter groupby head info isna isnull": "",
+    "iterrows itertuples melt merge nlargest nunique pivot_table query rename reset_index": "",
+    "set_index sort_values tail to_csv to_dict to_feather to_json to_latex to_markdown": "",
+    "to_numpy to_parquet to_records to_sql to_string unstack": "",
+}))  # fmt: skip
+"""What users of pandas ask of anything that has rows, and get of its rows as a frame."""

@@ -42,7 +42,7 @@ def test_json(hedge: Hedge, published: Path) -> None:
     assert [cell["smoker"] for cell in found["cells"]] == ["false", "true"]
     total = sum(cell["estimate"] for cell in found["cells"])
     assert total == pytest.approx(found["total"]["estimate"])
-    assert list(found["total"]) == ["estimate", "low", "high", "reliability"]
+    assert list(found["total"]) == ["estimate", "low", "high", "typical_error", "reliability"]
 
 
 def test_files(hedge: Hedge, published: Path, tmp_path: Path) -> None:

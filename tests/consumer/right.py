@@ -40,11 +40,11 @@ def asked(folder: Path) -> tuple[float, Numbers]:
     answers = release.count(["age in [30, 50]", "smoker = yes"], level=0.9)
     widths: Numbers = answers.high - answers.low
     first: float = float(answers.estimate[0])
-    counts = release.table("age", "smoker", by="share", simultaneous=True, bins={"age": [0, 50]})
+    counts = release.table("age", "smoker", share=True, simultaneous=True, bins={"age": [0, 50]})
     lines: int = len(counts)
     release.synthesize(100, seed=1)
     release.save(folder / "copy")
-    sound: bool = hr.verify(folder).ok
+    sound: bool = bool(hr.verify(folder, raise_on_failure=True))
     return (first if sound else float(regions + lines)), widths
 
 

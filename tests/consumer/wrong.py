@@ -19,7 +19,7 @@ hr.Release.load(3)  # refused: arg-type
 rows: hr.RowsRelease = release  # refused: assignment
 print(release.regions)  # refused: attr-defined
 release.table(1)  # refused: arg-type
-release.table("age", by="mean")  # refused: arg-type
+release.table("age", share="mean")  # refused: arg-type
 release.count("age > 30", level="95%")  # refused: arg-type
 print(release.count("age > 30").estimates)  # refused: attr-defined
 release.synthesize("100")  # refused: arg-type

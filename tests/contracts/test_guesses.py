@@ -198,7 +198,7 @@ def test_attributes_are_in_a_release(release: hr.Release) -> None:
 
 def test_a_table_is_drawn(release: hr.Release) -> None:
     pytest.importorskip("matplotlib")
-    axes = release.table("job").plot().axes[0]
+    axes: Any = release.table("job").plot()
     assert axes.get_title(loc="left") == "Counts by job, with 0.95 intervals"
 
 
@@ -262,11 +262,7 @@ def test_notebooks_show_tables_and_escape_them(release: hr.Release, shop: hr.Rel
 # 14 and more: what does not work says what to type
 
 TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "head": (lambda r: r.head(), "release.to_pandas().head()"),
-    "sample": (lambda r: r.sample(10), "release.synthesize("),
     "query": (lambda r: r.query("age > 3"), "release.count("),
-    "epsilon": (lambda r: r.epsilon, 'release.guarantee["epsilon"]'),
-    "to_csv": (lambda r: r.to_csv("x.csv"), "release.save("),
     "first row": (lambda r: r[0], "release.to_pandas().iloc"),
     "iteration": (lambda r: list(r), "release.to_pandas().iloc"),
     "column": (lambda r: r["agee"], "age"),
@@ -281,33 +277,22 @@ TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "unknown method": (lambda r: publish(method="mst"), "diffmulti"),
     "epsilon as a list": (lambda r: publish(epsilon=[1]), "epsilon"),
     "seed as a float": (lambda r: publish(seed=3.0), "seed=3"),
-    "load": (lambda r: hr.load("release"), "hedgerow.Release.load(path)"),
     "read_csv": (lambda r: hr.read_csv("x.csv"), "hedgerow.publish(path, schema)"),
     "plan": (lambda r: hr.plan(SCHEMA), "Marginals().plan("),
     "eps": (lambda r: publish(eps=1), "Write epsilon=1."),
-    "random_state": (lambda r: publish(random_state=3), "Write seed=3."),
+    "random_state": (lambda r: publish(random_state=3), "Noise has no seed"),
     "setting of a method": (lambda r: publish(depth=3), "hedgerow.DiffMulti(depth=3)"),
     "American spelling": (lambda r: hr.DiffGen(specializations=3), "Write specialisations=3."),
     "epsilon of a method": (lambda r: hr.DiffMulti(epsilon=2), "hedgerow.publish(data, schema"),
     "confidence": (lambda r: r.count("age > 3", confidence=0.9), "Write level=0.9."),
     "alpha": (lambda r: r.table("age", alpha=0.9), "level"),
     "condition by argument": (lambda r: r.count(age=30), "queries, level"),
-    "seed of rows": (lambda r: r.synthesize(1, random_state=1), "Write seed=1."),
     "text as number": (lambda r: r.synthesize("5"), "Write n=5."),
-    "list of attributes": (lambda r: r.table(["age", "job"]), 'release.table("age", "job")'),
     "attribute": (lambda r: r.age, "release['age']"),
-    "shape": (lambda r: r.shape, "release.to_pandas().shape"),
-    "dtypes": (lambda r: r.dtypes, "release.to_pandas().dtypes"),
-    "info": (lambda r: r.info(), "release.to_pandas().info()"),
     "groupby": (lambda r: r.groupby("age"), "release.table("),
     "total": (lambda r: r.total, "release.count_all()"),
     "synthesise": (lambda r: r.synthesise(3), "release.synthesize("),
-    "verify": (lambda r: r.verify(), "hedgerow.verify(release)"),
     "frame of pandas": (lambda r: pd.DataFrame(r), "release.to_pandas()"),
-    "head of answers": (lambda r: r.count("age > 3").head(), "answers.to_pandas().head()"),
-    "shape of answers": (lambda r: r.count("age > 3").shape, "answers.to_pandas().shape"),
-    "column of a table": (lambda r: r["age"].estimate, "table['estimate']"),
-    "sorting": (lambda r: r["age"].sort_values("low"), "table.to_pandas().sort_values()"),
     "load a dictionary": (lambda r: hr.Schema.load(SCHEMA), "Schema.of("),
     "classifier": (lambda r: hr.RegionClassifier(1), "from hedgerow.sklearn import"),
     "ledger": (lambda r: hr.Ledger("x"), "hedgerow.BudgetLedger(path)"),
@@ -409,8 +394,7 @@ GUESSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda g: g.schema[0], 'schema["town"]'),
     (lambda g: g.schema.height, 'schema["height"]'),
     (lambda g: g.schema.names, "list(schema)"),
-    (lambda g: g.schema.save("schema.yaml"), "write_text(schema.to_yaml())"),
-    (lambda g: g.schema.to_yaml("schema.yaml"), "write_text(schema.to_yaml())"),
+    (lambda g: g.schema.save("schema.yaml"), 'schema.to_yaml("schema.yaml")'),
     (lambda g: g.schema.validate(PEOPLE), "hedgerow check"),
     (lambda g: g.shop.schema["tea"], "schema.items"),
     # releases
@@ -418,9 +402,7 @@ GUESSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda g: g.release.query("x"), 'release.count("town = Bern")'),
     (lambda g: g.release.groupby("x"), 'release.table("town", "height")'),
     (lambda g: g.release.mean("x"), "Its numbers are height."),
-    (lambda g: g.release.value_counts(), 'release.table("town")'),
     (lambda g: g.release[0], 'release.table("town")'),
-    (lambda g: g.release.table(["town"]), 'release.table("town", "height")'),
     (lambda g: g.release.table("height", bins=10), "bins={name: [0, 18, 65]}"),
     (lambda g: g.release.table("town", top="x"), "Write top=1."),
     (lambda g: g.release.table("town", top=-1), "Write top=10"),
@@ -453,7 +435,7 @@ GUESSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda g: g.answers[1.0], "a list of places"),
     (lambda g: g.table["Bern"], 'set_index("town").loc["Bern"]'),
     (lambda g: g.table.largest("x"), "Write number=1."),
-    (lambda g: g.table.plot(kind="bar"), "It takes none."),
+    (lambda g: g.table.plot(kind="bar"), "Its arguments are ax."),
     (lambda g: g.plan.epsilon, "plan.budget.epsilon"),
     (lambda g: g.plan.run(PEOPLE), "hedgerow.publish(data, schema, method, epsilon)"),
     (lambda g: g.plan.to_pandas(), "pandas.DataFrame(plan.lines())"),

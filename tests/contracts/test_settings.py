@@ -16,7 +16,7 @@ from hedgerow.audit import audit
 from hedgerow.counting.choose import Counting
 from hedgerow.data import Database, WeightColumns
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.evaluation.scorecard import judge
+from hedgerow.evaluation.scorecard import evaluate
 from hedgerow.evaluation.simulate import simulate
 from hedgerow.ledger.ledger import BudgetLedger
 from hedgerow.methods.api import publish
@@ -152,7 +152,7 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any], dict[str, Any]]] = [
         {"name": 3, "epsilon": True, "delta": None},
     ),
     (
-        judge,
+        evaluate,
         {"raw": "no.csv", "release": "no"},
         {"release": 3, "queries": True, "seed": None, "delimiter": 3},
     ),

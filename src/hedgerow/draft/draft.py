@@ -27,10 +27,13 @@ from hedgerow.data.transactions import is_text
 from hedgerow.draft.guess import FEWEST, Guess, guess_column
 from hedgerow.draft.people import NAMED, not_a_person, once_each, texts_of, words_of
 from hedgerow.errors import DataError
+from hedgerow.schema import Schema
 from hedgerow.schema.attributes import PLAIN, Layout
+from hedgerow.schema.build import schema_from_text
 from hedgerow.schema.diff import odd_label
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
 from hedgerow.schema.lint import RESERVED, column_fault, label_fault, range_fault
+from hedgerow.schema.schema import Unit
 
 __all__ = [
     "Column",
@@ -41,6 +44,7 @@ __all__ = [
     "SIGNED",
     "Sketch",
     "as_values",
+    "draft_schema",
     "draft_text",
     "entry",
     "families",
@@ -799,6 +803,19 @@ def draft_text(sketch: Sketch | ItemSketch) -> str:
             "Give one `role: class` if releases should tell about it."
         )
     return PREFACE + "\n".join(lines) + "\n"
+
+
+def draft_schema(source: Any, unit: Unit | None, delimiter: str | None) -> Schema:
+    """A draft as a schema: see `Schema.draft`.
+
+    Args:
+        source: The data.
+        unit: Whom a release is to protect, if that is known.
+        delimiter: The delimiter of a CSV file.
+    """
+    text = draft_text(sketch_table(source, delimiter=delimiter))
+    text = text.replace(f"unit: {NO_UNIT}\n", f"unit: {unit}\n" if unit else "", 1)
+    return schema_from_text(text, Path("draft"))
 
 
 def _entry(column: Column) -> list[str]:

@@ -26,7 +26,7 @@ from hedgerow.arrays import Floats
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.consistency import Fit
 from hedgerow.estimate.noise import half_width
-from hedgerow.estimate.queries import ASSUMED_EVEN, MEASURED
+from hedgerow.estimate.queries import ASSUMED_EVEN, MEASURED, MODELLED, NOT_MEASURED, RULED_OUT
 from hedgerow.estimate.regions import EVEN, INNER, TOUCHED, sums
 from hedgerow.measured.partition import Partition
 from hedgerow.schema import Schema
@@ -36,15 +36,21 @@ if TYPE_CHECKING:
     from hedgerow.schema.query import Query
 
 __all__ = [
+    "NOISE",
     "Answers",
     "answer",
     "by_model",
     "interval",
+    "reliability",
     "with_queries",
 ]
 
 
 USUAL = 0.95  # of typical errors too
+GOOD, FAIR = 0.165, 1 / 3  # coefficients of variation, as statistical offices have them
+NOISE = "mostly noise"
+_NORMAL = 1.959964
+_SAID = (ASSUMED_EVEN, NOT_MEASURED, RULED_OUT)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -117,6 +123,11 @@ class Answers(FramedRows):
         return format(float(self), spec) if spec else str(self)
 
     @property
+    def reliability(self) -> tuple[str, ...]:
+        """What each estimate is worth, in a word; see the function of this name."""
+        return reliability(self)
+
+    @property
     def queries(self) -> list[str | None] | None:
         """The queries in words; None for one that was made by hand and has none."""
         if self.asked is None:
@@ -152,17 +163,55 @@ class Answers(FramedRows):
             >>> none = np.zeros(1)
             >>> found = Answers(estimate=none, low=none, high=none + 9, noise=none,
             ...     uniformity_low=none, uniformity_high=none, level=0.95)
-            >>> found.to_arrow().column_names[:3]
-            ['estimate', 'low', 'high']
+            >>> found.to_arrow().column_names[:5]
+            ['estimate', 'low', 'high', 'typical_error', 'reliability']
         """
-        names = ["estimate", "low", "high", "noise", "uniformity_low", "uniformity_high"]
-        if self.typical_error is not None:
-            names[3:] = ["typical_error"]
-        if self.basis is not None:
-            names.append("basis")
         words = self.queries
-        first = {} if words is None else {"query": pa.array(words, pa.string())}
-        return pa.table(first | {name: getattr(self, name) for name in names})
+        typical = self.typical_error
+        columns: dict[str, Any] = {} if words is None else {"query": pa.array(words, pa.string())}
+        columns |= {
+            "estimate": self.estimate,
+            "low": self.low,
+            "high": self.high,
+            "typical_error": pa.nulls(len(self), pa.float64()) if typical is None else typical,
+            "reliability": pa.array(self.reliability, pa.string()),
+        }
+        if self.basis is not None:
+            columns["basis"] = self.basis
+        for name in ("noise", "uniformity_low", "uniformity_high"):
+            if not np.isnan(getattr(self, name)).all():  # all that a model has
+                columns[name] = getattr(self, name)
+        return pa.table(columns)
+
+
+def reliability(answers: Answers) -> tuple[str, ...]:
+    """What each estimate is worth, by its coefficient of variation and by what it rests on.
+
+    "good" up to 16.5%, "fair" up to a third, else "mostly noise". A guess that is neither measured
+    nor mostly noise is "modelled". By regions alone, what cuts regions is "assumed even", whatever
+    its error, which nobody knows. What was "not measured" is called so, and what a
+    rule of the schema says that nobody is, "ruled out".
+
+    Example:
+        >>> unknown = np.full(3, np.nan)
+        >>> found = Answers(estimate=np.array([100.0, 100.0, 10.0]),
+        ...     low=np.array([90.0, 30.0, 0.0]), high=np.array([110.0, 170.0, 50.0]),
+        ...     noise=unknown, uniformity_low=unknown, uniformity_high=unknown, level=0.95)
+        >>> reliability(found)
+        ('good', 'mostly noise', 'mostly noise')
+    """
+    half = answers.typical_error
+    if half is None:
+        endless = np.isinf(answers.high)  # the rows of others may be suppressed
+        half = np.where(endless, answers.noise, (answers.high - answers.low) / 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = half / _NORMAL / answers.estimate
+    poor = ~(ratio <= FAIR) | (answers.estimate <= 0)
+    found = np.where(poor, NOISE, np.where(ratio <= GOOD, "good", "fair"))
+    if answers.basis is not None:
+        guess = (answers.basis == MODELLED) & ~poor
+        found = np.where(guess | np.isin(answers.basis, _SAID), answers.basis, found)
+    return tuple(found.tolist())
 
 
 def with_queries(answers: Answers, queries: Sequence[Query], schema: Schema) -> Answers:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
+from hedgerow.data import Database
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.scorecard import Judgement
+from hedgerow.evaluation.scorecard import Judgement, evaluate
 from hedgerow.evaluation.simulate import MOST_ROWS, simulate
 from hedgerow.measured.measurements import exact
 from hedgerow.methods.publisher import Publisher
 from hedgerow.registry import METHODS, load
 from hedgerow.release import Release
+from hedgerow.store.frames import Frame, as_kind
+from hedgerow.store.markup import small_table
+from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["Comparison", "Line", "compared", "folder_names", "method_of_release"]
+__all__ = ["Comparison", "Line", "compare", "compared", "folder_names", "method_of_release"]
 
 RUNS = 3
 Better = Literal["less", "more"] | None
@@ -51,7 +57,7 @@ class Line:
         return tuple(place for place, value in enumerate(self.values) if value == most)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Comparison:
     """Candidates side by side.
 
@@ -68,6 +74,77 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON."""
         return {**asdict(self), "lines": [asdict(x) | {"best": list(x.best)} for x in self.lines]}
+
+    def to_frame(self, kind: str = "pandas") -> Frame:
+        """A row for each measure and a column for each release, with values as people read them.
+
+        Args:
+            kind: "pandas", "polars" or "arrow".
+        """
+        columns = {"measure": [line.words for line in self.lines]}
+        for place, name in enumerate(self.names):
+            columns[name] = [line.shown[place] for line in self.lines]
+        frame = as_kind(pa.table(columns), kind)
+        return frame.set_index("measure") if kind == "pandas" else frame
+
+    def __repr__(self) -> str:
+        """The measures below each other."""
+        rows = [["measure", *self.names], *([line.words, *line.shown] for line in self.lines)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+    def _repr_html_(self) -> str:
+        rows = self.to_frame("arrow")
+        cells = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+        return small_table("Releases side by side", rows.column_names, cells)
+
+
+@answer_mistakes
+def compare(
+    releases: Sequence[Release | str | Path] | Mapping[str, Release | str | Path],
+    raw: str | os.PathLike[str] | Database | Frame | None = None,
+    *,
+    simulated: bool = False,
+) -> Comparison:
+    """Puts releases side by side: what they say of themselves, and how they do.
+
+    Args:
+        releases: At least two releases or their folders; in a mapping, by what to call them.
+        raw: The raw data, if they are to be held against it. The comparison is then NOT PRIVATE.
+        simulated: Whether to publish simulated rows by the settings of each, and compare these.
+
+    Raises:
+        UsageError: If there are fewer than two.
+
+    Example:
+        >>> import hedgerow
+        >>> from hedgerow import sample
+        >>> people = sample.people(500, seed=3)
+        >>> both = {f"epsilon {e}": hedgerow.publish(people, sample.schema(), epsilon=e, seed=7)
+        ...         for e in (1, 2)}
+        >>> hedgerow.compare(both).to_frame("arrow").column_names
+        ['measure', 'epsilon 1', 'epsilon 2']
+    """
+    named = releases if isinstance(releases, Mapping) else _names_of(releases)
+    opened = [one if isinstance(one, Release) else Release.load(one) for one in named.values()]
+    judgements = [] if raw is None else [evaluate(raw, one) for one in opened]
+    return compared(list(named), opened, judgements, simulated=simulated)
+
+
+def _names_of(releases: Any) -> dict[str, Release | str | Path]:
+    """What to call releases that have no names: their folders, or their methods and budgets."""
+    if isinstance(releases, Release | str | Path):
+        raise UsageError(
+            "there is nothing to compare", hint="Write hedgerow.compare([one, other])."
+        )
+    words = [
+        f"{one.method}, epsilon {one.epsilon:g}" if isinstance(one, Release) else Path(one).name
+        for one in releases
+    ]
+    return {
+        word if words.count(word) == 1 else f"{place}: {word}": one
+        for place, (word, one) in enumerate(zip(words, releases, strict=True), 1)
+    }
 
 
 def compared(

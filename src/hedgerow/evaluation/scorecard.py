@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -10,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from hedgerow.data import (
+    Database,
     Table,
     Transactions,
     check_transactions,
@@ -43,7 +46,8 @@ from hedgerow.release import (
     TableRelease,
     TransactionsRelease,
 )
-from hedgerow.suggestions import check_arguments
+from hedgerow.store.frames import Frame, as_kind
+from hedgerow.suggestions import answer_mistakes, check_arguments
 
 __all__ = ["Judgement", "Personal", "evaluate"]
 
@@ -136,18 +140,61 @@ class Judgement:
         """All of it for JSON, the warning first."""
         return {"private": False, "warning": NOT_PRIVATE, **asdict(self)}
 
+    def to_arrow(self) -> pa.Table:
+        """The main numbers, each on a line: `measure`, what it is `of`, and `value`."""
+        lines: list[tuple[str, str, float]] = [
+            ("records", "", self.records), ("matches", "", self.matches),
+        ]  # fmt: skip
+        for marginal in self.marginals:
+            lines.append(("total variation", marginal.name, marginal.total_variation))
+        for table in self.tables:
+            lines += [("mean error of cells", table.name, table.mean),
+                      ("worst error of cells", table.name, table.worst),
+                      ("intervals that hold", table.name, table.covered)]  # fmt: skip
+        lines += [(f"{name} of counts", "", getattr(self.counts.overall, field))
+                  for name, field in (("mean error", "absolute"),
+                                      ("median relative error", "median"),
+                                      ("intervals that hold", "covered"))]  # fmt: skip
+        if self.k_marginal is not None:
+            lines.append(("k-marginal score", "", self.k_marginal))
+        if self.distortion is not None:
+            lines.append(("normalised certainty penalty", "", self.distortion.ncp))
+        for model in self.classification.models if self.classification else ():
+            lines += [("accuracy from the release", model.model, model.released),
+                      ("accuracy from raw rows", model.model, model.raw)]  # fmt: skip
+        for top in self.itemsets:
+            lines.append(("share of the most frequent itemsets", str(top.number), top.utility))
+        measure, of, value = zip(*lines, strict=True)
+        return pa.table({
+            "measure": measure, "of": of, "value": pa.array(map(float, value), pa.float64()),
+        })  # fmt: skip
 
+    def to_frame(self, kind: str = "pandas") -> Frame:
+        """The same as a frame: "pandas", "polars" or "arrow".
+
+        Example:
+            >>> import hedgerow
+            >>> from hedgerow import sample
+            >>> people = sample.people(300, seed=3)
+            >>> release = hedgerow.publish(people, sample.schema(), epsilon=1, seed=7)
+            >>> hedgerow.evaluate(people, release, queries=8).to_frame("arrow").column_names
+            ['measure', 'of', 'value']
+        """
+        return as_kind(self.to_arrow(), kind)
+
+
+@answer_mistakes
 def evaluate(
-    raw: Any,
-    release: str | Path | Release,
+    raw: str | os.PathLike[str] | Database | Frame,
+    release: str | os.PathLike[str] | Release,
     *,
     queries: int = QUERIES,
     seed: int = 0,
     delimiter: str | None = None,
     line_breaks: bool = False,
-    side: Any = None,
+    side: str | os.PathLike[str] | Frame | None = None,
     quick: bool = False,
-    progress: Any = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Judgement:
     """Compares a release with the raw data that it came from. NOT PRIVATE.
 
@@ -183,7 +230,7 @@ def evaluate(
         raise UsageError("there must be at least one query", hint="Ask for 1,000, say.")
     if seed < 0:
         raise UsageError("the seed is negative", hint="Give 0 or more.")
-    opened = Release.load(release) if isinstance(release, str | Path) else release
+    opened = release if isinstance(release, Release) else Release.load(release)
     if side is not None and opened.kind != "rows":
         raise UsageError(
             "only a release by supermodular has a side table", hint="Leave the side table out."

@@ -5,6 +5,7 @@ A kind is loaded when it is first needed: a release is of one kind.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.release.base import Release
@@ -26,8 +27,25 @@ __all__ = [
     "TableRelease",
     "TransactionsRelease",
     "check_target",
+    "load",
     "read_manifest",
 ]
+
+
+def load(path: str | os.PathLike[str], kind: str = "arrow") -> Release:
+    """Opens a release of any kind: see `Release.load`.
+
+    Args:
+        path: The folder.
+        kind: The kind of frame that answers come in: "arrow", "pandas" or "polars".
+
+    Example:
+        >>> load("people.csv")
+        Traceback (most recent call last):
+        hedgerow.errors.ReleaseError: people.csv is not a folder, so it is not a release
+          Give the folder that `hedgerow publish` wrote.
+    """
+    return Release.load(path, kind)
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, TypeVar, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,9 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import ArgumentError, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.queries import read_many
+from hedgerow.measured.measurements import exact
 from hedgerow.measured.partition import check_names
+from hedgerow.registry import load
 from hedgerow.release.description import Description, example_of
 from hedgerow.release.files import Content, read_manifest, write_folder
 from hedgerow.release.histogram import Spread, spreads
@@ -34,8 +36,8 @@ from hedgerow.release.manifest import (
     note_saved,
     schema_of,
 )
-from hedgerow.release.plots import Figure, draw_table
-from hedgerow.release.summaries import Summaries, What, summarize
+from hedgerow.release.plots import Axes, draw_table
+from hedgerow.release.summaries import Summaries, What, join, summarize
 from hedgerow.release.tabulate import (
     Bins,
     CountTable,
@@ -43,6 +45,8 @@ from hedgerow.release.tabulate import (
     cells_of,
     check_table,
     divisions_of,
+    groups_of,
+    names_in,
     tabulated,
 )
 from hedgerow.schema import Numeric, Query, Schema
@@ -54,6 +58,9 @@ __all__ = ["Questions", "Release"]
 
 Questions = str | Query | Mapping[str, object] | Iterable[object]
 """One count query, or many; what a query may be depends on the kind of release."""
+
+PAGE, WORKBOOK = "hedgerow.report.page:page", "hedgerow.report.workbook:write_workbook"
+"""What tells of releases, which knows them, and so is loaded when it is needed."""
 
 Kind = TypeVar("Kind", bound="Release")
 
@@ -149,7 +156,7 @@ class Release(Framed):
         if not all(isinstance(name, str) for name in names):
             raise UsageError(
                 "a release is asked by the names of attributes",
-                hint=f"Write {self._suggest('value_counts')}; rows by number are in "
+                hint=f"Write {self._suggest('cells')}; rows by number are in "
                 "release.to_pandas().iloc.",
             )
         return self.table(*names)
@@ -179,6 +186,16 @@ class Release(Framed):
             "target": names[-1],
             "two": names[1 % len(names)],
         }
+
+    @property
+    def epsilon(self) -> float:
+        """What one person may lose; `guarantee` has it exactly."""
+        return float(exact(self.guarantee["epsilon"]))
+
+    @property
+    def delta(self) -> float:
+        """The delta of the guarantee: 0 for pure differential privacy."""
+        return float(exact(self.guarantee["delta"]))
 
     def caption(self) -> str:
         """See `Framed.caption`."""
@@ -245,9 +262,10 @@ class Release(Framed):
     @answer_mistakes
     def table(
         self,
-        *attributes: str,
+        *attributes: str | Sequence[str],
+        by: str | Sequence[str] | None = None,
         where: Questions | None = None,
-        by: Literal["count", "share"] = "count",
+        share: bool = False,
         level: float = 0.95,
         simultaneous: bool = False,
         bins: Bins | None = None,
@@ -256,9 +274,10 @@ class Release(Framed):
         """Counts of all cells of some attributes, each with an interval; see docs/tables.md.
 
         Args:
-            attributes: One attribute or several; the class is one too.
+            attributes: One attribute or several, or a list of them; the class is one too.
+            by: More attributes, whose values are groups: shares are then of a group.
             where: A query that all cells must meet.
-            by: "count", or "share" of the total.
+            share: Whether shares are wanted rather than counts: of the total, or of each group.
             level: The probability that an interval holds the truth, at least.
             simultaneous: Whether it should hold for all cells of the table at once.
             bins: How attributes are divided: the lower ends of bands for a number, a level of the
@@ -278,30 +297,48 @@ class Release(Framed):
             readmitted  estimate    low   high  reliability     basis
                     no     355.0  351.0  359.0         good  measured
                    yes     143.0  139.0  147.0         good  measured
-            >>> release.table("readmitted", by="share")["estimate"].round(2).tolist()
+            >>> release.table("readmitted", share=True)["estimate"].round(2).tolist()
             [0.71, 0.29]
         """
-        check_table(top, simultaneous, bins)
+        check_table(top, simultaneous, share, bins)
+        own, groups = names_in(attributes), names_in(() if by is None else (by,))
+        if groups in (("count",), ("share",)) and groups[0] not in self.schema:
+            raise UsageError(
+                f"by cannot be {by!r}, since the schema has no attribute of this name",
+                hint=f"Write share={groups == ('share',)}.",
+            )
+        names = (*own, *groups)
         (whole,) = read_many(Query(()) if where is None else where, self.schema)
-        divisions = divisions_of(self.schema, attributes, bins, self.bands)
+        divisions = divisions_of(self.schema, names, bins, self.bands)
         labels, cells = cells_of(self.schema, divisions, whole)
-        found = tabulated(attributes, labels, cells, whole, self.count, by, level, simultaneous)
-        return found if top is None else found.largest(top)
+        of = None
+        if groups:
+            each = dict(zip(*groups_of(self.schema, divisions[len(own) :], whole), strict=True))
+            of = [each[key] for key in zip(*labels[len(own) :], strict=True)]
+        table = tabulated(names, labels, cells, whole, self.count, share, level, simultaneous, of)
+        table = replace(table, groups=groups)
+        return table if top is None else table.largest(top)
 
     @answer_mistakes
-    def plot(self, *attributes: str, **options: Unpack[TableOptions]) -> Figure:
+    def plot(
+        self,
+        *attributes: str | Sequence[str],
+        ax: Axes | None = None,
+        **options: Unpack[TableOptions],
+    ) -> Axes:
         """Draws a table with error bars.
 
         Args:
             attributes: As for `table`.
+            ax: The axes of matplotlib to draw on; new ones by default.
             options: As for `table`.
 
         Returns:
-            A figure of matplotlib, which notebooks show and `savefig` writes.
+            The axes; `ax.figure.savefig` writes a file.
         """
-        found = self.table(*attributes, **options)
-        title = f"{self.schema.name}: {' by '.join(found.names)}"
-        return draw_table(found, title, partial(displayed, self.schema))
+        table = self.table(*attributes, **options)
+        title = f"{self.schema.name}: {' by '.join(table.names)}"
+        return draw_table(table, title, partial(displayed, self.schema), ax)
 
     def histograms(self) -> tuple[Spread, ...]:
         """How many records have each value of each attribute, or each item."""
@@ -402,7 +439,7 @@ class Release(Framed):
     def quantile(
         self,
         attribute: str,
-        q: float = 0.5,
+        q: float | Sequence[float] = 0.5,
         by: str | Sequence[str] | None = None,
         where: Questions | None = None,
         level: float = 0.95,
@@ -411,7 +448,8 @@ class Release(Framed):
 
         Args:
             attribute: The number.
-            q: The part: 0.5 for the median.
+            q: The part: 0.5 for the median. For several parts the column `q` names them; each
+                interval holds by itself.
             by: As for `mean`.
             where: A query that all records must meet.
             level: The probability that an interval holds the truth, at least.
@@ -429,7 +467,15 @@ class Release(Framed):
                     no      49.8  48.0  52.0
                    yes      69.2  64.0  73.0
         """
-        return self._summary("quantile", attribute, by, where, level, q)
+        if isinstance(q, float | int):
+            return self._summary("quantile", attribute, by, where, level, q)
+        parts = [self._summary("quantile", attribute, by, where, level, float(part)) for part in q]
+        if not parts:
+            raise UsageError("no quantile is asked for", hint="Write q=0.5, or q=[0.25, 0.75].")
+        labels = [
+            str(part) for part, found in zip(q, parts, strict=True) for _ in range(len(found))
+        ]
+        return join(parts, "q", tuple(labels))
 
     def _summary(
         self,
@@ -464,6 +510,74 @@ class Release(Framed):
             >>> release.synthesize(3, seed=1, kind="arrow").num_rows
             3
         """
+
+    @answer_mistakes
+    def sample(
+        self, n: int | None = None, seed: int | None = None, kind: str | None = None
+    ) -> Frame:
+        """Synthetic records: another name of `synthesize`, which the command has too.
+
+        Args:
+            n: As for `synthesize`.
+            seed: As for `synthesize`.
+            kind: As for `synthesize`.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> publish(people, schema, epsilon=10, seed=1).sample(3, random_state=0).num_rows
+            3
+        """
+        return self.synthesize(n, seed, kind)
+
+    @answer_mistakes
+    def value_counts(self, *attributes: str | Sequence[str], normalize: bool = False) -> CountTable:
+        """The counts, or with `normalize` the shares, of the values: see `table`."""
+        return self.table(*attributes, share=normalize)
+
+    @answer_mistakes
+    def crosstab(self, one: str, other: str, *, normalize: bool = False) -> CountTable:
+        """Two attributes together: see `table`, and `pivot` for a wide frame."""
+        return self.table(one, other, share=normalize)
+
+    @answer_mistakes
+    def median(
+        self,
+        attribute: str,
+        by: str | Sequence[str] | None = None,
+        where: Questions | None = None,
+        level: float = 0.95,
+    ) -> Summaries:
+        """The median of a number: see `quantile`."""
+        return self.quantile(attribute, 0.5, by, where, level)
+
+    @answer_mistakes
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The page that `hedgerow report` writes: all that the release says, in one file.
+
+        Args:
+            path: Where to write it; by default it is returned alone. A file that is there is
+                replaced.
+
+        Returns:
+            The page.
+        """
+        text: str = load(PAGE)(self)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    @answer_mistakes
+    def to_excel(self, path: str | os.PathLike[str]) -> None:
+        """Writes a workbook: a sheet for every table that was measured, with intervals.
+
+        Args:
+            path: The file, which is replaced if it is there.
+
+        Raises:
+            UsageError: If XlsxWriter is not installed.
+        """
+        load(WORKBOOK)(self, Path(path))
 
     @answer_mistakes
     def predict(self, rows: Frame) -> Frame:

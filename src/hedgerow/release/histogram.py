@@ -11,10 +11,9 @@ from itertools import pairwise
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.estimate.answers import Answers
+from hedgerow.estimate.answers import Answers, reliability
 from hedgerow.estimate.queries import NOT_MEASURED
 from hedgerow.measured.tables import own_codes
-from hedgerow.release.tabulate import reliability
 from hedgerow.schema import Attribute, Categorical, Items, Numeric, Schema
 from hedgerow.schema.query import Query
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,34 +11,35 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
+from hedgerow.estimate.answers import NOISE
 from hedgerow.estimate.queries import ASSUMED_EVEN, NOT_MEASURED
-from hedgerow.release.tabulate import NOISE
 from hedgerow.surroundings import load_plainly
 
 if TYPE_CHECKING:
     from hedgerow.release.tabulate import CountTable
 
-__all__ = ["BEYOND", "MOST_BARS", "PALE", "Figure", "draw_ends", "draw_table", "new_figure"]
+__all__ = ["Axes", "BEYOND", "MOST_BARS", "PALE", "draw_ends", "draw_table", "new_figure"]
 
 MOST_BARS = 100
 BAR, PALE_BAR, LINE, THICK = "#8fc4a6", "#e3ebe6", "#18211c", "#a8470a"
+GROUPS = (BAR, "#e0b15a", "#8fb0d9", "#d59a9a", "#b3a0cf", "#a9a58a")
 PALE = (NOISE, ASSUMED_EVEN)  # remarks on what should not catch the eye
 BEYOND = "arrow: the interval goes on"
 Shown = Callable[[str, str], str]
 _ROOM = 2.5  # times what is well known, for what is not
 
 
-class Figure(Protocol):
-    """A figure of matplotlib, as far as it is needed here."""
+class Axes(Protocol):
+    """Axes of matplotlib, as far as they are needed here."""
 
-    def savefig(
-        self, fname: str | os.PathLike[str], *, dpi: int = 100, format: str = "png"
-    ) -> None:
-        """Writes it to a file."""
+    figure: Any
+
+    def set_title(self, label: str) -> object:
+        """Writes a title above them."""
 
 
 def new_figure(size: tuple[float, float]) -> tuple[Any, Any]:
-    """A figure with axes, without a window.
+    """A figure with axes, without a window; of pyplot where that is in use, as in a notebook.
 
     Raises:
         UsageError: If matplotlib is not installed.
@@ -51,20 +52,33 @@ def new_figure(size: tuple[float, float]) -> tuple[Any, Any]:
             "Pictures need matplotlib, which is not installed.",
             hint="Install it with: pip install 'hedgerow[plot]'",
         ) from None
-    figure = Figure(figsize=size, layout="constrained")
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    figure = (
+        Figure(figsize=size, layout="constrained")
+        if pyplot is None
+        else pyplot.figure(figsize=size, layout="constrained")
+    )
     return figure, figure.subplots()
 
 
-def draw_table(table: CountTable, title: str, shown: Shown = lambda _, label: label) -> Figure:
+def draw_table(
+    table: CountTable,
+    title: str,
+    shown: Shown = lambda _, label: label,
+    ax: Axes | None = None,
+) -> Axes:
     """Draws a bar for each cell, with its interval as a line; cells that are mostly noise are pale.
+
+    Groups have a colour each.
 
     Args:
         table: The table; cells of several attributes are labelled by all of them.
         title: What to write above it.
         shown: What the label of an attribute's value is called in the picture.
+        ax: Where to draw; on axes of their own by default.
 
     Returns:
-        A figure of matplotlib.
+        The axes.
 
     Raises:
         UsageError: If there are too many cells to be seen, or matplotlib is not installed.
@@ -80,7 +94,9 @@ def draw_table(table: CountTable, title: str, shown: Shown = lambda _, label: la
             f"{' and '.join(table.names)} was not measured, so there is nothing to draw.",
             hint="Ask for attributes that the release says something about.",
         )
-    figure, axes = new_figure((9, 1.6 + 0.3 * max(len(table), 3)))
+    axes: Any = ax
+    if axes is None:
+        _, axes = new_figure((9, 1.6 + 0.3 * max(len(table), 3)))
     found, scale = table.answers, 100.0 if table.by == "share" else 1.0
     noisy = ~known | np.isin(table.reliability, PALE)
     if table.lower_only:  # bars as long as what is known
@@ -89,8 +105,19 @@ def draw_table(table: CountTable, title: str, shown: Shown = lambda _, label: la
     low, high = found.low * scale, found.high * scale
     most = frame_of(values, np.where(known, high, 0.0), noisy)
     places = np.arange(len(table))
-    colours = [PALE_BAR if one else BAR for one in noisy]
-    axes.barh(places, values, color=colours, height=0.72)
+    own = len(table.names) - len(table.groups)
+    groups = [*zip(*table.labels[own:], strict=True)] if table.groups else [()] * len(table)
+    for place, group in enumerate(dict.fromkeys(groups)):
+        mine = np.array([one == group for one in groups])
+        colour = GROUPS[place % len(GROUPS)]
+        pale = f"{colour}50" if table.groups else PALE_BAR
+        bars = [pale if one else colour for one in noisy[mine]]
+        words = ", ".join(shown(*one) for one in zip(table.groups, group, strict=True))
+        axes.barh(places[mine], values[mine], color=bars, height=0.72, label=_plain(words))
+    if table.groups:
+        axes.legend(title=_plain(", ".join(table.groups)), fontsize=8)
+        for place, handle in enumerate(axes.get_legend().legend_handles):  # pale bars come first
+            handle.set_color(GROUPS[place % len(GROUPS)])
     draw_ends(axes, places[known], low[known], high[known], most)
     if found.typical_error is not None:
         half = found.typical_error * scale
@@ -105,7 +132,7 @@ def draw_table(table: CountTable, title: str, shown: Shown = lambda _, label: la
     axes.set_xlabel(_words(table, bool((high[known] > most).any())))
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(_plain(title), fontsize=10, loc="left")
-    drawn: Figure = figure
+    drawn: Axes = axes
     return drawn
 
 

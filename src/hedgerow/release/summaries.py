@@ -40,7 +40,7 @@ from hedgerow.store.frames import FramedRows
 if TYPE_CHECKING:
     from hedgerow.release.base import Release
 
-__all__ = ["Summaries", "Values", "summarize"]
+__all__ = ["Summaries", "Values", "join", "summarize"]
 
 What = Literal["mean", "sum", "quantile"]
 MOST_PARTS = 64  # of a number whose cells are not known
@@ -124,6 +124,20 @@ class Summaries(FramedRows):
             else:
                 columns[name] = pa.array(values, mask=np.isnan(values))
         return pa.table(columns)
+
+
+def join(parts: Sequence[Summaries], name: str, labels: tuple[str, ...]) -> Summaries:
+    """Summaries of one number below each other, told apart by one more column."""
+    first = parts[0]
+    below = zip(*(one.labels for one in parts), strict=True)
+    return replace(
+        first,
+        names=(name, *first.names),
+        labels=(labels, *(tuple(label for one in column for label in one) for column in below)),
+        estimate=np.concatenate([one.estimate for one in parts]),
+        low=np.concatenate([one.low for one in parts]),
+        high=np.concatenate([one.high for one in parts]),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ other; ends are those of `count` at a level that follows from how many of them m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
@@ -17,16 +17,16 @@ import pyarrow as pa
 
 from hedgerow.arrays import Bools, Floats
 from hedgerow.errors import UsageError
-from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.queries import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT, check_level
+from hedgerow.estimate.answers import Answers, reliability
+from hedgerow.estimate.queries import NOT_MEASURED, check_level
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.attributes import read_number
 from hedgerow.schema.conditions import Intervals, overlap, suggest
-from hedgerow.store.frames import FramedRows
+from hedgerow.store.frames import Frame, FramedRows, as_kind
 from hedgerow.suggestions import answer_mistakes, as_text, whole
 
 if TYPE_CHECKING:
-    from hedgerow.release.plots import Figure
+    from hedgerow.release.plots import Axes
 
 __all__ = [
     "Bins",
@@ -35,6 +35,8 @@ __all__ = [
     "cells_of",
     "check_table",
     "divisions_of",
+    "groups_of",
+    "names_in",
     "tabulated",
 ]
 
@@ -48,8 +50,9 @@ Ask = Callable[[list[Any], float], Answers]
 class TableOptions(TypedDict, total=False):
     """What `Release.table` takes beside attributes, and `Release.plot` with it."""
 
+    by: str | Sequence[str] | None
     where: str | Query | Mapping[str, object] | Iterable[object] | None
-    by: Literal["count", "share"]
+    share: bool
     level: float
     simultaneous: bool
     bins: Bins | None
@@ -59,10 +62,6 @@ class TableOptions(TypedDict, total=False):
 MOST_CELLS = 1_000_000
 LEAST_ERROR = 1e-12  # of one interval: less is lost when it is taken from 1
 MOST_GROUPS = 30  # of a taxonomy, unless a level was asked for
-GOOD, FAIR = 0.165, 1 / 3  # coefficients of variation, as statistical offices have them
-NOISE = "mostly noise"
-_NORMAL = 1.959964
-_SAID = (ASSUMED_EVEN, NOT_MEASURED, RULED_OUT)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -77,10 +76,11 @@ class CountTable(FramedRows):
         labels: For each column, the label of every cell.
         answers: What the release says of each cell.
         total: What it says of all of them together.
-        by: Whether these are counts or shares of the total.
+        by: Whether these are counts or shares: of the total, or of the groups.
         simultaneous: Whether the intervals hold all together at the level.
         picked: Whether cells were picked by their estimates and the intervals do not allow for it.
             One that holds with 95% for a cell chosen beforehand holds less often for the largest.
+        groups: The columns, the last of `names`, whose values are groups of their own.
 
     Example:
         >>> from hedgerow import publish, sample
@@ -99,6 +99,7 @@ class CountTable(FramedRows):
     by: Literal["count", "share"]
     simultaneous: bool
     picked: bool = False
+    groups: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """The number of cells."""
@@ -125,22 +126,70 @@ class CountTable(FramedRows):
         return bool(np.isinf(self.total.high).any())
 
     def to_arrow(self) -> pa.Table:
-        """An Arrow table with one row per cell."""
-        found = self.answers
+        """An Arrow table with one row per cell; null is what is not known."""
         columns: dict[str, Any] = dict(zip(self.names, self.labels, strict=True))
-        unknown = ~self.known
-        typical = [] if found.typical_error is None else ["typical_error"]
-        for name in ("estimate", "low", "high", *typical):
-            columns[name] = pa.array(getattr(found, name), mask=unknown)
+        found, unknown = self.answers, ~self.known
+        for name in ("estimate", "low", "high", "typical_error"):
+            values = getattr(found, name)
+            columns[name] = (
+                pa.nulls(len(self), pa.float64())
+                if values is None
+                else pa.array(values, mask=unknown)
+            )
         columns["reliability"] = list(self.reliability)
         if found.basis is not None:
             columns["basis"] = found.basis.tolist()
         return pa.table(columns)
 
+    @answer_mistakes
+    def pivot(self, values: str = "estimate", kind: str = "pandas") -> Frame:
+        """One of the numbers as a wide frame: the values of the last attribute are its columns.
+
+        Args:
+            values: Which: "estimate", "low", "high", "typical_error", "reliability".
+            kind: The kind of frame wanted; with pandas the other attributes are the index.
+
+        Raises:
+            UsageError: If the table has one attribute alone, or no such column.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> people, schema = sample.people(500), sample.schema()
+            >>> release = publish(people, schema, "diffgen", epsilon=10, seed=1)
+            >>> release.table("sex", by="readmitted").pivot(kind="arrow").column_names
+            ['sex', 'no', 'yes']
+        """
+        if len(self.names) < 2:
+            raise UsageError(
+                f"a table of {self.names[0]} alone has nothing to be turned into columns",
+                hint="Ask for two attributes: release.table(one, by=another).pivot().",
+            )
+        rows = self.to_arrow()
+        if values not in rows.column_names[len(self.names) :]:
+            raise self._no_column(values, rows)
+        numbers = rows[values].to_pylist()
+        *index, across = self.names
+        wide: dict[tuple[str, ...], dict[str, Any]] = {}
+        for labels, number in zip(zip(*self.labels, strict=True), numbers, strict=True):
+            wide.setdefault(labels[:-1], {})[labels[-1]] = number
+        columns = {
+            name: list(part) for name, part in zip(index, zip(*wide, strict=True), strict=True)
+        }
+        for label in dict.fromkeys(self.labels[-1]):
+            name = label if label not in index else f"{across}: {label}"
+            columns[name] = [cells.get(label) for cells in wide.values()]
+        frame = as_kind(pa.table(columns), kind)
+        if kind == "pandas":
+            frame = frame.set_index(index).rename_axis(columns=across)
+        return frame
+
     def caption(self) -> str:
         """See `Framed.caption`."""
         what = "Counts" if self.by == "count" else "Shares"
-        return f"{what} by {', '.join(self.names)}, with {self.level:.4g} intervals"
+        if self.groups:
+            what += f" of {', '.join(self.names[: len(self.names) - len(self.groups)])}"
+        by = ", ".join(self.groups or self.names)
+        return f"{what} by {by}, with {self.level:.4g} intervals"
 
     def take(self, places: Any) -> Self:
         """See `FramedRows.take`."""
@@ -151,11 +200,11 @@ class CountTable(FramedRows):
         )
 
     @answer_mistakes
-    def plot(self) -> Figure:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draws the table with error bars, as `Release.plot` does."""
         from hedgerow.release.plots import draw_table
 
-        return draw_table(self, self.caption())
+        return draw_table(self, self.caption(), ax=ax)
 
     @answer_mistakes
     def largest(self, number: int) -> CountTable:
@@ -177,8 +226,10 @@ class CountTable(FramedRows):
         )
 
 
-def check_table(top: object, simultaneous: object, bins: object = None) -> None:
+def check_table(top: object, simultaneous: object, share: object, bins: object = None) -> None:
     """Refuses arguments of a table that cannot be meant."""
+    if not isinstance(share, bool | np.bool_):
+        raise UsageError("share must be True or False.", hint="Write share=True.")
     if top is not None and whole("top", top) < 0:
         raise UsageError("top cannot be negative.", hint="Write top=10, or leave it out.")
     if not isinstance(simultaneous, bool | np.bool_):
@@ -190,50 +241,21 @@ def check_table(top: object, simultaneous: object, bins: object = None) -> None:
         )
 
 
-def reliability(answers: Answers) -> tuple[str, ...]:
-    """What each estimate is worth, by its coefficient of variation and by what it rests on.
-
-    "good" up to 16.5%, "fair" up to a third, else "mostly noise". A guess that is neither measured
-    nor mostly noise is "modelled". By regions alone, what cuts regions is "assumed even", whatever
-    its error, which nobody knows. What was "not measured" is called so, and what a
-    rule of the schema says that nobody is, "ruled out".
-
-    Example:
-        >>> unknown = np.full(3, np.nan)
-        >>> found = Answers(estimate=np.array([100.0, 100.0, 10.0]),
-        ...     low=np.array([90.0, 30.0, 0.0]), high=np.array([110.0, 170.0, 50.0]),
-        ...     noise=unknown, uniformity_low=unknown, uniformity_high=unknown, level=0.95)
-        >>> reliability(found)
-        ('good', 'mostly noise', 'mostly noise')
-    """
-    half = answers.typical_error
-    if half is None:
-        endless = np.isinf(answers.high)  # the rows of others may be suppressed
-        half = np.where(endless, answers.noise, (answers.high - answers.low) / 2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = half / _NORMAL / answers.estimate
-    poor = ~(ratio <= FAIR) | (answers.estimate <= 0)
-    found = np.where(poor, NOISE, np.where(ratio <= GOOD, "good", "fair"))
-    if answers.basis is not None:
-        guess = (answers.basis == MODELLED) & ~poor
-        found = np.where(guess | np.isin(answers.basis, _SAID), answers.basis, found)
-    return tuple(found.tolist())
-
-
 def tabulated(
     names: tuple[str, ...],
     labels: tuple[tuple[str, ...], ...],
     cells: list[Any],
     whole: Any,
     ask: Ask,
-    by: str,
+    share: bool,
     level: float,
     simultaneous: bool,
+    groups: Sequence[Any] | None = None,
 ) -> CountTable:
     """Asks for all cells and for their total.
 
     With shares, a cell's ends and the total's must both hold: each gets half of the error. All
-    together, every cell gets its part of the error (Bonferroni).
+    together, every cell gets its part of the error (Bonferroni), and every group that is a total.
 
     Args:
         names: The columns that tell cells apart.
@@ -241,44 +263,52 @@ def tabulated(
         cells: A query for each cell.
         whole: The query for all of them.
         ask: Answers queries at a level.
-        by: "count" or "share".
+        share: Whether shares are asked for.
         level: How often the intervals must hold.
         simultaneous: Whether all of them at once.
+        groups: For each cell the query for the group that it is a share of; else all of them.
     """
-    if by not in ("count", "share"):
-        raise UsageError(f"by cannot be {by!r}.", hint='Write by="count" or by="share".')
     error = 1 - check_level(level)
-    shared = error / 2 if by == "share" else error
-    each = shared / max(1, len(cells)) if simultaneous else shared
+    half = error / 2 if share else error
+    each = half / max(1, len(cells)) if simultaneous else half
     if each < LEAST_ERROR:
         raise UsageError(
             "so many intervals cannot all be so sure.", hint="Take a lower level, or fewer cells."
         )
-    found, total = ask(cells, 1 - each), ask([whole], 1 - shared)
-    if by == "share":
-        found = _shares(found, total)
+    found, total = ask(cells, 1 - each), ask([whole], 1 - half)
+    if share:
+        of = total
+        if groups is not None:
+            distinct = list(dict.fromkeys(groups))
+            sizes = ask(distinct, 1 - (half / len(distinct) if simultaneous else half))
+            of = sizes.take([distinct.index(group) for group in groups])
+        found = _shares(found, of)
     return CountTable(
         names=names,
         labels=labels,
         answers=replace(found, level=level),
         total=replace(total, level=level),
-        by=by,  # type: ignore[arg-type]
+        by="share" if share else "count",
         simultaneous=simultaneous,
     )
 
 
 def _shares(found: Answers, total: Answers) -> Answers:
-    """Shares of the total; a share grows with its cell and falls with the total."""
-    whole, most, least = (float(end[0]) for end in (total.estimate, total.high, total.low))
+    """Shares of the total, or of one for each; a share grows with its cell and falls with it."""
+    whole, most, least = total.estimate, total.high, total.low
 
-    def over(numbers: Floats, by: float) -> Floats:
-        return np.minimum(numbers / by, 1.0) if by > 0 else np.ones(len(numbers))
+    def over(numbers: Floats, by: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(by > 0, np.minimum(numbers / by, 1.0), 1.0)
 
     unknown = np.full(len(found), np.nan)
     typical = found.typical_error
+    some = (most > 0) & (most < math.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = np.where(whole > 0, found.estimate / whole, 0.0)
     return Answers(
-        estimate=found.estimate / whole if whole > 0 else np.zeros(len(found)),
-        low=over(found.low, most) if 0 < most < math.inf else np.zeros(len(found)),
+        estimate=estimate,
+        low=np.where(some, over(found.low, most), 0.0),
         high=over(found.high, least),
         noise=unknown, uniformity_low=unknown, uniformity_high=unknown,
         level=found.level,
@@ -362,6 +392,26 @@ def cells_of(
     if not cells:
         raise UsageError("no cell of the table meets the condition", hint="Ask for a wider one.")
     return tuple(zip(*labels, strict=True)), cells
+
+
+def groups_of(
+    schema: Schema, divisions: list[tuple[int, Division]], where: Query
+) -> tuple[list[tuple[str, ...]], list[Query]]:
+    """The labels of all groups, each as a tuple, and their queries."""
+    labels, cells = cells_of(schema, divisions, where)
+    return list(zip(*labels, strict=True)), cells
+
+
+def names_in(given: Iterable[Any]) -> tuple[Any, ...]:
+    """Names that were given one by one, or as lists of them.
+
+    Example:
+        >>> names_in(("age", ["sex", "job"]))
+        ('age', 'sex', 'job')
+    """
+    return tuple(
+        name for one in given for name in (one if isinstance(one, list | tuple) else [one])
+    )
 
 
 def _division(

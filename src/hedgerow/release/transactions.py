@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
 from shlex import quote
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,7 @@ from hedgerow.release.description import Description, noisy_counts
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import Spread, item_spread
 from hedgerow.release.measured import MeasuredRelease
-from hedgerow.release.tabulate import Bins, CountTable, check_table, tabulated
+from hedgerow.release.tabulate import Bins, CountTable, check_table, names_in, tabulated
 from hedgerow.schema import Items
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import ITEMS, answer_mistakes, as_text
@@ -332,9 +332,10 @@ class TransactionsRelease(MeasuredRelease):
     @answer_mistakes
     def table(
         self,
-        *attributes: str,
+        *attributes: str | Sequence[str],
+        by: str | Sequence[str] | None = None,
         where: Questions | None = None,
-        by: Literal["count", "share"] = "count",
+        share: bool = False,
         level: float = 0.95,
         simultaneous: bool = False,
         bins: Bins | None = None,
@@ -344,8 +345,9 @@ class TransactionsRelease(MeasuredRelease):
 
         Args:
             attributes: "item", or "item" twice for pairs of the most frequent items.
+            by: "item", for pairs too: shares are then of the records that hold it.
             where: Items that all records must hold too.
-            by: "count", or "share" of all records.
+            share: Whether shares are wanted rather than counts: of all records, or of each group.
             level: The probability that an interval holds the truth, at least, for a cell that was
                 not picked for its count (see `top`).
             simultaneous: Whether it should hold for all cells of the table at once.
@@ -363,12 +365,12 @@ class TransactionsRelease(MeasuredRelease):
             >>> release.table("item", top=2)["item"].tolist()
             ['bread', 'milk']
         """
-        wanted = attributes or ("item",)
-        check_table(top, simultaneous)
+        groups = names_in(() if by is None else (by,))
+        wanted = (*names_in(attributes or ("item",)), *groups)
+        check_table(top, simultaneous, share)
         if any(name != "item" for name in wanted) or len(wanted) > MOST_TOGETHER or bins:
             hint = "Write item, or item item for pairs, without bins."
-            named = [one for name in wanted for one in ([name] if isinstance(name, str) else name)]
-            if some := [name for name in named if name in self.items.labels]:
+            if some := [name for name in wanted if name in self.items.labels]:
                 hint += f" For {', '.join(some)} alone ask `query`, or `count` in Python."
             raise UsageError("transactions have tables of items and of pairs of items", hint=hint)
         given: Any = where or ()
@@ -382,8 +384,10 @@ class TransactionsRelease(MeasuredRelease):
             raise UsageError("there are no pairs of one item", hint="Take a larger top.")
         found = tabulated(
             ("item", "with")[: len(wanted)], tuple(zip(*sets, strict=True)),
-            [[*one, *held] for one in sets], [*held], self.count, by, level, simultaneous,
+            [[*one, *held] for one in sets], [*held], self.count, share, level, simultaneous,
+            [(one[-1], *held) for one in sets] if groups else None,
         )  # fmt: skip
+        found = replace(found, groups=found.names[-1:] if groups else ())
         if len(wanted) == MOST_TOGETHER:  # whose items were picked, even if all pairs hold at once
             found = replace(found, picked=len(labels) < self.items.size)
         return found.largest(len(found) if top is None or len(wanted) > 1 else top)

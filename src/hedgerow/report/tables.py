@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from hedgerow.estimate.answers import NOISE, reliability
 from hedgerow.estimate.queries import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT
 from hedgerow.release import Release
-from hedgerow.release.tabulate import NOISE, CountTable, reliability
+from hedgerow.release.tabulate import CountTable
 from hedgerow.report.html import document, tag
 from hedgerow.report.html import table as html_table
 from hedgerow.report.words import capped, guarantee, number, percent

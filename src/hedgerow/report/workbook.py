@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import UsageError
+from hedgerow.estimate.answers import reliability
 from hedgerow.estimate.queries import NOT_MEASURED
 from hedgerow.release import MarginalsRelease, Release
-from hedgerow.release.tabulate import CountTable, reliability
+from hedgerow.release.tabulate import CountTable
 from hedgerow.report.sections.regions import shown_tables
 from hedgerow.report.tables import REMARKS, TOTAL, columns, headings, how_to_read, title_of
 from hedgerow.report.words import guarantee, unmeasured

@@ -550,7 +550,7 @@ class _Builder:
             hint = "Files with taxonomies belong to it. If all of it is public knowledge as it is "
             hint += "now, sign it again: `hedgerow sign schema.yaml --name ...`."
             self.source.warn(what, hint, "metadata", "signed")
-            schema = replace(schema, draft=True, metadata=about.unsigned)
+            schema = replace(schema, is_draft=True, metadata=about.unsigned)
         return replace(schema, warnings=tuple(map(str, merged(self.source.report.warnings))))
 
     def _without(self, document: Any, error: ValidationError) -> SchemaModel:

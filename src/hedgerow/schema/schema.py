@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.errors import SchemaError, UsageError
+from hedgerow.registry import load
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Layout, Numeric, described
 from hedgerow.schema.items import Items
 from hedgerow.schema.lint import (
@@ -372,6 +373,34 @@ class Schema(Suggestions):
 
     @staticmethod
     @answer_mistakes
+    def draft(source: object, *, unit: Unit | None = None, delimiter: str | None = None) -> Schema:
+        """A draft made from private data, as `hedgerow init` writes it: not for publishing yet.
+
+        `publish` refuses it until bounds and values come from public knowledge and somebody has
+        signed it: write `to_yaml()` to a file, go through it, and run `hedgerow sign`. A release
+        says that its schema began as a draft.
+
+        Args:
+            source: The data: whatever `hedgerow.publish` takes.
+            unit: Whom a release is to protect, "row" or "person", if that is known.
+            delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+
+        Raises:
+            DataError: If nothing can be drafted from the data.
+
+        Example:
+            >>> import pyarrow as pa
+            >>> schema = Schema.draft(pa.table({"smoker": ["yes", "no", "no"]}), unit="row")
+            >>> schema.is_draft, schema.attributes[0].name
+            (True, 'smoker')
+        """
+        made: Schema = load("hedgerow.draft.draft:draft_schema")(source, unit, delimiter)
+        return made
+
+    from_pandas = draft  # what other libraries call it
+
+    @staticmethod
+    @answer_mistakes
     def from_dict(document: Mapping[str, Any], folder: str | Path | None = None) -> Schema:
         """Builds a schema from the dictionary form of a schema file.
 
@@ -539,8 +568,11 @@ class Schema(Suggestions):
         return about
 
     @answer_mistakes
-    def to_yaml(self) -> str:
+    def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
         """The schema as the text of a schema file, without what is default anyway.
+
+        Args:
+            path: Where to write it, too; a file that is there is replaced.
 
         Example:
             >>> print(Schema.from_dict({"name": "x", "unit": "row", "attributes": {
@@ -574,7 +606,10 @@ class Schema(Suggestions):
                     del column[key]
             if column.get("root") == DEFAULT_ROOT:
                 del column["root"]
-        return dump(document)
+        text = dump(document)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
 
     @cached_property
     def hash(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from abc import ABC, abstractmethod
 from collections import namedtuple
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, SupportsIndex
 
@@ -14,7 +16,7 @@ import pyarrow as pa
 
 from hedgerow.errors import UsageError
 from hedgerow.store.markup import cell_text, small_table, visible
-from hedgerow.suggestions import FRAME_METHODS, FRAME_PROPERTIES, ROWS, Suggestions, as_text
+from hedgerow.suggestions import FRAME_NAMES, ROWS, Suggestions, as_text
 
 __all__ = ["Frame", "Framed", "FramedRows", "as_kind"]
 
@@ -79,14 +81,19 @@ class Framed(Suggestions, ABC):
         """The rows for any library that reads Arrow, such as `polars.DataFrame(release)`."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
+    if not TYPE_CHECKING:  # a type checker knows what is there
+
+        def __getattr__(self, name: str) -> Any:
+            """What pandas would do with the rows, for the names that pandas has."""
+            if name in FRAME_NAMES and super()._suggest(name) is None:
+                with suppress(UsageError):  # pandas is not there
+                    return getattr(self.to_pandas(), name)
+            return super().__getattr__(name)
+
     def _suggest(self, name: str) -> str | None:
         """What to write for a name that is not there."""
-        frame = f"{self._called}.to_pandas()"
-        if (meant := super()._suggest(name)) is not None:
-            return meant
-        if name in FRAME_METHODS.split():
-            return f"{frame}.{name}()"
-        return f"{frame}.{name}" if name in FRAME_PROPERTIES.split() else None
+        meant = super()._suggest(name)
+        return f"{self._called}.to_pandas().{name}" if not meant and name in FRAME_NAMES else meant
 
     def _examples(self) -> Mapping[str, str]:
         return {"called": self._called}
@@ -97,11 +104,29 @@ class Framed(Suggestions, ABC):
 
     def _repr_html_(self) -> str:
         """The first rows, for a notebook."""
-        rows = self.to_arrow()
+        rows = _without_unknown(self.to_arrow())
         shown = rows.slice(0, _SHOWN)
         cells = zip(*(column.to_pylist() for column in shown.columns), strict=True)
         more = f" (the first {_SHOWN} of {rows.num_rows:,} rows)" if rows.num_rows > _SHOWN else ""
         return small_table(self.caption() + more, rows.column_names, cells)
+
+
+def _without_unknown(rows: pa.Table) -> pa.Table:
+    """The columns that say something: a kind of release may know no typical errors."""
+    silent = [
+        name
+        for name, column in zip(rows.column_names, rows.columns, strict=True)
+        if len(column) and column.null_count == len(column)
+    ]
+    return rows.drop_columns(silent) if silent else rows
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column; a number that is not known is NaN, as in NumPy and pandas."""
+    values: list[Any] = column.to_pylist()
+    if column.null_count and pa.types.is_floating(column.type):
+        return [math.nan if value is None else value for value in values]
+    return values
 
 
 class FramedRows(Framed):
@@ -117,7 +142,7 @@ class FramedRows(Framed):
 
     def __repr__(self) -> str:
         """The first rows, below each other."""
-        rows = self.to_arrow()
+        rows = _without_unknown(self.to_arrow())
         shown = rows.slice(0, _SHOWN)
         columns = [
             [visible(name), *map(cell_text, shown[name].to_pylist())] for name in rows.column_names
@@ -131,9 +156,13 @@ class FramedRows(Framed):
 
     _suggestions = ROWS
 
-    def _suggest(self, name: str) -> str | None:
-        known = name in self.to_arrow().column_names
-        return f"{self._called}[{name!r}]" if known else super()._suggest(name)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A column by its name, as pandas has it."""
+            if not name.startswith("_") and name in self.to_arrow().column_names:
+                return self[name]
+            return super().__getattr__(name)
 
     @abstractmethod
     def take(self, places: Any) -> Self:
@@ -148,7 +177,7 @@ class FramedRows(Framed):
         make: Any = namedtuple  # by names that are not known before
         names = [f"{one}_" if iskeyword(one) else one for one in rows.column_names]
         row = make("Row", names, rename=True)
-        return map(row._make, zip(*(one.to_pylist() for one in rows.columns), strict=True))
+        return map(row._make, zip(*map(_values, rows.columns), strict=True))
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):

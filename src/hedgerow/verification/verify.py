@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.errors import HedgerowError, ReleaseError, UsageError
 from hedgerow.measured.measurements import exact, in_words
 from hedgerow.release import Release
 from hedgerow.release.files import check_file, other_files, read_manifest, read_table
@@ -72,6 +72,10 @@ class Verdict:
     unchecked: tuple[str, ...] = _UNCHECKED
     known: bool = True
 
+    def __bool__(self) -> bool:
+        """Whether all checks hold, so that `assert verify(...)` and `if verify(...)` mean that."""
+        return self.ok
+
     @property
     def unverifiable(self) -> bool:
         """Whether nothing speaks against a release but that it cannot be verified here."""
@@ -80,25 +84,46 @@ class Verdict:
 
 
 @answer_mistakes
-def verify(source: str | Path | Release) -> Verdict:
+def verify(source: str | Path | Release, *, raise_on_failure: bool = False) -> Verdict:
     """Recomputes the spent budget and checks that a release is whole and in order.
 
     Args:
         source: The folder of a release, or a release in memory, which has no files to check.
+        raise_on_failure: Whether a check that fails is an error.
+
+    Returns:
+        The verdict, which is false where a check fails.
 
     Raises:
-        ReleaseError: If there is no manifest that could be read at all.
+        ReleaseError: If there is no manifest that could be read at all; with `raise_on_failure`
+            also if a check fails.
 
     Example:
         >>> from hedgerow import publish, sample
-        >>> verify(publish(sample.people(200), sample.schema(), "diffgen", epsilon=1)).ok
+        >>> people, schema = sample.people(200), sample.schema()
+        >>> bool(verify(publish(people, schema, "diffgen", epsilon=1)))
         True
+        >>> bool(verify(publish(people, schema, "diffgen", epsilon=1, seed=1)))
+        False
     """
     if not isinstance(source, str | os.PathLike | Release):
         raise UsageError(
             f"source cannot be of type {type(source).__name__}.",
             hint='Write hedgerow.verify("release/"), or hedgerow.verify(release).',
         )
+    verdict = _verify(source)
+    if raise_on_failure and not verdict:
+        wrong = next(check for check in verdict.checks if not check.ok)
+        raise ReleaseError(
+            f"this release cannot be verified here: {wrong.words}"
+            if verdict.unverifiable
+            else f"this release fails its check of {wrong.name}: {wrong.words}",
+            hint="Do not rely on it; ask whoever published it for a fresh copy.",
+        )
+    return verdict
+
+
+def _verify(source: str | Path | Release) -> Verdict:
     checks: list[Check] = []
 
     def check(name: str, look: Callable[[], str]) -> None:

@@ -333,10 +333,12 @@ def test_answers_are_frames(tree_release, asked):
         "estimate",
         "low",
         "high",
+        "typical_error",
+        "reliability",
+        "basis",
         "noise",
         "uniformity_low",
         "uniformity_high",
-        "basis",
     ]
     assert table.num_rows == 4
     assert isinstance(answers.frame("polars"), pl.DataFrame)

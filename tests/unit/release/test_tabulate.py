@@ -12,8 +12,8 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import UsageError
-from hedgerow.estimate.answers import Answers
-from hedgerow.release.tabulate import CountTable, reliability, tabulated
+from hedgerow.estimate.answers import Answers, reliability
+from hedgerow.release.tabulate import CountTable, tabulated
 from hedgerow.report.tables import how_to_read, lines
 from hedgerow.schema import Numeric
 
@@ -63,7 +63,7 @@ def test_levels_of_a_taxonomy_and_bands(release: Any) -> None:
 
 
 def test_shares_hold_if_cells_and_total_do(release: Any) -> None:
-    found = release.table("smoker", by="share")
+    found = release.table("smoker", share=True)
     cells = release.count(["smoker = no", "smoker = yes"], 1 - 0.025)
     total = release.count_all(1 - 0.025)
     assert found.answers.estimate.sum() == pytest.approx(1)
@@ -82,7 +82,7 @@ def test_all_cells_at_once_share_the_error(release: Any) -> None:
 
 def test_every_kind_of_frame(release: Any) -> None:
     found = release.table("sex", "smoker")
-    columns = ["sex", "smoker", "estimate", "low", "high", "reliability", "basis"]
+    columns = ["sex", "smoker", "estimate", "low", "high", "typical_error", "reliability", "basis"]
     assert found.to_arrow().column_names == columns
     assert list(found.frame("pandas").columns) == columns
     assert found.frame("polars").columns == columns
@@ -190,7 +190,7 @@ def test_pairs_of_items_are_picked(shop: Any) -> None:
 
 
 def test_the_total_of_shares_is_all(release: Any) -> None:
-    found = lines(release.table("smoker", by="share"), release.schema)
+    found = lines(release.table("smoker", share=True), release.schema)
     assert found[-1] == ["total", "100%", "", "", ""]
 
 
@@ -200,7 +200,7 @@ def test_regions_alone_have_tables_too() -> None:
     found = release.table("smoker")
     assert found.answers.typical_error is None and len(found) == 2
     assert found.to_arrow().column_names == [
-        "smoker", "estimate", "low", "high", "reliability", "basis"
+        "smoker", "estimate", "low", "high", "typical_error", "reliability", "basis"
     ]  # fmt: skip
 
 
@@ -216,7 +216,7 @@ def test_items_and_pairs_of_them(shop: Any) -> None:
     first = [pairs.labels[0][0], pairs.labels[1][0]]
     assert shop.count([first]).estimate[0] == pairs.answers.estimate[0]
     label = items.labels[0][0]
-    held = shop.table("item", where=[label], by="share", top=1)
+    held = shop.table("item", where=[label], share=True, top=1)
     assert held.labels == ((label,),) and held.answers.estimate[0] == pytest.approx(1)
 
 
@@ -241,7 +241,7 @@ def test_generalised_rows_know_lower_ends() -> None:
         (("age",), {"bins": {"age": []}}, "lower ends"),
         (("home",), {"bins": {"home": 9}}, "no level 9"),
         (("home",), {"bins": {"home": [1]}}, "level of its taxonomy"),
-        (("age",), {"where": "age > 98", "bins": {"age": [20]}, "by": "shares"}, "by cannot be"),
+        (("age",), {"where": "age > 98", "bins": {"age": [20]}, "by": "share"}, "by cannot be"),
         (("bmi", "admitted", "home", "occupation", "age"), {}, "cells"),
         (("age",), {"level": 2}, "level"),
     ],

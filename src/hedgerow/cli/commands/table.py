@@ -157,7 +157,7 @@ def table(
         found = opened.table(
             *attributes,
             where=_condition(opened, where),
-            by=by,  # type: ignore[arg-type]
+            share=by == "share",
             level=share,
             simultaneous=simultaneous,
             bins=_bins(bins or []),
@@ -326,7 +326,7 @@ def _write_picture(
     from hedgerow.schema.schema import displayed
 
     title, shown = title_of(release, found, where), partial(displayed, release.schema)
-    draw_table(found, title, shown).savefig(path, dpi=130, format=kind)
+    draw_table(found, title, shown).figure.savefig(path, dpi=130, format=kind)
 
 
 def _write_sheet(release: Release, found: CountTable, path: Path, where: str | None) -> None:
@@ -351,8 +351,8 @@ def _tell(release: Release, found: CountTable, where: str | None) -> None:
 
 
 def _facts(found: CountTable) -> dict[str, Any]:
+    from hedgerow.estimate.answers import reliability
     from hedgerow.estimate.queries import NOT_MEASURED
-    from hedgerow.release.tabulate import reliability
 
     def plain(value: Any) -> Any:
         # JSON has no word for a bound that is not there.
@@ -361,7 +361,6 @@ def _facts(found: CountTable) -> dict[str, Any]:
     total = found.total
     (remark,) = reliability(total)
     known = remark != NOT_MEASURED
-    typical = [] if total.typical_error is None else ["typical_error"]
     return {
         "level": found.level,
         "simultaneous": found.simultaneous,
@@ -373,8 +372,8 @@ def _facts(found: CountTable) -> dict[str, Any]:
         ],
         "total": {
             **{
-                name: plain(float(getattr(total, name)[0])) if known else None
-                for name in ("estimate", "low", "high", *typical)
+                name: plain(total.to_arrow()[name][0].as_py()) if known else None
+                for name in ("estimate", "low", "high", "typical_error")
             },
             "reliability": remark,
         },

@@ -299,7 +299,7 @@ def _draw(release: MarginalsRelease, path: Path, overwrite: bool) -> bool:
     title, cut = title_of(release, table, None), len(table) > MOST_BARS
     if cut:
         table, title = table.largest(MOST_BARS), f"{title}, the {MOST_BARS} largest cells"
-    figure = draw_table(table, title, partial(displayed, schema))
+    figure = draw_table(table, title, partial(displayed, schema)).figure
     seeded = not release.guarantee["private"]
     with whole_file(path, overwrite, "--plot", private=seeded) as temporary:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())

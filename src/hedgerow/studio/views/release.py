@@ -122,7 +122,7 @@ def table(asked: Asked) -> Response:
     where = asked.get("where").strip()
     chosen = [first, *([second] if second else [])]
     condition: Any = (_items(where) if release.kind == "transactions" else where) or None
-    found = release.table(*chosen, where=condition, by=by)
+    found = release.table(*chosen, where=condition, share=by == "share")
     total = len(found)
     found = found.largest(_SHOWN) if total > _SHOWN else found
     written = ["table", name, *chosen, *(["--by", "share"] if by == "share" else [])]

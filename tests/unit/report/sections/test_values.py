@@ -123,5 +123,5 @@ def test_shares_of_items_are_of_records(releases: dict[str, Path]) -> None:
     text = str(values(release, None))
     assert f">{spread.counts[first] / total:.0%}<" in text
     assert spread.counts.sum() > total and "add up to more than 100%" in text
-    told = release.table("item", by="share", top=1)
+    told = release.table("item", share=True, top=1)
     assert f"{told.answers.estimate[0]:.0%}" == f"{spread.counts[first] / total:.0%}"
