@@ -198,9 +198,9 @@ def show_plan_by_accuracy(trials: Trials, targets: list[str]) -> None:
         needs = f"needs epsilon {other.epsilon}"
         say(f"{other.setting} {needs if other.epsilon else 'does not reach all of them'}.")
     for cap in caps:
-        least = f"{cap['epsilon']:g}"
-        words = f"an epsilon of {least} would be as accurate as {_tried(best)} is here"
-        words = words if best.epsilon is None else f"epsilon would be {least}"
+        lowest = f"{cap['epsilon']:g}"
+        words = f"an epsilon of {lowest} would be as accurate as {_tried(best)} is here"
+        words = words if best.epsilon is None else f"epsilon would be {lowest}"
         say(f"With max_rows: {cap['max_rows']} {words}.")
     trials.close(_about(best, trials.rows))
 
