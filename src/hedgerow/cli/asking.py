@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from hedgerow.draft.draft import ItemSketch, Sketch
     from hedgerow.draft.questions import Question
 
-__all__ = ["answers_file", "ask_for_schema", "on_terminal"]
-
 _FEW = 12  # answers that are shown without being asked for
 _MARK = "NOT PRIVATE: answers to `hedgerow init` about private data. Delete them afterwards."
 _HOW = (

@@ -11,16 +11,6 @@ from typing import Any
 
 from hedgerow.errors import ReleaseError, UsageError
 
-__all__ = [
-    "is_same",
-    "refuse_existing",
-    "refuse_inside",
-    "refuse_releases",
-    "table_writer",
-    "whole_file",
-    "write_text",
-]
-
 
 def refuse_existing(path: Path, overwrite: bool, option: str = "--out") -> None:
     """Raises if something is there already, so that long work is not begun in vain.

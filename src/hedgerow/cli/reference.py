@@ -19,8 +19,6 @@ import typer
 from hedgerow.cli.settings import MethodOption, kind_of, method_options, settings_of
 from hedgerow.registry import METHODS
 
-__all__ = ["reference", "with_settings"]
-
 _BEGIN, _END = "<!-- settings: made by `make docs` -->", "<!-- end of settings -->"
 
 _HEAD = """\

@@ -31,16 +31,6 @@ if TYPE_CHECKING:
     from hedgerow.methods.publisher import Publisher
     from hedgerow.schema import Schema
 
-__all__ = [
-    "MethodCommand",
-    "MethodOption",
-    "Setting",
-    "kind_of",
-    "method_of",
-    "method_options",
-    "settings_of",
-]
-
 _TRUTH = {"yes": True, "true": True, "no": False, "false": False}
 
 

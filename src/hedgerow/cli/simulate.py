@@ -28,15 +28,6 @@ if TYPE_CHECKING:
     from hedgerow.methods.publisher import Publisher
     from hedgerow.schema import Schema
 
-__all__ = [
-    "EPSILONS",
-    "Trials",
-    "settings_of",
-    "show_plan_by_accuracy",
-    "show_simulation",
-]
-
-
 # What is tried by `hedgerow plan --simulate` and `--accuracy`: data, methods, how often.
 
 

@@ -50,9 +50,6 @@ from hedgerow.errors import DataError, SchemaError, UsageError
 from hedgerow.schema.items import DEFAULT_FAN_OUT
 from hedgerow.schema.lint import labels_fault, range_fault
 
-__all__ = ["Interview", "answered_schema", "interview_of", "settle", "signed_schema"]
-
-
 # What every column becomes by the answers to the questions of a draft.
 
 

@@ -22,9 +22,6 @@ from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
-__all__ = ["check_rows", "holders"]
-
-
 # Attributes that nearly identify people in the data: something for the steward to hear.
 #
 # What is found here depends on private data. It is told to whoever holds the data, and must not

@@ -35,30 +35,6 @@ from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
 from hedgerow.schema.lint import RESERVED, column_fault, label_fault, range_fault
 from hedgerow.schema.schema import Unit
 
-__all__ = [
-    "Column",
-    "ItemSketch",
-    "MOST",
-    "NO_UNIT",
-    "PREFACE",
-    "SIGNED",
-    "Sketch",
-    "as_values",
-    "draft_schema",
-    "draft_text",
-    "entry",
-    "families",
-    "file_lines",
-    "head_lines",
-    "item_separator",
-    "looks_like_transactions",
-    "sketch_of",
-    "sketch_table",
-    "universe_lines",
-    "universe_of",
-]
-
-
 # Drafts the items of transactions from private data, for a person to correct and adopt.
 
 

@@ -31,19 +31,6 @@ from hedgerow.schema.diff import odd_label
 from hedgerow.schema.lint import label_fault
 from hedgerow.schema.schema import Schema
 
-__all__ = [
-    "FEWEST",
-    "Guess",
-    "date_formats",
-    "guess_column",
-    "known_list",
-    "notation",
-    "ordered",
-    "spellings",
-    "truth_values",
-]
-
-
 # Recognises what the values of a column are written as: bands, truth values, dates, known lists.
 #
 # Only drafts use this: they read private data and say so.

@@ -12,24 +12,6 @@ import pyarrow.compute as pc
 
 from hedgerow.data.encode import MISSING_WORDS, plain_array, text_of
 
-__all__ = [
-    "ASK_ABOUT_ATTRIBUTE",
-    "ASK_ABOUT_DROPPED",
-    "NAMED",
-    "People",
-    "REPEATED",
-    "find_people",
-    "has_infinite",
-    "is_code",
-    "is_doubtful",
-    "not_a_person",
-    "once_each",
-    "texts_of",
-    "tidy",
-    "words_of",
-]
-
-
 # The values of a column of private data, as a draft looks at them.
 
 

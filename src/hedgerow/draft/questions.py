@@ -18,31 +18,6 @@ from hedgerow.schema.attributes import read_grid
 from hedgerow.schema.lint import grid_faults, label_fault
 from hedgerow.schema.trees import built_in
 
-__all__ = [
-    "Answers",
-    "NOBODY",
-    "Question",
-    "Values",
-    "accept",
-    "accept_choice",
-    "asked_together",
-    "from_lines",
-    "join",
-    "kind_of",
-    "left_out",
-    "next_question",
-    "published_columns",
-    "questions",
-    "read_bounds",
-    "read_names",
-    "read_values",
-    "reason",
-    "remark",
-    "split",
-    "to_lines",
-]
-
-
 # Reads what a person replies to a question about a column: bounds, values, groups, names.
 
 

@@ -17,21 +17,6 @@ from typing import Any, Literal
 
 from hedgerow.errors import ReleaseError
 
-__all__ = [
-    "Account",
-    "Change",
-    "Entry",
-    "LAYOUT_1",
-    "VERSION",
-    "create",
-    "damaged",
-    "in_the_way",
-    "plain",
-    "read_accounts",
-    "transaction",
-]
-
-
 # The tables of a budget ledger, and the rules that its file keeps by itself.
 
 

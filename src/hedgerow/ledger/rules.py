@@ -17,23 +17,6 @@ from hedgerow.ledger.file import Account, Entry, plain
 from hedgerow.privacy.budget import Budget
 from hedgerow.schema import Schema
 
-__all__ = [
-    "PERSON",
-    "check_text",
-    "digest_of",
-    "is_at",
-    "name_of",
-    "refuse_again",
-    "refuse_mixture",
-    "refuse_overdraft",
-    "refuse_return",
-    "refuse_unknown",
-    "same_release",
-    "similar",
-    "unit_of",
-]
-
-
 PERSON = "person by "
 
 _LONGEST_NAME, _LONGEST_TEXT = 200, 1000

@@ -14,31 +14,6 @@ from typing import Any, Literal
 from hedgerow.schema.taxonomy import Reading, Taxonomy
 from hedgerow.suggestions import check_fields
 
-__all__ = [
-    "Attribute",
-    "Categorical",
-    "Encoding",
-    "Grid",
-    "Kind",
-    "Layout",
-    "Missing",
-    "Numeric",
-    "Outside",
-    "PLAIN",
-    "SERIALS",
-    "Thousands",
-    "date_pattern",
-    "describe_weight",
-    "described",
-    "format_fault",
-    "grouped_fault",
-    "in_bands",
-    "notation_fault",
-    "read_grid",
-    "read_number",
-]
-
-
 # How private data is written: declared in the schema, public, never guessed from records.
 
 

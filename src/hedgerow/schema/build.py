@@ -77,9 +77,6 @@ from hedgerow.schema.yaml_reader import (
     typed_text,
 )
 
-__all__ = ["load_schema", "schema_from_dict", "schema_from_text"]
-
-
 # From the `items:` of a schema file to Items.
 
 

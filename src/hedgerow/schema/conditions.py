@@ -16,26 +16,6 @@ from typing import NamedTuple, NoReturn
 
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric, read_number
 
-__all__ = [
-    "Intervals",
-    "Item",
-    "Labels",
-    "Misread",
-    "Numbers",
-    "Span",
-    "Word",
-    "merged",
-    "no_logic",
-    "overlap",
-    "quoted",
-    "read_condition",
-    "read_names",
-    "split",
-    "split_rule",
-    "suggest",
-]
-
-
 # The grammar of count queries: from text to conditions. Knows no schema.
 #
 #     query      = "" | "everybody" | condition { "and" condition }

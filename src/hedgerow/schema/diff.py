@@ -13,9 +13,6 @@ from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.schema import Schema
 from hedgerow.schema.taxonomy import Taxonomy
 
-__all__ = ["PublishedColumn", "odd_label", "published_columns", "schema_diff"]
-
-
 # What is different between two schemas, such as last year's and this year's. All public.
 
 

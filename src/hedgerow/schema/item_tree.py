@@ -14,9 +14,6 @@ import numpy as np
 from hedgerow.arrays import Ints
 from hedgerow.schema.items import Items
 
-__all__ = ["MOST_CHILDREN", "ItemTree"]
-
-
 MOST_CHILDREN = 32
 
 

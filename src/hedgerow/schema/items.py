@@ -20,8 +20,6 @@ from hedgerow.suggestions import check_fields
 if TYPE_CHECKING:
     from hedgerow.arrays import Small
 
-__all__ = ["DEFAULT_FAN_OUT", "EMPTY", "WEIGHT", "Items", "grouped"]
-
 EMPTY = "(empty)"
 DEFAULT_FAN_OUT = 10
 

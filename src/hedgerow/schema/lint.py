@@ -26,28 +26,6 @@ from hedgerow.schema.attributes import (
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, Items
 from hedgerow.schema.taxonomy import Taxonomy, reading_faults
 
-__all__ = [
-    "BOOLEAN_LABELS",
-    "Fault",
-    "MAX_DEPTH",
-    "MAX_GRID",
-    "RESERVED",
-    "Report",
-    "choice_faults",
-    "column_fault",
-    "grid_faults",
-    "items_faults",
-    "label_fault",
-    "labels_fault",
-    "layout_faults",
-    "merged",
-    "raise_faults",
-    "range_fault",
-    "schema_faults",
-    "taxonomy_faults",
-]
-
-
 MAX_DEPTH = 64
 MAX_GRID = 2**24
 RESERVED = ("region", "count", "give_or_take")

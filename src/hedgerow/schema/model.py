@@ -19,22 +19,6 @@ from pydantic import (
 from hedgerow.schema.attributes import MOST_BANDS, MOST_COMMON, Encoding
 from hedgerow.schema.lint import Fault, Report
 
-__all__ = [
-    "ATTRIBUTE_MODELS",
-    "BooleanModel",
-    "CategoricalModel",
-    "FileModel",
-    "ItemsModel",
-    "Lines",
-    "MetadataModel",
-    "NumericModel",
-    "PersonModel",
-    "SchemaModel",
-    "json_schema",
-    "report_complaints",
-]
-
-
 # The shape of a schema file, as pydantic models, and its published JSON Schema.
 #
 # The models check keys and simple values. Numbers, values and taxonomies arrive as they were

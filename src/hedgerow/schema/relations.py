@@ -41,16 +41,6 @@ if TYPE_CHECKING:
     from hedgerow.schema.query import Query, Vocabulary
     from hedgerow.schema.schema import Schema
 
-__all__ = [
-    "CLASS",
-    "NamedTable",
-    "Rule",
-    "describe_tables",
-    "read_rules",
-    "read_tables",
-    "relation_faults",
-]
-
 CLASS = -1
 """The place of the class, beside those of attributes."""
 

@@ -38,21 +38,6 @@ from hedgerow.suggestions import SCHEMA, Suggestions, answer_mistakes, as_text, 
 if TYPE_CHECKING:
     from hedgerow.arrays import Bools, Ints
 
-__all__ = [
-    "BOTH",
-    "Metadata",
-    "NO_UNIT",
-    "Person",
-    "Schema",
-    "Unit",
-    "displayed",
-    "faults_of",
-    "other_of",
-    "refuse_no_unit",
-    "unit_fault",
-]
-
-
 # Metadata of a schema: whose data it is, what for, and who signed the schema off. All public.
 
 

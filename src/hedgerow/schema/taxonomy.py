@@ -12,9 +12,6 @@ from typing import Any, Literal
 
 from hedgerow.suggestions import check_fields
 
-__all__ = ["REST", "Reading", "Taxonomy", "examples", "is_pattern", "reading_faults"]
-
-
 # A taxonomy: a public tree of labels whose leaves are the raw values of an attribute.
 #
 # Leaves are numbered from left to right, so every node covers a contiguous range of leaf codes.

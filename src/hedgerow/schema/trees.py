@@ -34,38 +34,6 @@ from hedgerow.schema.yaml_reader import (
     read_text,
 )
 
-__all__ = [
-    "Branch",
-    "DEFAULT_ROOT",
-    "FORMATS",
-    "KEEP_RULES",
-    "RuleLine",
-    "Shared",
-    "Tree",
-    "WIDE",
-    "arx_text",
-    "branch_from_arx",
-    "branch_from_node",
-    "branch_from_paths",
-    "branch_of",
-    "built_in",
-    "grow",
-    "has_leaf",
-    "leaves_of",
-    "lint_tree",
-    "nested",
-    "outline",
-    "parse_taxonomy",
-    "paths_of",
-    "read_arx",
-    "read_hchy",
-    "read_shared",
-    "read_taxonomy_file",
-    "read_tree",
-    "write_arx",
-]
-
-
 # Grows a taxonomy from a tree with line numbers, and lints it on the way.
 
 

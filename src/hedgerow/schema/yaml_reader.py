@@ -15,21 +15,6 @@ from typing import Any
 
 from hedgerow.schema.lint import MAX_DEPTH, Fault, Report, raise_faults
 
-__all__ = [
-    "Entries",
-    "ListNode",
-    "Node",
-    "ONLY_INSIDE",
-    "Text",
-    "from_python",
-    "is_range",
-    "only_inside",
-    "parse_yaml",
-    "read_text",
-    "typed_text",
-]
-
-
 # A document as a tree of texts, lists and mappings that remember their lines.
 #
 # Every scalar stays the text that somebody wrote: the country code `No` must not become false, nor

@@ -8,8 +8,6 @@ import yaml
 
 from hedgerow.schema.yaml_reader import is_range
 
-__all__ = ["dump", "dump_tree"]
-
 
 class _Bare(str):
     """A decimal number or a date, which needs no quotes."""

@@ -18,8 +18,6 @@ from hedgerow.errors import UsageError
 from hedgerow.store.markup import cell_text, small_table, visible
 from hedgerow.suggestions import FRAME_NAMES, ROWS, Suggestions, as_text
 
-__all__ = ["Frame", "Framed", "FramedRows", "as_kind"]
-
 _SHOWN = 20  # rows of a table in a notebook
 
 Frame = Any

@@ -11,8 +11,6 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["Part", "Safe", "cell_text", "join", "small_table", "tag", "visible"]
-
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _LONGEST = 1000  # characters of one text: more nobody reads

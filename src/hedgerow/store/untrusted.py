@@ -18,19 +18,6 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Bools, Ints
 from hedgerow.errors import ReleaseError
 
-__all__ = [
-    "broken",
-    "claims",
-    "column_of",
-    "digest",
-    "ints_of",
-    "is_sober",
-    "labels_of",
-    "read_bytes",
-    "read_columns",
-]
-
-
 # What a Parquet file claims to hold, told before anything of it is unpacked.
 #
 # A column of a few bytes can unfold into gigabytes, and some libraries end the whole program over a

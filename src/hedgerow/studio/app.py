@@ -38,8 +38,6 @@ from hedgerow.studio.views import ROUTES
 if TYPE_CHECKING:
     from hedgerow.studio.guided import Guided
 
-__all__ = ["Asked", "View", "find_view", "go", "link", "make_app"]
-
 MOST_BYTES = 2_000_000  # of a form
 MOST_FIELDS = 10_000
 _FORM = "application/x-www-form-urlencoded"

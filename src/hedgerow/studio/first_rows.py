@@ -18,8 +18,6 @@ from typing import Any
 from hedgerow.errors import DataError, HedgerowError
 from hedgerow.studio.folder import ELSEWHERE
 
-__all__ = ["FirstRows", "look"]
-
 _FIRST = 5  # records that a person can ask to see
 _NAMES = {"numeric": "numbers or dates", "categorical": "categories", "boolean": "yes or no"}
 

@@ -11,11 +11,6 @@ from pathlib import Path
 
 from hedgerow.errors import UsageError
 
-__all__ = [
-    "ELSEWHERE", "Conflict", "FileArgument", "Listing", "Outside", "ReleaseFolder", "argument",
-    "fresh", "inside", "is_data", "look",
-]  # fmt: skip
-
 _TEXT = (".csv", ".tsv", ".dat", ".fimi")
 _DATA = (
     *_TEXT, *(f"{one}.gz" for one in _TEXT), *(f"{one}.zip" for one in _TEXT), ".parquet", ".pq",

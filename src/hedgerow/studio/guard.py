@@ -17,15 +17,6 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = [
-    "Guard",
-    "Keys",
-    "POLICY",
-    "is_foreign",
-    "user_of",
-]
-
-
 # Whose program is at the other end of a connection on this machine, as Linux tells.
 
 

@@ -24,18 +24,6 @@ from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import Outside
 from hedgerow.studio.schema_text import SchemaText
 
-__all__ = [
-    "Bulk",
-    "Field",
-    "Guided",
-    "fields_of",
-    "keep",
-    "open_questions",
-    "taken",
-    "under_way",
-]
-
-
 # The questions of `hedgerow init` as fields of forms.
 #
 # The questions, their proposals and what answers make of a schema come from the library. Proposals

@@ -25,8 +25,6 @@ from hedgerow.errors import UsageError
 from hedgerow.schema.yaml_reader import ONLY_INSIDE
 from hedgerow.studio.folder import ELSEWHERE, FileArgument, Outside
 
-__all__ = ["Job", "Jobs", "State", "command_text"]
-
 State = Literal["running", "done", "failed", "cancelled"]
 
 _PATIENCE = 10  # seconds that a command has to clear away what it has begun

@@ -13,8 +13,6 @@ from starlette.responses import HTMLResponse
 
 from hedgerow.store.markup import visible
 
-__all__ = ["HERE", "Pages"]
-
 HERE = Path(__file__).parent
 
 

@@ -23,8 +23,6 @@ from hedgerow.schema.lint import Report, raise_faults
 from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text, parse_yaml, read_text
 from hedgerow.studio.folder import Conflict
 
-__all__ = ["SchemaText", "plain"]
-
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?|\d{4}-\d{2}-\d{2}")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})

@@ -17,8 +17,6 @@ from hedgerow.errors import UsageError
 from hedgerow.studio.app import make_app
 from hedgerow.studio.guard import Keys
 
-__all__ = ["serve"]
-
 _LOOPBACK = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
 _TRIES = 20
 

@@ -11,8 +11,6 @@ from hedgerow.studio.app import Asked, link
 from hedgerow.studio.folder import argument, inside
 from hedgerow.studio.schema_text import SchemaText
 
-__all__ = ["STEPS", "Way"]
-
 STEPS: dict[str, str] = {
     "data": "Data",
     "unit": "Unit",

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from hedgerow.evaluation.scorecard import Judgement
     from hedgerow.release import Release
 
-__all__ = ["Quick", "evaluate", "judged"]
-
 Quick = Annotated[
     bool,
     typer.Option(

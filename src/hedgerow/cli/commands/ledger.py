@@ -16,9 +16,6 @@ from hedgerow.errors import ReleaseError, UsageError
 if TYPE_CHECKING:
     from hedgerow.ledger.ledger import Account, BudgetLedger, Change, Entry
 
-__all__ = []
-
-
 # A data set of a budget ledger in tables, and for machines.
 
 

@@ -17,8 +17,6 @@ from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.unit import doubt, repeated
 
-__all__ = ["save_columns", "save_unit", "show_columns", "show_unit"]
-
 _KINDS = {"number": "numbers", "date": "dates", "values": "categories", "drop": "left out"}
 _RULES = {
     "error": "is an error", "other": "becomes other", "drop": "drops the row",

@@ -19,8 +19,6 @@ from hedgerow.studio.views.project import accounts_of
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
-__all__ = ["method_of", "show", "simulate"]
-
 EPSILONS = ("0.1", "0.25", "0.5", "1", "2", "4")
 _RUNS = "3"
 _WIDE, _HIGH = 640.0, 220.0

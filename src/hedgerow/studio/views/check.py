@@ -16,8 +16,6 @@ from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
 
-__all__ = ["run", "show", "sign"]
-
 
 def show(asked: Asked) -> Response:
     """The schema, what a check of the data found, and the sign-off of a draft."""

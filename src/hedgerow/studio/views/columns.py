@@ -17,8 +17,6 @@ from hedgerow.studio.schema_text import SchemaText, plain
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.unit import guided_of
 
-__all__ = ["Shown", "save", "show"]
-
 _NUMBERS = ("low", "high", "step")
 _ALIKE = 4  # so many columns that are alike are asked about once
 _RULES = ("missing", "outside")

@@ -16,8 +16,6 @@ from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
 
-__all__ = ["draft", "look_at", "peek"]
-
 _DELIMITERS = {",": "comma", ";": "semicolon", "tab": "tab", "|": "vertical bar"}
 
 

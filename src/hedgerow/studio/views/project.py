@@ -11,16 +11,6 @@ from hedgerow.studio.app import Asked, go
 from hedgerow.studio.folder import fresh, inside, look
 from hedgerow.studio.steps import Way
 
-__all__ = [
-    "accounts_of",
-    "cancel_job",
-    "home",
-    "open_ledger",
-    "show_job",
-    "write_sample",
-]
-
-
 # The first page: what lies in the folder.
 
 

@@ -19,8 +19,6 @@ from hedgerow.studio.views.budget import method_of
 from hedgerow.studio.views.project import accounts_of
 from hedgerow.studio.views.unit import doubt, repeated
 
-__all__ = ["run", "show"]
-
 _NAMES = 100  # tries for a name that is free
 _LEDGER = "budget.ledger"  # the first one of a folder
 _OPEN = "+"  # before the name of the ledger that a data set is to be opened in; alone: a first one

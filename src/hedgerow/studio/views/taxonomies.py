@@ -28,8 +28,6 @@ from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
 
-__all__ = ["change", "show"]
-
 _ITEMS = "items"  # what the items of transactions are called in the place of a column
 _RULES = ("recode", "ignore", "cut_at")
 _MOST = 3000  # nodes of a tree that a page can hold

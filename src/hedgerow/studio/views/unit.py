@@ -15,8 +15,6 @@ from hedgerow.studio.steps import Way
 if TYPE_CHECKING:
     from hedgerow.studio.guided import Guided
 
-__all__ = ["doubt", "guided_of", "repeated", "save", "show"]
-
 
 def show(asked: Asked) -> Response:
     """Is each row a person, or can a person have several?"""
