@@ -21,6 +21,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "precision = bits + 65 + 2 * trials.bit_length()",
     ): "Any precision is exact; with less, more bits are asked for more often.",
     (
+        "methods/publisher.py",
+        "MOST_POWER = 18  # of ten: no noisy number of rows is larger",
+        "MOST_POWER = 19  # of ten: no noisy number of rows is larger",
+    ): "A plan is tried for one more number of rows, which there cannot be.",
+    (
         "methods/tree.py",
         "new = np.full(len(ends), -1, dtype=np.int64)",
         "new = np.full(len(ends), - 2, dtype=np.int64)",
