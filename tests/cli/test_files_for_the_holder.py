@@ -63,7 +63,7 @@ RECIPIENT: dict[str, tuple[str, ...]] = {
     "taxonomy.yaml": ("taxonomy", "us-states", "--to", "yaml", "--out"),
 }  # fmt: skip
 
-# They write a folder of public things, or a schema that is to be published.
+# They write folders, or nothing about data.
 OTHERS = {"publish", "clusters", "audit", "ledger"}
 
 
@@ -113,6 +113,14 @@ def test_files_for_recipients_are_open(hedge: Hedge, name: str) -> None:
     assert done.exit_code == 0, done.stderr
     assert mode(name) == 0o644
     assert b"NOT PRIVATE" not in Path(name).read_bytes()
+
+
+@pytest.mark.parametrize("seed, expected", [([], 0o755), (["--seed", "7"], 0o700)])
+def test_a_seeded_release_is_closed(hedge: Hedge, seed: list[str], expected: int) -> None:
+    words = ["people.csv", "--schema", "schema.yaml", "--epsilon", "1", "--method", "diffmulti"]
+    done = hedge("publish", *words, *seed, "--out", "fresh", "--overwrite")
+    assert done.exit_code == 0, done.stderr
+    assert mode("fresh") == expected
 
 
 def test_every_command_that_writes_a_file_is_tried() -> None:

@@ -319,7 +319,10 @@ def write_folder(
         taken.give_back()
         try:
             fresh.mkdir()
-            _fill(contents, manifest, fresh)
+            usual = fresh.stat().st_mode
+            fresh.chmod(0o700)  # nobody else sees what is not finished, or is not private
+            if _fill(contents, manifest, fresh)["guarantee"]["private"]:
+                fresh.chmod(usual)
             _swap(fresh, target, target.parent / f".{target.name}.old-{mark}")
         except BaseException:  # an interrupt too leaves nothing behind
             shutil.rmtree(fresh, ignore_errors=True)
@@ -336,14 +339,15 @@ def _fill(
     contents: Iterable[tuple[str, Content]],
     manifest: Callable[[Mapping[str, str]], Document],
     folder: Path,
-) -> None:
+) -> Document:
     hashes = {}
     for name, content in contents:
         blocks = [_parquet(content)] if isinstance(content, pa.Table) else content
         hashes[name] = _write_file(folder / name, blocks)
-    text = to_text(manifest(hashes))
-    _write_file(folder / MANIFEST, [text.encode()])
+    document = manifest(hashes)
+    _write_file(folder / MANIFEST, [to_text(document).encode()])
     _flush_folder(folder)
+    return document
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:
