@@ -324,13 +324,15 @@ class RowsPlan(Plan):
         return Budget(self.budget.epsilon * self.side / _UNITS, Fraction(0), self.budget.rows)
 
     def in_words(self) -> str:
-        """Which rows will be published."""
+        """Which rows will be published, and among how many generalisations each is chosen."""
+        size = f" A record has up to {self.lattice:,} generalisations." if self.lattice else ""
         if self.mode == "noisy":
-            return f"Rows with a noisy count of at least {self.rule['threshold']} are published."
+            least = self.rule["threshold"]
+            return f"Rows with a noisy count of at least {least} are published.{size}"
         one, those = ("person", "people") if self.budget.rows == 1 else ("row", "rows")
         return (
             f"Each {one} is sampled with probability {self.rule['sampling_rate']}; generalised "
-            f"rows that at least {self.rule['threshold']} sampled {those} share are published."
+            f"rows that at least {self.rule['threshold']} sampled {those} share are published.{size}"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -265,7 +265,7 @@ class Supermodular(Publisher):
         if seconds > _DAY:
             raise UsageError(
                 f"Generalising would take about {seconds / _DAY:,.0f} days of CPU for "
-                f"{rows or _GUESS:,} different records, each with up to {lattice:.1g} "
+                f"{rows or _GUESS:,} different records, each with up to {lattice:,} "
                 "generalisations.",
                 hint="Take the threshold model without --thorough and --sharpness, or give "
                 "attributes that nobody needs `role: identifier`.",
@@ -273,7 +273,7 @@ class Supermodular(Publisher):
         remark = None
         if seconds > _LONG:
             remark = (
-                f"A record may have up to {lattice:.1g} generalisations: for {rows or _GUESS:,} "
+                f"A record may have up to {lattice:,} generalisations: for {rows or _GUESS:,} "
                 f"different records, this takes about {seconds:,.0f} CPU seconds."
             )
         return replace(plan, lattice=lattice, remark=remark)

@@ -265,7 +265,8 @@ def test_who_has_several_rows_is_told_that_rows_are_sampled():
     described = SCHEMA.to_dict() | {"unit": "person"}
     described["attributes"]["minds"] = {"role": "person", "max_rows": 2}
     method = METHODS["sampled"]
-    assert "Each person is sampled" in method.plan(SCHEMA, 1, "1e-6").in_words()
+    words = method.plan(SCHEMA, 1, "1e-6").in_words()
+    assert "Each person is sampled" in words and f"{method.effort(SCHEMA, 1)[0]:,} gene" in words
     assert "Each row is sampled" in method.plan(Schema.from_dict(described), 1, "1e-6").in_words()
 
 
