@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Bytes", "Floats", "Ints", "Singles", "Small", "Words"]
-
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]  # codes and nodes, of which there are many
 Floats = NDArray[np.float64]

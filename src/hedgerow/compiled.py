@@ -22,8 +22,6 @@ import numpy as np
 
 from hedgerow.surroundings import load_numba
 
-__all__ = ["NEVER", "Kernel", "cores", "helper", "kernel"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

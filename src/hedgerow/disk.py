@@ -15,8 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["FULL", "Hold", "Room"]
-
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a file system says when there is no room
 
 _UNKNOWN = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK}

@@ -20,8 +20,6 @@ from typing import Any, Literal
 
 from hedgerow.errors import UsageError
 
-__all__ = ["METHODS", "OURS", "SCORES", "Method", "Registry", "for_data", "load"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Method:

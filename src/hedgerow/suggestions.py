@@ -25,27 +25,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, ParamSpec, SupportsIndex
 
 from hedgerow.errors import ArgumentError, UsageError
 
-__all__ = [
-    "ESTIMATOR",
-    "FRAME_NAMES",
-    "ITEMS",
-    "LEDGER",
-    "METHOD",
-    "MODULE",
-    "PLAN",
-    "RELEASE",
-    "ROWS",
-    "SCHEMA",
-    "Suggestions",
-    "as_text",
-    "check_arguments",
-    "check_fields",
-    "members",
-    "nearest",
-    "answer_mistakes",
-    "whole",
-]
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _Class = TypeVar("_Class", bound=type)

@@ -13,8 +13,6 @@ import threading
 from importlib import import_module
 from typing import Any
 
-__all__ = ["forget_folder", "load_numba", "load_plainly", "shield_processes"]
-
 _loading = threading.Lock()
 
 

@@ -17,8 +17,6 @@ from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.schema import Schema
 
-__all__ = ["Audited", "Experiment", "describe", "experiments", "plain"]
-
 
 @dataclass(frozen=True)
 class Experiment:

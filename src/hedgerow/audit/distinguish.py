@@ -21,35 +21,6 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.schema import Schema
 
-__all__ = [
-    "Draw",
-    "ERROR",
-    "PERSONAL",
-    "Trial",
-    "at_least",
-    "at_most",
-    "bounds_from_data",
-    "chosen_size",
-    "classes_from_data",
-    "empty_child",
-    "empty_cut",
-    "empty_cuts",
-    "empty_row",
-    "epsilon_bound",
-    "far_down",
-    "float_support",
-    "levels_and_edges",
-    "long_record",
-    "metadata",
-    "order_of_sets",
-    "presence",
-    "share_of_child",
-    "some_and_none",
-    "tally",
-    "whole_person",
-]
-
-
 ERROR = 1e-6
 """How likely all bounds of one audit together may be wrong."""
 

@@ -40,8 +40,6 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, flat
 from hedgerow.schema.items import WEIGHT
 
-__all__ = ["Law", "TooManyPathsError", "epsilon_between", "hockey_stick", "law", "law_of"]
-
 Law = dict[Any, float]
 """What may come out, and how likely."""
 

@@ -25,9 +25,6 @@ from hedgerow.methods.rows import RowsOutcome
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 
-__all__ = ["Event", "Viewer", "distinguish", "learn"]
-
-
 # What an adversary sees of a release, as numbers: the features of the learned distinguisher.
 #
 # An adversary of differential privacy knows everything but whether one record is there: the schema,

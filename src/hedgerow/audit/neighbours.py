@@ -26,32 +26,6 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import Sampler
 from hedgerow.schema import Schema
 
-__all__ = [
-    "CROWDED_OTHERS",
-    "Pair",
-    "Pick",
-    "Stored",
-    "TINY_TABLES",
-    "TINY_UNIVERSES",
-    "WAYS",
-    "check_preparation",
-    "crowded_pair",
-    "deep_pairs",
-    "edge_cases",
-    "file_pairs",
-    "large_universe",
-    "long_schema",
-    "pair_of",
-    "picker",
-    "random_pair",
-    "random_schema",
-    "random_universe",
-    "run_on",
-    "tiny_pairs",
-    "with_people",
-]
-
-
 # Neighbours to try: simulated tables, and the record that one of two has more.
 #
 # Whoever picks is handed in as a function, so that hypothesis can shrink what it finds and the

@@ -20,19 +20,6 @@ from hedgerow.measured.tables import Cells
 from hedgerow.methods.publisher import Outcome
 from hedgerow.schema import Person, Schema
 
-__all__ = [
-    "Codes",
-    "EXTRA",
-    "Pick",
-    "Records",
-    "Rows",
-    "Sketch",
-    "crowded",
-    "published_count",
-    "records_of",
-]
-
-
 # What an audit must know of a kind of data: how its records are made up, written and counted.
 
 

@@ -13,24 +13,6 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints, Words
 from hedgerow.privacy.sampler import C, Candidates, Cells, Choices, Listing, Rates, Sampler, flat
 
-__all__ = [
-    "Comparison",
-    "DivergedError",
-    "ORDERS",
-    "Step",
-    "Trace",
-    "compare",
-    "gaussian_mass",
-    "gaussian_tail",
-    "kept_law",
-    "listing_law",
-    "record",
-    "replay",
-    "selection_law",
-    "tail",
-]
-
-
 # The exact law of discrete Gaussian noise, for audits: it judges a mechanism and is none.
 
 

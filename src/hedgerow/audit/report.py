@@ -7,8 +7,6 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Line", "Report"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Line:

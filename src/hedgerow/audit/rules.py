@@ -16,8 +16,6 @@ from hedgerow.privacy.budget import Budget, epsilon_of_rho
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Sampler, SecureSampler
 
-__all__ = ["ROUNDING", "RULES", "Finding", "check_books", "replay_pair"]
-
 ROUNDING = 1e-9
 """How far the floats of an audit may be off."""
 

@@ -24,19 +24,6 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, SecureSampler
 from hedgerow.schema import Schema
 
-__all__ = [
-    "CANDIDATES",
-    "Telling",
-    "check_rules",
-    "first_difference",
-    "fits",
-    "log_ratios",
-    "search_pair",
-    "unlike_tables",
-    "worth",
-]
-
-
 # Neighbours by search: which two tables does a method tell apart best?
 #
 # Tables are drawn at random, from none to some hundred records, scattered or in a few heaps, with

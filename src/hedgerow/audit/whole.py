@@ -46,8 +46,6 @@ from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.schema import Schema
 from hedgerow.suggestions import check_arguments
 
-__all__ = ["audit"]
-
 TINY_CELLS = 32
 """How many kinds of records there may be in a domain that is enumerated."""
 

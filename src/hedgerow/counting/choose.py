@@ -36,8 +36,6 @@ from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
 from hedgerow.suggestions import check_fields
 
-__all__ = ["ENGINES", "Counting", "engine_of", "open_engine", "read_bytes"]
-
 ENGINES = ("memory", "streamed", "dask")
 
 _LEAST = 600_000_000

@@ -8,8 +8,6 @@ from typing import Protocol
 from hedgerow.arrays import Ints
 from hedgerow.counting.sealed import Sealed
 
-__all__ = ["Expansion", "ItemEngine", "Masks"]
-
 
 @dataclass(frozen=True)
 class Expansion:

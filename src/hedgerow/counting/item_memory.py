@@ -14,16 +14,6 @@ from hedgerow.counting.sealed import Sealed
 from hedgerow.data import Transactions
 from hedgerow.schema.items import WEIGHT
 
-__all__ = [
-    "MemoryItems",
-    "child_bounds",
-    "count_cells",
-    "count_sizes",
-    "count_supports",
-    "expand_records",
-    "sum_masks",
-]
-
 
 class MemoryItems:
     """Counts transactions that fit in memory.

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Bools, Ints, Small, Words
 from hedgerow.compiled import helper, kernel
 
-__all__ = ["histograms", "route"]
-
 Codes = NDArray[Any]
 
 DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows

@@ -17,8 +17,6 @@ from hedgerow.counting.sums import RowSums
 from hedgerow.data import CodeMatrix, Table
 from hedgerow.errors import DataError
 
-__all__ = ["MemoryEngine", "Records", "distinct_records"]
-
 
 @dataclass(frozen=True, eq=False)
 class Records:

@@ -8,8 +8,6 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.data import CodeMatrix, Table
 from hedgerow.schema import Numeric, Schema
 
-__all__ = ["feature_sizes", "labelled", "nearest"]
-
 
 def feature_sizes(schema: Schema) -> list[int]:
     """How many features each attribute has: a number has one, a category one for each value."""

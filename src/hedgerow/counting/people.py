@@ -16,8 +16,6 @@ from hedgerow.counting.engine import Bytes
 from hedgerow.counting.streaming.scratch import Shelf
 from hedgerow.data.people import first_rows
 
-__all__ = ["PersonCap"]
-
 _BUCKETS = 64
 _HEAD = 24  # bytes of digest and rank before each row
 

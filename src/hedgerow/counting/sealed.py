@@ -12,8 +12,6 @@ from typing import Any, Generic, NoReturn, TypeVar, cast
 
 from hedgerow.errors import LeakError
 
-__all__ = ["Key", "Sealed", "claim_key"]
-
 T = TypeVar("T")
 U = TypeVar("U")
 V = TypeVar("V")

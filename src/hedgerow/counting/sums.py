@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Ints
 from hedgerow.compiled import kernel
 
-__all__ = ["RowSums", "TableCounts", "add_tables"]
-
-
 # The loops behind `sums`.
 
 

@@ -19,18 +19,6 @@ from hedgerow.counting.engine import Bytes, Histograms, Layout, Split, views
 from hedgerow.counting.streaming import chunk_kernels as kernels
 from hedgerow.counting.sums import RowSums
 
-__all__ = [
-    "Bounds",
-    "Cells",
-    "HistogramQuestion",
-    "Tally",
-    "cells_of",
-    "histogram_questions",
-    "split_rows",
-    "sum_cells",
-    "summed",
-]
-
 Bounds = Small  # [2, nodes]: where each node's rows begin and end
 
 DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows

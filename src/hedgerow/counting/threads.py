@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-__all__ = ["Crew"]
-
 T = TypeVar("T")
 U = TypeVar("U")
 

@@ -27,18 +27,6 @@ from hedgerow.data.workbook import open_stats_file, open_workbook, stats_kind
 from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.schema.attributes import PLAIN, Layout
 
-__all__ = [
-    "check_header",
-    "is_many",
-    "magic_of",
-    "open_source",
-    "refuse_same_rows",
-    "refuse_same_source",
-    "same_rows",
-    "same_source",
-]
-
-
 _OLE = b"\xd0\xcf\x11\xe0"
 _ZIP = (b"PK\3\4", b"PK\5\6")
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")

@@ -34,9 +34,6 @@ from hedgerow.data.text import (
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema.attributes import PLAIN, Layout
 
-__all__ = ["gather", "open_csv", "split_records"]
-
-
 # The loops that take the bytes of a CSV file apart: into records, and records into values.
 #
 # Where a record ends must not depend on what other records hold, or one of them could swallow its

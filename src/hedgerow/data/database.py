@@ -13,14 +13,6 @@ from hedgerow.data.source import BATCH_ROWS, Source, check_names
 from hedgerow.errors import DataError, UsageError
 from hedgerow.suggestions import answer_mistakes, check_fields
 
-__all__ = [
-    "Database",
-    "is_database",
-    "open_database",
-    "refuse_mixing",
-]
-
-
 _POSTGRES = ("postgresql://", "postgres://")
 _DUCKDB = "duckdb://"
 

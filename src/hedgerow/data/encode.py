@@ -20,37 +20,6 @@ from hedgerow.errors import DataError
 from hedgerow.schema.attributes import SERIALS, Attribute, Categorical, Numeric, date_pattern
 from hedgerow.schema.taxonomy import Reading
 
-__all__ = [
-    "ABOVE",
-    "ALIKE",
-    "BELOW",
-    "COMMA",
-    "Codes",
-    "DOTS",
-    "EITHER",
-    "GROUPS",
-    "MISSING",
-    "MISSING_WORDS",
-    "NAMED",
-    "NEAR",
-    "PACKED",
-    "POINT",
-    "SERIAL",
-    "SHORT",
-    "SIGN",
-    "SLASHES",
-    "STRANGE",
-    "WAYS",
-    "encode_array",
-    "is_list",
-    "listed",
-    "number_of",
-    "plain_array",
-    "text_of",
-    "text_reader",
-]
-
-
 # From texts to codes of numbers and dates: each text by itself, exactly, as the schema declares.
 #
 # What becomes of a text must follow from that text and the schema alone, or one record could change

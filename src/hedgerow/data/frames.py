@@ -16,18 +16,6 @@ from hedgerow.data.encode import text_of
 from hedgerow.data.source import BATCH_ROWS, Source, check_names
 from hedgerow.errors import DataError, UsageError
 
-__all__ = [
-    "FrameKind",
-    "Split",
-    "frame_kind",
-    "open_frame",
-    "read_column",
-    "read_columns",
-    "split_text",
-    "to_frame",
-]
-
-
 FrameKind = Literal["pandas", "polars", "arrow"]
 Split = Callable[[str], Sequence[str]]
 

@@ -9,18 +9,6 @@ import numpy as np
 from hedgerow.arrays import Bools, Bytes, Ints, Small
 from hedgerow.compiled import helper, kernel
 
-__all__ = [
-    "FOREIGN",
-    "NOTHING",
-    "find_items",
-    "find_lines",
-    "index_keys",
-    "settle",
-    "split_items",
-    "truncate",
-]
-
-
 Codes = Small
 
 FOREIGN, NOTHING = -1, -2  # an item outside the universe; no item at all, such as a blank

@@ -16,9 +16,6 @@ import pyarrow as pa
 from hedgerow.data.source import BATCH_ROWS, Source, check_names
 from hedgerow.errors import DataError, UsageError
 
-__all__ = ["Piece", "find_files", "open_parquet"]
-
-
 # Parquet: one file, many, or a partitioned folder, here or on any filesystem that fsspec knows.
 #
 # Every value is read by itself: the files of one table may hold a column in different types, and a

@@ -22,22 +22,6 @@ from hedgerow.schema import Schema
 from hedgerow.schema.attributes import PLAIN, Layout
 from hedgerow.suggestions import check_fields
 
-__all__ = [
-    "LEVELS",
-    "MissingWeight",
-    "OutsideWeight",
-    "WeightColumns",
-    "cap_rows",
-    "first_rows",
-    "id_digests",
-    "new_key",
-    "person_ids",
-    "person_numbers",
-    "read_weight_file",
-    "row_hash",
-]
-
-
 # Several rows per person: a public cap, kept by a rule that looks at one person alone.
 
 

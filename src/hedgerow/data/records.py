@@ -25,19 +25,6 @@ from hedgerow.data.table import MANY
 from hedgerow.errors import DataError, DataWarning, UsageError
 from hedgerow.schema import Items
 
-__all__ = [
-    "ItemPreparation",
-    "ItemTally",
-    "Lookup",
-    "Noted",
-    "Records",
-    "Sink",
-    "column_of",
-    "items_of",
-    "read_columns",
-]
-
-
 # From texts and numbers to the codes of items, and from items to records.
 
 

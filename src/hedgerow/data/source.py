@@ -12,17 +12,6 @@ if TYPE_CHECKING:
     from hedgerow.data.frames import FrameKind
     from hedgerow.schema import Schema
 
-__all__ = [
-    "BATCH_ROWS",
-    "Private",
-    "Progress",
-    "ReadOptions",
-    "Source",
-    "check_names",
-    "no_records",
-    "silent",
-]
-
 
 class Private:
     """Private records. Only counting engines look inside.

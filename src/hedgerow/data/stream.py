@@ -22,19 +22,6 @@ from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
-__all__ = [
-    "Encoded",
-    "Report",
-    "RowStream",
-    "apply_rules",
-    "check_schema",
-    "encode_columns",
-    "find_columns",
-    "known_columns",
-    "other_code",
-]
-
-
 # What becomes of a value that has no code: an error, the "other" leaf, a bound, or a drop.
 #
 # Each rule is public and looks at one record alone, so two tables that differ in one record still

@@ -30,20 +30,6 @@ from hedgerow.schema.attributes import Attribute, Categorical
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
-__all__ = [
-    "CodeMatrix",
-    "Fate",
-    "Preparation",
-    "Table",
-    "Tally",
-    "collect",
-    "encode_rows",
-    "read",
-    "read_prepared",
-    "read_public",
-]
-
-
 # What became of the rows on the way from the data to the counts. NOT PRIVATE.
 #
 # Everything here is an exact count of private data. It is for whoever holds the data, and must not

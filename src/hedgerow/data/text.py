@@ -16,30 +16,6 @@ from typing import IO, Any, Literal
 from hedgerow.errors import DataError
 from hedgerow.schema.attributes import Encoding
 
-__all__ = [
-    "LONG",
-    "LONGEST",
-    "OPEN",
-    "Packed",
-    "QUOTE",
-    "RAGGED",
-    "SOUND",
-    "TextFile",
-    "archived",
-    "breaks",
-    "encoding_error",
-    "explain",
-    "fault",
-    "find_encoding",
-    "find_header",
-    "misnamed",
-    "open_binary",
-    "split_line",
-    "tell_delimiter",
-    "too_long",
-]
-
-
 # What can be wrong with a text file, in words that name lines and never what stands there.
 
 

@@ -27,15 +27,6 @@ if TYPE_CHECKING:
     from hedgerow.data.records import ItemPreparation, ItemTally, Lookup, Records, Sink
     from hedgerow.schema import Schema
 
-__all__ = [
-    "Lines",
-    "Transactions",
-    "check_transactions",
-    "is_text",
-    "read_records",
-    "read_transactions",
-]
-
 
 class Transactions(Private):
     """Private transactions as codes: see `Private`.

@@ -18,9 +18,6 @@ from hedgerow.data.source import BATCH_ROWS, Source, check_names
 from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.schema.attributes import PLAIN, Layout
 
-__all__ = ["cells_array", "open_stats_file", "open_workbook", "stats_kind"]
-
-
 # Workbooks of spreadsheets (.xlsx, .xlsb, .xls, .ods), read cell by cell.
 #
 # A cell has a type of its own, and it alone: a number, a date, a truth value or a text. So a column

@@ -35,17 +35,6 @@ from hedgerow.store.frames import FramedRows
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
 
-__all__ = [
-    "NOISE",
-    "Answers",
-    "answer",
-    "by_model",
-    "interval",
-    "reliability",
-    "with_queries",
-]
-
-
 USUAL = 0.95  # of typical errors too
 GOOD, FAIR = 0.165, 1 / 3  # coefficients of variation, as statistical offices have them
 NOISE = "mostly noise"

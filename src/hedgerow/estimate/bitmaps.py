@@ -22,8 +22,6 @@ from hedgerow.arrays import Floats, Ints
 if TYPE_CHECKING:
     from hedgerow.schema.query import Intervals, Query
 
-__all__ = ["Bitmaps"]
-
 Words = NDArray[np.uint64]
 
 WORD = 64

@@ -27,18 +27,6 @@ from hedgerow.estimate.consistency import Fit, fit, gather, is_censored
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition
 
-__all__ = [
-    "Cells",
-    "estimate_cells",
-    "noisy_total",
-    "project",
-    "round_to_total",
-    "share_out",
-    "whole_cells",
-    "whole_counts",
-]
-
-
 # Whole numbers that are not negative and add up.
 #
 # From the top down they add up exactly at every node and class. The total is rounded; then at every

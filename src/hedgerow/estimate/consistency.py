@@ -32,23 +32,6 @@ from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import Partition, TreePartition
 
-__all__ = [
-    "Evidence",
-    "Fit",
-    "Levels",
-    "Merged",
-    "Passes",
-    "RULES",
-    "Spread",
-    "averaging_passes",
-    "fit",
-    "gather",
-    "is_censored",
-    "leaf_passes",
-    "least_squares_passes",
-]
-
-
 # Evidence: what all measurements of a release say about the nodes and cells of one tree.
 #
 # A cell is a class of a region. Class counts and totals make one tree in one of two ways:

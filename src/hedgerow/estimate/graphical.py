@@ -46,14 +46,6 @@ from hedgerow.store.untrusted import broken
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
 
-__all__ = [
-    "GraphicalModel",
-    "LEAST",
-    "denoise",
-    "fit_model",
-]
-
-
 # One-way tables without most of their noise.
 #
 # A table with many empty cells is mostly noise: each of them holds some, and together they draw

@@ -51,15 +51,6 @@ from hedgerow.estimate.noise import LATTICE, Candidates, factor
 from hedgerow.estimate.queries import CLASS, Conditions
 from hedgerow.measured.tables import Cells, NoisyTable, Tables
 
-__all__ = [
-    "Asked",
-    "Bounds",
-    "Margin",
-    "Stage",
-    "sum_ends",
-]
-
-
 Block = tuple[int, ...]
 Side = Literal["inner", "touched", "part"]
 REST, VARIANCE, PART, HELD = range(4)

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 
-__all__ = ["Calibrated", "Detail", "Factor", "JunctionTree"]
-
 Indices = NDArray[np.int32]
 
 

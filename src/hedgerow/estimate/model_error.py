@@ -30,9 +30,6 @@ from hedgerow.estimate.intervals import CHUNK, PART, REST, VARIANCE, Bounds, Mar
 from hedgerow.estimate.queries import Conditions
 from hedgerow.measured.tables import PARTS
 
-__all__ = ["missed_correlation", "typical_error"]
-
-
 _TINY = 1e-9
 _FACTOR = 1.96  # of a normal law, for 95%
 _PHI, _LEAST_PHI, _MOST_PHI = 0.1, 0.05, 0.5  # unless counted pairs tell otherwise; the limits

@@ -66,16 +66,6 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 
-__all__ = [
-    "Candidates",
-    "LATTICE",
-    "best_upper_ends",
-    "factor",
-    "half_width",
-    "tail",
-]
-
-
 LATTICE = 0.5
 """Half the step between whole numbers: no weight in a count is larger than 1."""
 

@@ -20,21 +20,6 @@ from hedgerow.measured.partition import GridPartition, Partition, TreePartition
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
 
-__all__ = [
-    "BITS",
-    "EVEN",
-    "INNER",
-    "Index",
-    "TOUCHED",
-    "bit_of",
-    "descend",
-    "grid_index",
-    "scan",
-    "sums",
-    "tree_index",
-]
-
-
 # Trees to descend for answers, with all that a descent needs to know of each node.
 
 

@@ -19,19 +19,6 @@ from hedgerow.measured.partition import Partition, Parts, TreePartition, diction
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 from hedgerow.suggestions import whole
 
-__all__ = [
-    "check_whole",
-    "class_shares",
-    "class_weights",
-    "draw_codes",
-    "draw_rows",
-    "labels_of",
-    "probabilities_of",
-    "rows_of",
-    "values_of",
-]
-
-
 _MOST_ROWS = 1 << 24  # a release may come from anybody, and claim any number
 
 

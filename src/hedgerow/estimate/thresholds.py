@@ -20,14 +20,6 @@ from hedgerow.measured.partition import GridPartition, Partition
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query
 
-__all__ = [
-    "answer_listed",
-    "least_by_noise",
-    "least_by_sampling",
-    "worst_noise",
-]
-
-
 # Answers on a thresholded release, by its censored law.
 #
 # Such a release lists the cells whose noisy count reached a threshold. A listed count is too high

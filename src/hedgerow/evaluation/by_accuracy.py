@@ -28,8 +28,6 @@ from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
 from hedgerow.schema import Schema
 
-__all__ = ["EPSILONS", "AccuracyPlan", "TargetResult", "most_epsilons", "plan_by_accuracy"]
-
 EPSILONS = ("0.05", "0.1", "0.15", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "7", "10")
 FIRST = ("0.1", "0.5", "2", "10")  # tried for every method; others only where they decide
 MARGIN = 1.15  # for what real data has and simulated data lacks

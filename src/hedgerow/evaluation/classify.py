@@ -21,20 +21,6 @@ from hedgerow.evaluation import clusters as features
 from hedgerow.release import TableRelease
 from hedgerow.schema import Categorical, Schema
 
-__all__ = [
-    "MODELS",
-    "Model",
-    "baseline",
-    "by_counts",
-    "by_regions",
-    "chances",
-    "lower_bound",
-    "mean_and_error",
-    "on_output",
-    "on_rows",
-]
-
-
 Model = Literal["tree", "c45", "id3", "svm", "boosting"]
 MODELS: dict[Model, str] = {
     "tree": "decision tree by entropy with at least 20 records in a leaf",

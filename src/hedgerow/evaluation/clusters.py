@@ -17,22 +17,6 @@ from hedgerow.errors import UsageError
 from hedgerow.measured.partition import Partition
 from hedgerow.schema import Categorical, Schema
 
-__all__ = [
-    "as_table",
-    "boxes",
-    "cluster_records",
-    "cluster_regions",
-    "cpu_seconds",
-    "discernibility",
-    "match_point",
-    "ncp",
-    "one_hot",
-    "peak_bytes",
-    "plain",
-    "values",
-]
-
-
 # Records and regions as vectors of numbers, for models that want them. NOT PRIVATE on raw rows.
 
 

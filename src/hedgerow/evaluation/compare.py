@@ -23,8 +23,6 @@ from hedgerow.store.frames import Frame, as_kind
 from hedgerow.store.markup import small_table
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["Comparison", "Line", "compare", "compared", "folder_names", "method_of_release"]
-
 RUNS = 3
 Better = Literal["less", "more"] | None
 

@@ -19,30 +19,6 @@ from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Numeric, Schema
 from hedgerow.schema.query import Query
 
-__all__ = [
-    "Accuracy",
-    "Classification",
-    "CountErrors",
-    "Marginal",
-    "NOT_PRIVATE",
-    "TopItemsets",
-    "area_under_curve",
-    "classification",
-    "count_errors",
-    "exact_supports",
-    "item_marginal",
-    "itemset_errors",
-    "marginals",
-    "random_itemsets",
-    "relative_errors",
-    "skill",
-    "synthetic_codes",
-    "top_errors",
-    "top_itemsets",
-    "top_utility",
-]
-
-
 # Itemset counts on raw transactions, to hold a release against them. NOT PRIVATE.
 #
 # Nothing computed here may leave with a release.

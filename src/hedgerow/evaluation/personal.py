@@ -13,8 +13,6 @@ from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimise.side import Side
 from hedgerow.optimise.solve import solve
 
-__all__ = ["personal_table"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalTable:

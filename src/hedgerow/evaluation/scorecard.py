@@ -49,8 +49,6 @@ from hedgerow.release import (
 from hedgerow.store.frames import Frame, as_kind
 from hedgerow.suggestions import answer_mistakes, check_arguments
 
-__all__ = ["Judgement", "Personal", "evaluate"]
-
 QUERIES = 1000
 QUICK_QUERIES, QUICK_ROWS = 200, 4_000
 TOP = (10, 50, 100)

@@ -23,8 +23,6 @@ from hedgerow.privacy.budget import Number, read_number
 from hedgerow.schema import Schema
 from hedgerow.suggestions import check_arguments
 
-__all__ = ["MEASURES", "Point", "Simulation", "Spread", "simulate"]
-
 MEASURES = {
     "median_error": "median relative error of range counts",
     "mean_error": "mean relative error of range counts",

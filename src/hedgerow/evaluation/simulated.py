@@ -21,8 +21,6 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.synthesize import values_of
 from hedgerow.schema import Attribute, Items, Numeric, Schema
 
-__all__ = ["KINDS", "HiddenKinds", "as_frame", "simulated_transactions"]
-
 KINDS = 6
 _OTHER = 0.02  # how often a number is missing, where the schema has a place for that
 _LENGTH = 5  # how many items a record has on average, before repeated ones are dropped

@@ -17,8 +17,6 @@ from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Query
 
-__all__ = ["TableErrors", "k_marginal", "table_errors"]
-
 MOST_PAIRS, MOST_CELLS = 500, 1_000_000
 
 

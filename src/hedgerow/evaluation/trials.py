@@ -31,19 +31,6 @@ from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query, Schema
 from hedgerow.schema.conditions import suggest
 
-__all__ = [
-    "Cells",
-    "Public",
-    "Result",
-    "Simulated",
-    "AccuracyTarget",
-    "cells_of_release",
-    "errors_of",
-    "published",
-    "read_target",
-]
-
-
 # One try of a simulation: simulated or public data, a release of it, and how far it is off.
 #
 # No private data comes here: a table is opened only if the user named it as public.

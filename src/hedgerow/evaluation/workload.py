@@ -15,15 +15,6 @@ from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Intervals, Query
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = [
-    "NOT_PRIVATE",
-    "ErrorTable",
-    "error_table",
-    "exact_counts",
-    "random_conjunctions",
-    "random_queries",
-]
-
 NOT_PRIVATE = "NOT PRIVATE: compared with the raw table; for the holder of the data alone."
 
 

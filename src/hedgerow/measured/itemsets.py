@@ -13,9 +13,6 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import WEIGHT, Items
 
-__all__ = ["MOST_CORE", "CoreCells", "CutTree", "Itemsets", "cap_of"]
-
-
 MOST_CORE = 20
 _MOST_BINS = 64
 

@@ -13,19 +13,6 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 
-__all__ = [
-    "LAWS",
-    "Law",
-    "Measurement",
-    "PLACES",
-    "Place",
-    "epsilon_from_rho",
-    "exact",
-    "group_delta",
-    "in_words",
-]
-
-
 # Measurements: noisy counts on public regions, unclipped and paid for.
 #
 # Whatever a release says about the data is computed from these numbers, after the fact and for

@@ -16,20 +16,6 @@ from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 
-__all__ = [
-    "GridPartition",
-    "MOST_CELLS",
-    "Partition",
-    "Parts",
-    "TreePartition",
-    "check_against",
-    "check_names",
-    "csv_blocks",
-    "generalized_table",
-    "typed_table",
-]
-
-
 # Public regions: how a release cuts the domain into boxes of integer codes.
 #
 # A region is an interval of codes in every predictor. Two shapes exist: a tree, whose leaves are

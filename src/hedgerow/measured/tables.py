@@ -16,21 +16,6 @@ from hedgerow.schema import Attribute, Categorical, Schema
 from hedgerow.schema.attributes import OTHER
 from hedgerow.store.untrusted import broken
 
-__all__ = [
-    "Cells",
-    "KINDS",
-    "NoisyTable",
-    "Tables",
-    "covered",
-    "edges_of",
-    "fine_edges",
-    "group_cells",
-    "own_codes",
-    "recounted",
-    "ruled_apart",
-]
-
-
 # The cells in which attributes are counted: public, from the schema and from noisy numbers.
 
 

@@ -35,8 +35,6 @@ from hedgerow.schema import Schema
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes, check_arguments, whole
 
-__all__ = ["publish", "release_of", "run"]
-
 
 @answer_mistakes
 def publish(

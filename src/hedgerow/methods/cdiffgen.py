@@ -51,9 +51,6 @@ from hedgerow.methods.tree import tree_of_cuts
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["CDiffGen"]
-
-
 GROWTH_UNITS = 40_000  # of DiffGen's units
 PAPER_STEP = 1_000  # units of one step of the paper's schedule, so that levels divide finely
 MOST_CELLS, MOST_COUNTS = 1_000_000, 10_000_000

@@ -53,17 +53,6 @@ from hedgerow.schema import Numeric, Schema
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import check_arguments, check_fields
 
-__all__ = [
-    "CLUSTER",
-    "Centroids",
-    "cluster_schema",
-    "find_centroids",
-    "label_rows",
-    "publish_clusters",
-    "run",
-]
-
-
 CLUSTER = "cluster"
 SCALE = 64
 UNITS = 100_000

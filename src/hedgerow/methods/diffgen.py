@@ -69,9 +69,6 @@ from hedgerow.privacy.ledger import Allowance
 from hedgerow.schema import Numeric, Schema
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["DiffGen", "GridPublisher", "count_cells", "grow_cuts"]
-
-
 UNITS, ROWS_UNITS, GROWTH_UNITS = 100_000, 1_000, 50_000
 DENSE_CELLS = 1_000_000
 SPURIOUS = 10_000  # empty cells that a sparse release may list, about

@@ -68,8 +68,6 @@ from hedgerow.privacy.sampler import Choices
 from hedgerow.schema import Numeric, Schema
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["DiffMulti"]
-
 Ints = NDArray[np.int64]
 
 UNITS, ROWS_UNITS, GROWTH_UNITS, ALLOCATE_UNITS = 100_000, 1_000, 70_000, 7_000

@@ -87,9 +87,6 @@ from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import WEIGHT
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["DiffPart"]
-
-
 UNITS = 1_000_000
 SIZE_UNITS = {"core": 50_000, "small": 20_000, "tree": 20_000}  # "small" may be counted whole
 TREE_SUPPORT_UNITS = 300_000

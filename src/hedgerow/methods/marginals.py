@@ -72,8 +72,6 @@ from hedgerow.privacy.sampler import Candidates, Sampler
 from hedgerow.schema import Categorical, Schema
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["Marginals"]
-
 UNITS, ROWS_UNITS = 100_000, 1_000
 SCORE_RANGE = 2
 MOST_PAIRS, MOST_RELATED = 1_000, 100

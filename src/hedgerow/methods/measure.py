@@ -14,14 +14,6 @@ from hedgerow.measured.measurements import Measurement, Place
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.sampler import Rates
 
-__all__ = [
-    "buy_rows",
-    "class_totals",
-    "count_leaves",
-    "measured",
-]
-
-
 _ROOT = np.zeros(1, dtype=np.int64)
 
 

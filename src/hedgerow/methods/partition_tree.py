@@ -22,15 +22,6 @@ from hedgerow.privacy.budget import UnitBudget
 from hedgerow.privacy.curator import Curator
 from hedgerow.schema.item_tree import ItemTree
 
-__all__ = [
-    "GrowingCuts",
-    "Numbering",
-    "grow_by_gate",
-    "grow_by_thresholds",
-    "threshold",
-    "usefulness_bound",
-]
-
 
 def grow_by_thresholds(
     engine: ItemEngine, tree: ItemTree, curator: Curator, most: int, *, c1: float, c2: float

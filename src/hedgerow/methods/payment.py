@@ -17,9 +17,6 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.schema import Categorical, Schema
 
-__all__ = ["LEAST", "MOST", "drawing", "most_bytes", "payment", "room_for"]
-
-
 LEAST, MOST = 1 << 26, 1 << 30
 
 _FIXED = 1 << 22  # what does not grow with the regions: heads of files, the ledger's allowances

@@ -19,17 +19,6 @@ from hedgerow.privacy.ledger import Allowance
 from hedgerow.store.markup import small_table
 from hedgerow.suggestions import PLAN, Suggestions
 
-__all__ = [
-    "Budgets",
-    "Plan",
-    "RowsPlan",
-    "divide_budget",
-    "half_of",
-    "leaf_allowances",
-    "levels",
-]
-
-
 _LEAST_RHO = Fraction(1, 1 << 49)  # the rate of noise is still above 0 when it is rounded
 _UNITS = 100  # of epsilon, in a plan of generalised rows
 

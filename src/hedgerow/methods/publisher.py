@@ -27,23 +27,6 @@ from hedgerow.registry import METHODS, for_data, load
 from hedgerow.schema import Schema, refuse_no_unit
 from hedgerow.suggestions import METHOD, Suggestions, answer_mistakes, check_fields
 
-__all__ = [
-    "Job",
-    "Outcome",
-    "Progress",
-    "Publisher",
-    "TablePublisher",
-    "as_method",
-    "check_common",
-    "check_count",
-    "check_word",
-    "ignored_tables",
-    "no_progress",
-    "pick_score",
-    "refuse_unready",
-]
-
-
 MOST_ATTRIBUTES = 10_000
 MOST_POWER = 18  # of ten: no noisy number of rows is larger
 

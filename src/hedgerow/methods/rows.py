@@ -25,16 +25,6 @@ from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Sampler
 from hedgerow.schema import Schema
 
-__all__ = [
-    "RowsOutcome",
-    "SideRows",
-    "frontier",
-    "gather",
-    "made_side",
-    "place_of",
-]
-
-
 MOST_SIDE_ROWS = 50_000  # of a side table that we make; more would only cost time
 _ROOT = np.zeros(1, dtype=np.int64)
 

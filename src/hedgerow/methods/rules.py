@@ -22,24 +22,6 @@ from hedgerow.arrays import Ints
 from hedgerow.estimate.itemsets.supports import SizeCurve
 from hedgerow.schema import Categorical, Schema
 
-__all__ = [
-    "CROWD",
-    "LIGHT_TAILS",
-    "PAPER_NUMERIC_HEIGHT",
-    "REST_EDGES",
-    "WHOLE_UNIVERSE",
-    "best_cap",
-    "core_size",
-    "grid_size",
-    "largest_tree",
-    "size_edges",
-    "support_caps",
-    "support_losses",
-    "support_units",
-    "tree_size",
-]
-
-
 WHOLE_UNIVERSE = 17
 """Universes up to this size may be counted set by set."""
 

@@ -30,9 +30,6 @@ from hedgerow.optimise.exact import LARGEST, lattice
 from hedgerow.optimise.model import Aim, Forest, Worth
 from hedgerow.optimise.side import Record, Side
 
-__all__ = ["STEPS", "draw_nodes", "sample_point"]
-
-
 Words = Callable[[int], NDArray[np.uint64]]  # so many random words
 
 STEPS = 64

@@ -15,27 +15,6 @@ import numpy as np
 from hedgerow.arrays import Ints, Small
 from hedgerow.compiled import NEVER, helper, kernel
 
-__all__ = [
-    "ALL_CUTS",
-    "DISCERNIBILITY",
-    "GINI",
-    "INFOGAIN",
-    "KERNELS",
-    "MAX",
-    "NCP",
-    "NCP_BITS",
-    "ONE_BIT",
-    "PURITY",
-    "RATIO_BITS",
-    "SKIP",
-    "child_term",
-    "finished",
-    "log2_fixed",
-    "root_fixed",
-    "score_nodes",
-]
-
-
 KERNELS = range(6)
 MAX, NCP, DISCERNIBILITY, GINI, INFOGAIN, PURITY = KERNELS
 NCP_BITS, RATIO_BITS, GAIN_BITS, LOG_BITS = 16, 8, 16, 24

@@ -75,9 +75,6 @@ from hedgerow.privacy.suppression import least_group, least_threshold, sampling_
 from hedgerow.schema import Schema
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["Supermodular"]
-
-
 MOST_FAN = 100
 _GUESS = 10_000  # rows, where nobody said how many
 _LONG, _DAY = 30, 86_400  # seconds

@@ -13,15 +13,6 @@ from hedgerow.methods import scores
 from hedgerow.methods.scores import ALL_CUTS, SKIP, Score
 from hedgerow.privacy.sampler import Candidates, Choices
 
-__all__ = [
-    "Cuts",
-    "GrowingTree",
-    "share_evenly",
-    "share_fairly",
-    "tree_of_cuts",
-]
-
-
 # A partition tree as it grows. Everything here is public: it follows from what was drawn.
 
 

@@ -35,15 +35,6 @@ from hedgerow.optimise.descend import descend_from
 from hedgerow.optimise.model import Aim
 from hedgerow.optimise.side import Record
 
-__all__ = [
-    "Found",
-    "approximate_threshold",
-    "best_selection",
-    "maximise_aggregate",
-    "minimum_norm_point",
-]
-
-
 _ROUNDS = 100
 _SLACK = 1e-9
 _NEVER = 1e300  # the capacity of what is never cut

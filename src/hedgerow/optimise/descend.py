@@ -36,9 +36,6 @@ from hedgerow.optimise.exact import Solutions
 from hedgerow.optimise.model import Aim, Forest, Worth
 from hedgerow.optimise.side import Record, Side
 
-__all__ = ["descend", "descend_from", "descend_to_utility"]
-
-
 _BLOCK = 1 << 15  # records that walk together at most
 _BITS = 1 << 28  # of the nodes whose rows are kept as bits, all together
 _WALKS = 3

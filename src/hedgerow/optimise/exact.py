@@ -23,8 +23,6 @@ from hedgerow.compiled import helper, kernel
 from hedgerow.optimise.model import Aim, Forest, Goal, Worth
 from hedgerow.optimise.side import Side
 
-__all__ = ["LARGEST", "Solutions", "lattice", "search"]
-
 LARGEST = 1 << 20
 """Lattices up to this size are searched through."""
 

@@ -29,18 +29,6 @@ from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.errors import UsageError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 
-__all__ = [
-    "MODELS",
-    "Aim",
-    "Forest",
-    "Goal",
-    "Rule",
-    "Utility",
-    "Worth",
-    "check_number",
-    "generalised_attributes",
-]
-
 Nodes = Small
 
 MOST_NODES = 1 << 25

@@ -28,8 +28,6 @@ from hedgerow.compiled import kernel
 from hedgerow.errors import UsageError
 from hedgerow.optimise.model import Forest, Worth
 
-__all__ = ["Record", "Side"]
-
 
 class Side(NamedTuple):
     """The side table, ready for lookups. All of it is public.

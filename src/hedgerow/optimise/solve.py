@@ -30,8 +30,6 @@ from hedgerow.optimise.exact import LARGEST, Solutions, search
 from hedgerow.optimise.model import Aim, Forest, Worth
 from hedgerow.optimise.side import Record, Side
 
-__all__ = ["check_possible", "solve"]
-
 _AT_ONCE = 1 << 26  # generalisations, so that progress can be shown
 
 

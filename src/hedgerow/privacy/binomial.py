@@ -13,8 +13,6 @@ from functools import lru_cache
 
 from hedgerow.privacy.keystream import Keystream
 
-__all__ = ["sample_tail", "tail_above"]
-
 _MEAN = 32  # trials are drawn in portions of about this mean
 
 Interval = tuple[int, int]  # bounds of a number in [0, 1], times 2^bits

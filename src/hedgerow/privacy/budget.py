@@ -16,23 +16,6 @@ import numpy as np
 
 from hedgerow.errors import UsageError
 
-__all__ = [
-    "LARGEST_TERM",
-    "LARGE_EPSILON",
-    "Budget",
-    "Number",
-    "UnitBudget",
-    "choice_rate",
-    "epsilon_of_rho",
-    "noise_rate",
-    "precision_below",
-    "rate_below",
-    "read_number",
-    "refuse_large",
-    "rho_of_epsilon",
-    "root_below",
-]
-
 Number = int | float | str | Decimal | Fraction | np.integer[Any] | np.floating[Any]
 """A number in any sensible form. A float means the shortest decimal that Python or NumPy writes it
 as: `0.1 + 0.2` is 0.30000000000000004, exactly."""

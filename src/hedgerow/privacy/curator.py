@@ -20,8 +20,6 @@ from hedgerow.privacy.gate import Gate
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Candidates, Cells, Choices, Listing, Rates, Sampler
 
-__all__ = ["Curator"]
-
 T = TypeVar("T")
 
 _KEY = claim_key()

@@ -28,8 +28,6 @@ from fractions import Fraction
 from hedgerow.errors import LeakError
 from hedgerow.privacy.budget import rate_below
 
-__all__ = ["Gate"]
-
 _LN2 = Fraction(6931472, 10**7)  # a little above
 
 

@@ -15,8 +15,6 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from hedgerow.arrays import Ints, Words
 
-__all__ = ["Keystream", "unique_id"]
-
 _BLOCK = 1 << 15  # words per refill
 
 

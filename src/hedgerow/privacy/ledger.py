@@ -20,8 +20,6 @@ from hedgerow.arrays import Ints
 from hedgerow.errors import LeakError
 from hedgerow.privacy.budget import UnitBudget
 
-__all__ = ["Ledger", "Allowance"]
-
 
 @dataclass(frozen=True)
 class Allowance:

@@ -18,8 +18,6 @@ from hedgerow.privacy import binomial, sampler_kernels
 from hedgerow.privacy.budget import LARGEST_TERM
 from hedgerow.privacy.keystream import Keystream
 
-__all__ = ["Candidates", "Cells", "Choices", "Listing", "Rates", "Sampler", "SecureSampler", "flat"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:

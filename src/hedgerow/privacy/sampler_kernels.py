@@ -15,16 +15,6 @@ import numpy as np
 from hedgerow.arrays import Ints, Words
 from hedgerow.compiled import helper, kernel
 
-__all__ = [
-    "ENVELOPE",
-    "fill_gaussian",
-    "fill_geometric",
-    "fill_kept",
-    "fill_laplace",
-    "permute_and_flip",
-    "select_exponential",
-]
-
 ENVELOPE = 20  # halvings in the proposal of `select_exponential`; any value is exact
 _CHUNK = 1 << 62
 _NEAR = 32  # strides of Gaussian noise up to which its trial fits 64 bits in one piece

@@ -28,8 +28,6 @@ from fractions import Fraction
 from hedgerow.errors import UsageError
 from hedgerow.privacy.binomial import tail_above
 
-__all__ = ["least_group", "least_threshold", "noisy_delta", "sampled_delta", "sampling_allowed"]
-
 _DIGITS = 50
 _UP = Context(prec=_DIGITS, rounding=ROUND_CEILING)
 _DOWN = Context(prec=_DIGITS, rounding=ROUND_FLOOR)

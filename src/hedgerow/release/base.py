@@ -54,8 +54,6 @@ from hedgerow.schema.schema import displayed
 from hedgerow.store.frames import Frame, Framed, as_kind
 from hedgerow.suggestions import RELEASE, answer_mistakes, as_text
 
-__all__ = ["Questions", "Release"]
-
 Questions = str | Query | Mapping[str, object] | Iterable[object]
 """One count query, or many; what a query may be depends on the kind of release."""
 

@@ -18,20 +18,6 @@ from hedgerow.release.manifest import Document
 from hedgerow.schema import Schema
 from hedgerow.store.untrusted import broken, column_of, ints_of, labels_of
 
-__all__ = [
-    "COLUMNS",
-    "MEASUREMENTS",
-    "PARTITION",
-    "SHAPES",
-    "measurement_heads",
-    "measurements_from",
-    "measurements_table",
-    "partition_from",
-    "partition_kind",
-    "partition_table",
-]
-
-
 # The regions of transactions as Arrow tables, and back.
 
 

@@ -8,8 +8,6 @@ from typing import Literal
 
 from hedgerow.schema import Categorical, Query, Schema
 
-__all__ = ["Description", "example_of", "noisy_counts", "protected_rows"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Description:

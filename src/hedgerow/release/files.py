@@ -23,20 +23,6 @@ from hedgerow.release.manifest import MANIFEST, Document, parse_manifest, to_tex
 from hedgerow.store.untrusted import broken, digest, is_sober, read_bytes, read_columns
 from hedgerow.suggestions import check_arguments
 
-__all__ = [
-    "Content",
-    "Target",
-    "cannot",
-    "check_file",
-    "check_target",
-    "leftovers",
-    "other_files",
-    "read_manifest",
-    "read_table",
-    "write_folder",
-]
-
-
 # Where a release goes: tried, locked and with room set aside before it costs anything.
 
 

@@ -17,8 +17,6 @@ from hedgerow.measured.tables import own_codes
 from hedgerow.schema import Attribute, Categorical, Items, Numeric, Schema
 from hedgerow.schema.query import Query
 
-__all__ = ["BINS", "Spread", "bands", "bins", "item_spread", "spreads"]
-
 Ask = Callable[[list[Query]], Answers]
 
 BINS = 20

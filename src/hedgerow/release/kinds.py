@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hedgerow.release.base import Release
 
-__all__ = ["KINDS", "all_files", "kind_class"]
-
 KINDS: dict[str, str] = {
     "table": "hedgerow.release.table:TableRelease",
     "marginals": "hedgerow.release.marginals:MarginalsRelease",

@@ -21,20 +21,6 @@ from hedgerow.store.untrusted import broken
 if TYPE_CHECKING:
     from hedgerow.release.base import Release
 
-__all__ = [
-    "Booking",
-    "Document",
-    "FORMAT",
-    "MANIFEST",
-    "NOTE",
-    "check_guarantee",
-    "common_manifest",
-    "note_saved",
-    "parse_manifest",
-    "to_text",
-]
-
-
 # The manifest: what a release is and promises, on one page that people and programs can read.
 
 

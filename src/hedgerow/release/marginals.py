@@ -36,8 +36,6 @@ from hedgerow.schema import CLASS, Numeric, Query
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["MarginalsRelease"]
-
 ROWS = "rows.parquet"
 
 _MOST_ROWS = 1 << 24  # a release may come from anybody, and claim any number

@@ -39,9 +39,6 @@ from hedgerow.store.frames import Frame
 from hedgerow.store.untrusted import broken
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["MeasuredRelease", "PredictingRelease"]
-
-
 # `MeasuredRelease`: public regions and noisy measurements of them, for tables and transactions.
 
 

@@ -18,8 +18,6 @@ from hedgerow.surroundings import load_plainly
 if TYPE_CHECKING:
     from hedgerow.release.tabulate import CountTable
 
-__all__ = ["Axes", "BEYOND", "MOST_BARS", "PALE", "draw_ends", "draw_table", "new_figure"]
-
 MOST_BARS = 100
 BAR, PALE_BAR, LINE, THICK = "#8fc4a6", "#e3ebe6", "#18211c", "#a8470a"
 GROUPS = (BAR, "#e0b15a", "#8fb0d9", "#d59a9a", "#b3a0cf", "#a9a58a")

@@ -36,9 +36,6 @@ from hedgerow.store.frames import Frame
 from hedgerow.store.untrusted import broken
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["FRONTIER_WORDS", "RowsRelease"]
-
-
 CELLS, TABLE = "cells.parquet", "table.csv"
 FRONTIER_WORDS = {
     "threshold": ("risk_threshold", "risk at most"),

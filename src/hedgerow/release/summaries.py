@@ -40,8 +40,6 @@ from hedgerow.store.frames import FramedRows
 if TYPE_CHECKING:
     from hedgerow.release.base import Release
 
-__all__ = ["Summaries", "Values", "join", "summarize"]
-
 What = Literal["mean", "sum", "quantile"]
 MOST_PARTS = 64  # of a number whose cells are not known
 MOST_COUNTS = 2_000_000

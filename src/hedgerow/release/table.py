@@ -35,9 +35,6 @@ from hedgerow.release.measured import PredictingRelease
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes
 
-__all__ = ["TableRelease"]
-
-
 REGIONS, TABLE = "regions.parquet", "table.csv"
 
 _DUST = 1e-6  # records: what rounding makes of a query that cuts no region

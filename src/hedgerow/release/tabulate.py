@@ -28,18 +28,6 @@ from hedgerow.suggestions import answer_mistakes, as_text, whole
 if TYPE_CHECKING:
     from hedgerow.release.plots import Axes
 
-__all__ = [
-    "Bins",
-    "CountTable",
-    "TableOptions",
-    "cells_of",
-    "check_table",
-    "divisions_of",
-    "groups_of",
-    "names_in",
-    "tabulated",
-]
-
 Division = tuple[tuple[str, int, int], ...]
 """How an attribute is divided: for each part its label, first code, and one past its last."""
 

@@ -38,8 +38,6 @@ from hedgerow.schema import Items
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import ITEMS, answer_mistakes, as_text
 
-__all__ = ["TransactionsRelease"]
-
 MOST_TOGETHER, PAIRED = 2, 20  # items in a table's cells; items of which pairs are shown
 ITEMSETS, ITEMSETS_TEXT = "itemsets.parquet", "itemsets.txt"
 

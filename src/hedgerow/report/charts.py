@@ -13,8 +13,6 @@ from hedgerow.report.html import Safe, join, picture, table, tag
 from hedgerow.report.labels import part_of, percent, unsure
 from hedgerow.schema import Numeric
 
-__all__ = ["apart", "bar", "hardly", "histogram", "labels_of", "numbers", "share_bars", "widths_of"]
-
 _WIDTH, _HEIGHT, _TOP = 320, 90, 16
 _ALONE = 3  # times narrower than others: a value by itself, which looks like an axis, not an area
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from hedgerow.evaluation.compare import Comparison
 from hedgerow.report.html import Safe, document, join, table, tag
 
-__all__ = ["CHOOSING", "SOURCES", "comparison_page"]
-
 SOURCES = {
     "release": "What the releases say themselves",
     "simulated": "On simulated rows, with the same settings",

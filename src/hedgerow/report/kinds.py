@@ -17,8 +17,6 @@ from hedgerow.report.sections import divisions
 from hedgerow.report.sections.associations import Association, Least, associations, least
 from hedgerow.schema import Numeric, Schema
 
-__all__ = ["KINDS"]
-
 Ints = NDArray[np.integer]
 _NOISE = "Small counts are mostly noise"
 

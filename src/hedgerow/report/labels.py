@@ -10,8 +10,6 @@ from hedgerow.schema import Attribute, Categorical
 from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.schema import other_of
 
-__all__ = ["part_of", "percent", "rounded", "rounded_share", "unsure"]
-
 _BROAD = 0.02  # the width of an interval from which tenths of a percent say nothing
 _TO = "\u00a0to\u00a0"  # a line must not end inside an interval
 

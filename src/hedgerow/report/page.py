@@ -25,9 +25,6 @@ from hedgerow.verification.verify import Verdict
 if TYPE_CHECKING:
     from hedgerow.evaluation.scorecard import Judgement
 
-__all__ = ["page"]
-
-
 _LIMITS = (
     ("Several releases add up", "Two releases about the same data with epsilon 1 each are together "
      "one with epsilon 2."),

@@ -16,17 +16,6 @@ from hedgerow.report.words import capped, guarantee, number, percent
 from hedgerow.schema import Schema
 from hedgerow.schema.schema import displayed
 
-__all__ = [
-    "NOTHING",
-    "columns",
-    "headings",
-    "how_to_read",
-    "lines",
-    "picked",
-    "table_page",
-    "title_of",
-]
-
 TOTAL = "total"
 NOTHING = (
     "0 to 0: noise took the count so far below zero that nothing is left of the interval, which "

@@ -14,25 +14,6 @@ if TYPE_CHECKING:
     from hedgerow.release import Release
     from hedgerow.schema import Schema
 
-__all__ = [
-    "ALTOGETHER",
-    "caution",
-    "decimal",
-    "guarantee",
-    "in_order",
-    "many",
-    "number",
-    "percent",
-    "protected",
-    "purpose_words",
-    "regions",
-    "spending",
-    "spent_of",
-    "strength",
-    "times",
-    "unmeasured",
-]
-
 ALTOGETHER = "altogether"
 """The line of a ledger that no other adds to: ranges do not reach their ends on one path."""
 _WEAK = 5  # above this epsilon a suspicion can become a near certainty

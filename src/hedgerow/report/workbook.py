@@ -17,8 +17,6 @@ from hedgerow.report.tables import REMARKS, TOTAL, columns, headings, how_to_rea
 from hedgerow.report.words import guarantee, unmeasured
 from hedgerow.schema.schema import displayed
 
-__all__ = ["write_sheet", "write_workbook"]
-
 _NOT_IN_NAMES = re.compile(r"[\[\]:*?/\\']")
 _LONGEST_NAME = 31
 _LONGEST_TEXT = 32_000

@@ -6,8 +6,6 @@ from hedgerow.measured.partition import TreePartition
 from hedgerow.verification.charges import table_rules
 from hedgerow.verification.steps import paper_steps, tuned_steps
 
-__all__ = ["RULES"]
-
 _SETTINGS = "schedule chosen score specialisations consistency max_cells"
 
 RULES = {

@@ -26,11 +26,6 @@ from hedgerow.verification.ledger import region_rules
 from hedgerow.verification.prices import Book, Failed, afford, books, prices, whole
 from hedgerow.verification.rules import Rules
 
-__all__ = [
-    "ELSEWHERE", "Charged", "Profile", "accounted", "measured", "nowhere", "profile",
-    "rows_booked", "stated", "table_rules",
-]  # fmt: skip
-
 Charged = tuple[str, Ints, Ints]  # a purpose, nodes of a tree, and how many draws at each
 Growth = Callable[[Release, dict[str, Book]], None]
 Grown = Callable[[Release, TreePartition, dict[str, Book]], list[Charged]]

@@ -15,8 +15,6 @@ from hedgerow.schema import Numeric, Schema
 from hedgerow.verification.charges import Charged, rows_booked, table_rules
 from hedgerow.verification.prices import Book, Failed
 
-__all__ = ["RULES"]
-
 
 def _tuned(release: Release, tree: TreePartition, booked: dict[str, Book]) -> list[Charged]:
     return _at_nodes(release, tree, booked, ["cut"] if "cut" in booked else [])

@@ -29,9 +29,6 @@ from hedgerow.verification.ledger import region_rules
 from hedgerow.verification.prices import Book, Failed, afford, books, budgets, gaussian_costs, whole
 from hedgerow.verification.rules import Rules
 
-__all__ = ["RULES"]
-
-
 _PLACES = {
     "size": "size",
     "support": "item",

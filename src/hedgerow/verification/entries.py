@@ -17,8 +17,6 @@ from hedgerow.release.manifest import NOTE, package_version
 from hedgerow.verification.prices import Failed
 from hedgerow.verification.rules import Rules, Stated
 
-__all__ = ["check_entries", "check_settings", "named"]
-
 _SHOWN = 5
 _NAME = re.compile("[A-Za-z0-9_.+/-]{1,40}")
 _RELEASE_ID = re.compile("[0-9a-f]{32}")  # 128 random bits

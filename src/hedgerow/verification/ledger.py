@@ -20,8 +20,6 @@ from hedgerow.release.measured import MeasuredRelease
 from hedgerow.verification.prices import Failed, budgets, whole
 from hedgerow.verification.rules import Rules, Stated
 
-__all__ = ["entries", "order", "paths", "region_rules", "shaped", "spending"]
-
 _MOST_ROWS_PER_PERSON = 10**6
 _SHORT = 1000  # a fraction with a smaller denominator is shown as it is
 _CONVERSION = ("rho", "epsilon", "delta")

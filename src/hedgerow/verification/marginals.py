@@ -23,8 +23,6 @@ from hedgerow.schema import Categorical, Schema
 from hedgerow.verification.ledger import order, region_rules
 from hedgerow.verification.prices import Book, Failed, books
 
-__all__ = ["RULES"]
-
 _ONCE = ("rows", "single", "by_class", "fine", "pairs", "more_pairs", "again")
 _PURPOSES = (*_ONCE, "named", "relate")
 _PAIRS = ("pairs", "more_pairs")

@@ -14,11 +14,6 @@ import numpy as np
 from hedgerow.arrays import Ints
 from hedgerow.measured.measurements import Measurement, exact
 
-__all__ = [
-    "Book", "Failed", "afford", "books", "budgets", "gaussian_costs", "prices", "whole",
-]  # fmt: skip
-
-
 _MOST_UNITS = 1 << 40  # so that no sum over the steps of a path leaves 64 bits and starts anew
 _MOST_PURPOSES = 100
 

@@ -16,8 +16,6 @@ from typing import Any, Protocol
 from hedgerow.errors import UsageError
 from hedgerow.registry import METHODS, SCORES, load
 
-__all__ = ["Rules", "Stated", "UnknownHere", "rules_for"]
-
 
 class Stated(Protocol):
     """What a release says of itself: a release, or the head of a manifest."""

@@ -25,8 +25,6 @@ from hedgerow.schema import Categorical, Numeric, Schema
 from hedgerow.verification.charges import rows_booked
 from hedgerow.verification.prices import Book, Failed
 
-__all__ = ["paper_steps", "tuned_steps"]
-
 
 def tuned_steps(release: Release, booked: dict[str, Book]) -> None:
     """The number of rows, and one choice for each step."""

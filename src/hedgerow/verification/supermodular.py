@@ -20,8 +20,6 @@ from hedgerow.verification.prices import Failed, books, whole
 from hedgerow.verification.rules import Rules, Stated
 from hedgerow.verification.suppressed import listing_delta, sampling_delta, sampling_floor
 
-__all__ = ["RULES"]
-
 _MOST_FAN = 1000
 _MOST_LEAST = 5000  # of sampled people in a published row
 _LARGEST_TERM = 1 << 50  # of a probability that can be drawn with

@@ -10,8 +10,6 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
-__all__ = ["listing_delta", "sampling_delta", "sampling_floor"]
-
 _DIGITS = 60
 _MARGIN = Decimal("1e-40")  # far above what rounding to nearest can do at so many digits
 _TERMS = 400

@@ -30,8 +30,6 @@ from hedgerow.verification.entries import check_entries, check_settings, named
 from hedgerow.verification.prices import Failed
 from hedgerow.verification.rules import Rules, Stated, UnknownHere, rules_for
 
-__all__ = ["Check", "Verdict", "verify"]
-
 _UNCHECKED = (
     "that the noise was really drawn as stated, from a secure source",
     "that the schema, its bounds and taxonomies come from public knowledge",

@@ -6,9 +6,6 @@ from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, experiments
 from hedgerow.methods.cdiffgen import CDiffGen
 
-__all__ = ["AUDITED"]
-
-
 AUDITED = (
     Audited(
         name="cdiffgen",

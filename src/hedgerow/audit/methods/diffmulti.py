@@ -6,9 +6,6 @@ from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, Experiment, experiments, plain
 from hedgerow.methods.diffmulti import DiffMulti
 
-__all__ = ["AUDITED"]
-
-
 AUDITED = (
     Audited(
         name="diffmulti",

@@ -9,9 +9,6 @@ from hedgerow.audit.audited import Audited, Experiment, plain
 from hedgerow.audit.neighbours import TINY_UNIVERSES, large_universe, random_universe
 from hedgerow.methods.diffpart import DiffPart
 
-__all__ = ["AUDITED"]
-
-
 AUDITED = (
     Audited(
         name="diffpart",

@@ -17,8 +17,6 @@ from hedgerow.methods.publisher import Outcome, Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.schema import Schema
 
-__all__ = ["AUDITED", "late_pair", "late_schema", "related_schema", "tables_of"]
-
 _CLASSES = (0, 2, 6)  # none, few, and so many that attributes are counted alone, too
 
 

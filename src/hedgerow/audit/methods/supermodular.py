@@ -11,8 +11,6 @@ from hedgerow.audit.audited import Audited, Experiment, plain
 from hedgerow.methods.supermodular import Supermodular
 from hedgerow.schema import Schema
 
-__all__ = ["AUDITED"]
-
 
 def _personal() -> Audited:
     """Supermodular: laws are enumerated beside a public side table, transcripts with a made one."""

@@ -18,17 +18,6 @@ from hedgerow.data.source import Progress, silent
 from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.surroundings import shield_processes
 
-__all__ = [
-    "WORKER_SETTINGS",
-    "Workers",
-    "check_workers",
-    "connected",
-    "explained",
-    "grouped",
-    "reachable",
-]
-
-
 # The connection to a Dask cluster: refused in our words, and closed whatever happens.
 
 

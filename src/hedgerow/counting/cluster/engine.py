@@ -25,8 +25,6 @@ from hedgerow.data.stream import Report
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
 
-__all__ = ["ClusterEngine"]
-
 
 class ClusterEngine(Workers):
     """Counts rows on a Dask cluster.

@@ -21,21 +21,6 @@ from hedgerow.data.parquet import Piece, read_piece
 from hedgerow.data.records import Lookup, Noted, Records, items_of
 from hedgerow.schema import Schema
 
-__all__ = [
-    "cells",
-    "expanded",
-    "item_partition_of",
-    "keep",
-    "kept",
-    "masks",
-    "merge_masks",
-    "noted_of",
-    "read_item_partition",
-    "records_in",
-    "sizes",
-    "supports",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ItemPartition:

@@ -19,8 +19,6 @@ from hedgerow.data.transactions import open_pieces
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
 
-__all__ = ["ClusterItems"]
-
 
 class ClusterItems(Workers):
     """Counts transactions on a Dask cluster.

@@ -30,21 +30,6 @@ from hedgerow.data.parquet import Piece, read_piece
 from hedgerow.data.stream import Report, encode_columns
 from hedgerow.schema import Schema
 
-__all__ = [
-    "Partition",
-    "class_counts",
-    "count",
-    "count_cells",
-    "merge",
-    "merge_cells",
-    "merge_counts",
-    "partition_of",
-    "read_partition",
-    "report_of",
-    "split_partition",
-    "sum_rows",
-]
-
 T = TypeVar("T")
 
 

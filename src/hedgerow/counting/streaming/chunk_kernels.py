@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Bools, Bytes, Ints, Small
 from hedgerow.compiled import helper, kernel
 
-__all__ = ["cells", "collect", "compress", "place_keys", "route", "tally"]
-
 Bounds = Small
 R8 = Bytes
 R16 = NDArray[np.uint16]

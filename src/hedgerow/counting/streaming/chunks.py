@@ -32,8 +32,6 @@ from hedgerow.counting.tallies import (
 from hedgerow.counting.threads import Crew
 from hedgerow.data.source import Progress, silent
 
-__all__ = ["Chunks", "Memory"]
-
 T = TypeVar("T")
 
 _GAP = 1 << 14  # bytes that are read along rather than skipped

@@ -33,8 +33,6 @@ from hedgerow.data import Transactions, read_records
 from hedgerow.data.source import Progress, ReadOptions, silent
 from hedgerow.schema import Schema
 
-__all__ = ["StreamedItems"]
-
 T = TypeVar("T")
 
 

@@ -18,8 +18,6 @@ from hedgerow.counting.engine import Bytes
 from hedgerow.disk import FULL, Room
 from hedgerow.errors import DataError, UsageError
 
-__all__ = ["ROOM", "Shelf", "Spare", "check_folder"]
-
 ROOM = 1 << 26  # bytes set aside for scratch files that grow after the input was read
 
 

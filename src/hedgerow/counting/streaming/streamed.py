@@ -30,9 +30,6 @@ from hedgerow.data.source import Progress, silent
 from hedgerow.data.stream import Encoded, Report
 from hedgerow.schema import Schema
 
-__all__ = ["DEFAULT_MEMORY", "StreamedEngine", "shared_out"]
-
-
 DEFAULT_MEMORY = 2_000_000_000
 _ITSELF = 500_000_000  # what Python, its libraries and a batch of input take
 _LEAST = 100_000_000

@@ -23,20 +23,6 @@ from hedgerow.measured.measurements import Law, Measurement
 from hedgerow.schema import Items
 from hedgerow.schema.item_tree import ItemTree
 
-__all__ = [
-    "Associations",
-    "ListedItemsets",
-    "MOST_FREQUENT",
-    "answer_sets",
-    "find_associations",
-    "frequent_sets",
-    "list_itemsets",
-    "public_threshold",
-    "read_sets",
-    "text_blocks",
-]
-
-
 # Answers to questions about itemsets: how many records hold all of these items?
 
 

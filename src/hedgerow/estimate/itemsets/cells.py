@@ -31,16 +31,6 @@ from hedgerow.measured.itemsets import CoreCells
 from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
 
-__all__ = [
-    "CoreModel",
-    "MOST_RECORDS",
-    "draw_cells",
-    "gather",
-    "rows_table",
-    "superset_sums",
-]
-
-
 # Simulated transactions: draws that read published numbers alone, and the frames they come in.
 
 

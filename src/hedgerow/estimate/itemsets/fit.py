@@ -33,18 +33,6 @@ from hedgerow.compiled import kernel
 if TYPE_CHECKING:
     from hedgerow.estimate.itemsets.cells import CoreModel
 
-__all__ = [
-    "Mixture",
-    "Others",
-    "draw_others",
-    "fit_cells",
-    "fit_mixture",
-    "posterior",
-    "posterior_means",
-    "table_of",
-]
-
-
 # The loop.
 
 

@@ -21,14 +21,6 @@ from hedgerow.schema import Items
 from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import WEIGHT
 
-__all__ = [
-    "CutModel",
-    "ItemsetModel",
-    "model_of",
-    "not_negative",
-]
-
-
 # Answers from partitions by hierarchy cuts.
 #
 # A record of a partition has an item under every node of its cut and none elsewhere. So a set is

@@ -28,20 +28,6 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
 
-__all__ = [
-    "KnownSum",
-    "MostRecords",
-    "SizeCurve",
-    "Supports",
-    "beyond",
-    "fit_sizes",
-    "prior_groups",
-    "shrink",
-    "tails",
-    "weights",
-]
-
-
 # How many records have each number of items: a smooth curve through noisy bins.
 #
 # The log of the number of records by size is taken for a curve in the log of the size: linear

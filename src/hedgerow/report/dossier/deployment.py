@@ -20,8 +20,6 @@ from hedgerow.report.dossier.dossier import Booked, mechanisms, preparation
 from hedgerow.report.sections.promise import doubt
 from hedgerow.verification.verify import Verdict
 
-__all__ = ["OPEN", "deployment_record", "open_places", "record_text"]
-
 OPEN = "TO COMPLETE: "
 _PRODUCTS = {
     "table": "Summary statistics",

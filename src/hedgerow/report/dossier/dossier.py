@@ -20,24 +20,6 @@ from hedgerow.report.sections.promise import Doubt, after, doubt, factor, percen
 from hedgerow.schema import Schema
 from hedgerow.verification.verify import Verdict
 
-__all__ = [
-    "Booked",
-    "Bullets",
-    "Grid",
-    "Part",
-    "Section",
-    "as_html",
-    "as_markdown",
-    "dossier",
-    "doubts",
-    "found_in",
-    "lead",
-    "mechanisms",
-    "preparation",
-    "warning",
-]
-
-
 # A document as plain parts, which become a page or Markdown. Text is escaped in both.
 
 

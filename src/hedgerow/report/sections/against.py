@@ -11,19 +11,6 @@ if TYPE_CHECKING:
     from hedgerow.evaluation.measures import Classification
     from hedgerow.evaluation.scorecard import Judgement
 
-__all__ = [
-    "SKILL",
-    "classes_against",
-    "counts_against",
-    "detail_against",
-    "in_short",
-    "sanity",
-    "skills",
-    "strange",
-    "tables_against",
-    "values_against",
-]
-
 
 def strange(found: Judgement) -> str:
     """What to say if the data cannot be that of the release."""

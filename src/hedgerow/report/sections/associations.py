@@ -13,14 +13,6 @@ from hedgerow.release import MarginalsRelease, RowsRelease, TableRelease
 from hedgerow.report.labels import part_of
 from hedgerow.schema import Attribute, Query
 
-__all__ = [
-    "Association",
-    "Least",
-    "associations",
-    "least",
-]
-
-
 # How the class goes with attributes: shares by group, where intervals tell groups apart.
 #
 # Groups are those that the release divides records by, since only there intervals are narrow. The

@@ -26,8 +26,6 @@ from hedgerow.report.sections.regions import (
 from hedgerow.report.tables import picked
 from hedgerow.schema.item_tree import ItemTree
 
-__all__ = ["itemsets", "regions", "rows", "tables"]
-
 _TOP = 12
 _UNFOLDED = 6  # longer lists are folded
 _CLASSES = 4

@@ -19,8 +19,6 @@ from hedgerow.report.words import capped, many
 from hedgerow.schema import Numeric
 from hedgerow.schema.query import Query
 
-__all__ = ["findings", "median", "notable"]
-
 _TABLES = 4
 _VALUES = 8  # of each; the others are told together
 _WIDE = 0.6  # an interval of a share that says next to nothing

@@ -7,15 +7,6 @@ from hedgerow.data.table import Preparation
 from hedgerow.report.html import Safe, join, table, tag
 from hedgerow.schema import Schema
 
-__all__ = [
-    "about",
-    "about_rows",
-    "about_tables",
-    "facts",
-    "prepared",
-]
-
-
 # What became of rows or records, in words. NOT PRIVATE: for the holder of the data alone.
 
 

@@ -17,8 +17,6 @@ from hedgerow.verification.verify import Verdict
 if TYPE_CHECKING:
     from hedgerow.release import Release
 
-__all__ = ["Doubt", "after", "budget", "doubt", "factor", "percent_up", "promise", "shares"]
-
 _BEFORE = ((1, 1000), (1, 100), (1, 10), (1, 2))
 _COLOURS = 9
 _NAMED = 3  # failed checks that are told one by one

@@ -22,21 +22,6 @@ if TYPE_CHECKING:
     from hedgerow.release import MarginalsRelease
     from hedgerow.schema import Attribute
 
-__all__ = [
-    "Branch",
-    "HEADS",
-    "ShownRegion",
-    "cuts",
-    "grid_picture",
-    "largest",
-    "nested",
-    "shown_tables",
-    "tree_picture",
-    "upper_tree",
-    "what_was_counted",
-]
-
-
 # The largest regions of a release and its tree, ready to be shown.
 
 

@@ -19,8 +19,6 @@ from hedgerow.report.tables import REMARKS, picked
 from hedgerow.schema import Attribute, Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
 
-__all__ = ["questions", "values"]
-
 _SHOWN = 8  # values of a categorical attribute; the others are told together
 _IN_NUMBERS = 40  # values in the table of all numbers
 _ASKED = 3  # attributes that examples are about
