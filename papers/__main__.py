@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,7 @@ from hedgerow.cli.options import AsJson
 from hedgerow.errors import ReleaseError, UsageError
 from papers import Inputs, Result, Runs
 from papers.figure import Taxonomies, measure
-from papers.pages import draw, write_page, write_table
+from papers.pages import draw, read_table, write_page, write_table
 
 __all__ = ["app"]
 
@@ -59,7 +60,7 @@ def run(
         str | None,
         typer.Option(
             metavar="COMMIT,...",
-            help="Compute nothing: write what runs of a commit have, or of the next one named.",
+            help="Compute nothing: write what runs of these commits, or the CSV files, have.",
         ),
     ] = None,
     taxonomies: Annotated[
@@ -95,18 +96,20 @@ def run(
             f"{out} cannot be made: {error.strerror}.", hint="Choose another --out."
         ) from error
     results: list[Result] = []
-    made_at: dict[str, list[str]] = {}  # figures by the commit of their runs
     for figure in chosen:
         number = min(runs or (2 if quick else figure.runs), figure.runs)
+        tries = list[Result]()
         for commit in commits:
             kept_runs = Runs(out / "runs" / commit / f"{figure.name}.jsonl")
             with progress(figure.name) as tell:
-                done = _last(
+                result = _last(
                     measure(figure, inputs, kept_runs, number, quick, trees, kept is not None), tell
                 )
-            if not done.skipped:
-                made_at.setdefault(commit, []).append(figure.name)
-                break
+            tries.append(replace(result, commit=commit))
+        written = read_table(figure, out / f"{figure.name}.csv") if kept else None
+        if written is not None:
+            tries.append(written)
+        done = max(tries, key=lambda one: 0 if one.skipped else one.runs)  # the first of these with most runs
         results.append(done)
         if done.skipped:
             note(f"{figure.name} was left out: {done.skipped}.")
@@ -118,12 +121,12 @@ def run(
         words = f"`python -m papers {name}" + (" --quick" if quick else "")
         words += (f" --runs {runs}" if runs else "") + "` at commit "
         mine = [result for result in results if result.figure.paper == paper]
-        named = {one: [name for name in names if name.split("-")[0] == paper]
-                 for one, names in made_at.items()}  # fmt: skip
-        parts = [(one, names) for one, names in named.items() if names] or [(commits[0], [])]
-        parts.sort(key=lambda part: -len(part[1]))
-        words += parts[0][0]
-        words += "".join(f", {', '.join(names)} at {one}" for one, names in parts[1:])
+        made_at: dict[str, list[str]] = {}  # figures by the commit of their runs
+        for one in mine:
+            made_at.setdefault("" if one.skipped else one.commit, []).append(one.figure.name)
+        made_at.pop("", None)
+        first, *others = sorted(made_at, key=lambda one: -len(made_at[one])) or commits[:1]
+        words += first + "".join(f", {', '.join(made_at[one])} at {one}" for one in others)
         whole = len(mine) == len(papers.select(paper))
         page = out / f"{paper if whole else name}.md"
         write_page(papers.title(paper), papers.claims(paper), mine, page, words)

@@ -360,6 +360,7 @@ class Result:
     quick: bool
     skipped: str | None = None
     cpu: float = math.nan  # seconds that all runs took, if it is known
+    commit: str = ""  # whose code was run
     taxonomies: tuple[Taxonomies, ...] = ("ours",)
 
     def at(

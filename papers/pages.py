@@ -9,9 +9,9 @@ from typing import Any
 
 from hedgerow.evaluation.workload import NOT_PRIVATE
 from hedgerow.surroundings import load_plainly
-from papers.figure import PROOF, Claim, Line, Result
+from papers.figure import PROOF, Claim, Figure, Line, Result, student
 
-__all__ = ["draw", "write_page", "write_table"]
+__all__ = ["draw", "read_table", "write_page", "write_table"]
 
 _MARKS = "osD^v<>Px*h"
 
@@ -23,13 +23,47 @@ def write_table(result: Result, path: Path) -> None:
         out = csv.writer(file)
         out.writerow([
             "series", "taxonomies", result.figure.x or "x", result.figure.y, "low", "high", "runs",
-            "paper",
+            "paper", "commit",
         ])  # fmt: skip
         for line in result.lines:
             x = "" if line.x is None else line.x
             paper = stated.get((line.series, line.x), "")
             ends = (f"{value:.6g}" for value in (line.mean, line.low, line.high))
-            out.writerow([line.series, line.taxonomies or "", x, *ends, line.runs, paper])
+            out.writerow(
+                [line.series, line.taxonomies or "", x, *ends, line.runs, paper, result.commit]
+            )
+
+
+def read_table(figure: Figure, path: Path) -> Result | None:
+    """What `write_table` wrote, if all points are there."""
+    if not path.is_file():
+        return None
+    places = {(point.series, f"{'' if point.x is None else point.x}"): point.x
+              for point in figure.points(False)}  # fmt: skip
+    lines, commits = [], set()
+    with path.open(newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    if head[-1] != "commit":
+        return None
+    for series, trees, x, *numbers, times, _, commit in rows:
+        if (series, x) not in places:
+            return None
+        mean, low, high = map(float, numbers)
+        runs = int(times)
+        # an end may have been cut off at what is possible
+        error = max(mean - low, high - mean) / student(runs) if runs > 1 else 0.0
+        lines.append(Line(
+            series=series, x=places[series, x], mean=mean, low=low, high=high, runs=runs,
+            error=error, taxonomies=trees or None,  # type: ignore[arg-type]
+        ))  # fmt: skip
+        commits.add(commit)
+    if {(line.series, line.x) for line in lines} != {(name, x) for (name, _), x in places.items()}:
+        return None
+    named = tuple(dict.fromkeys(line.taxonomies for line in lines if line.taxonomies))
+    return Result(
+        figure=figure, lines=tuple(lines), runs=lines[0].runs, quick=False,
+        taxonomies=named or ("ours",), commit=", ".join(sorted(commits)),
+    )  # fmt: skip
 
 
 def draw(result: Result, path: Path) -> bool:

@@ -151,10 +151,27 @@ def test_tables_hold_all_points_and_what_the_paper_states(tmp_path):
     pages.write_table(result(tmp_path, []), tmp_path / "made.csv")
     with (tmp_path / "made.csv").open(encoding="utf-8") as file:
         head, level, first, second = csv.reader(file)
-    assert head == ["series", "taxonomies", "x", "y", "low", "high", "runs", "paper"]
+    assert head == ["series", "taxonomies", "x", "y", "low", "high", "runs", "paper", "commit"]
     assert level[:4] == ["level", "", "", "12.5"]
-    assert first[:4] == ["curve", "", "1", "11"] and first[-2:] == ["3", "11.0"]
-    assert second[-1] == "9.0"
+    assert first[:4] == ["curve", "", "1", "11"] and first[-3:] == ["3", "11.0", ""]
+    assert second[-2] == "9.0"
+
+
+def test_tables_are_read_as_they_were_written(tmp_path):
+    path = tmp_path / "made.csv"
+    one = replace(result(tmp_path, []), commit="12345678")
+    pages.write_table(one, path)
+    read = pages.read_table(one.figure, path)
+    assert read.runs == 3 and read.commit == "12345678" and read.taxonomies == one.taxonomies
+    for ours, theirs in zip(read.lines, one.lines, strict=True):
+        assert (ours.series, ours.x, ours.runs) == (theirs.series, theirs.x, theirs.runs)
+        assert ours.mean == pytest.approx(theirs.mean) and ours.error == pytest.approx(
+            theirs.error, rel=1e-3
+        )
+    # a figure that has more points now, or others, is to be run again
+    more = replace(one.figure, points=lambda quick: [Point("curve", 7, run=lambda i, n: 1.0)])
+    assert pages.read_table(more, path) is None
+    assert pages.read_table(one.figure, tmp_path / "absent.csv") is None
 
 
 def test_pages_say_which_run_they_show(tmp_path):

@@ -321,7 +321,8 @@ class RowsPlan(Plan):
         one, those = ("person", "people") if self.budget.rows == 1 else ("row", "rows")
         return (
             f"Each {one} is sampled with probability {self.rule['sampling_rate']}; generalised "
-            f"rows that at least {self.rule['threshold']} sampled {those} share are published.{size}"
+            f"rows that at least {self.rule['threshold']} sampled {those} share are published."
+            f"{size}"
         )
 
     def to_dict(self) -> dict[str, Any]:
