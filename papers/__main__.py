@@ -109,7 +109,8 @@ def run(
         written = read_table(figure, out / f"{figure.name}.csv") if kept else None
         if written is not None:
             tries.append(written)
-        done = max(tries, key=lambda one: 0 if one.skipped else one.runs)  # the first of these with most runs
+        # the first of those with most runs
+        done = max(tries, key=lambda one: 0 if one.skipped else one.runs)
         results.append(done)
         if done.skipped:
             note(f"{figure.name} was left out: {done.skipped}.")
