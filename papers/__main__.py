@@ -127,7 +127,7 @@ def run(
             made_at.setdefault("" if one.skipped else one.commit, []).append(one.figure.name)
         made_at.pop("", None)
         first, *others = sorted(made_at, key=lambda one: -len(made_at[one])) or commits[:1]
-        words += first + "".join(f", {', '.join(made_at[one])} at {one}" for one in others)
+        words += first + "".join(f"; {', '.join(made_at[one])} at {one}" for one in others)
         whole = len(mine) == len(papers.select(paper))
         page = out / f"{paper if whole else name}.md"
         write_page(papers.title(paper), papers.claims(paper), mine, page, words)

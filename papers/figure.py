@@ -436,7 +436,9 @@ def plain(means: Sequence[float], error: float = 0.0, at: str = "", sign: str = 
     # one digit of the error, or two if it begins with 1 or 2
     known = _decimals(spread, 2 if f"{spread:.0e}"[0] in "12" else 1)
     if error:
-        places = [max(known, _decimals(mean / scale, 2)) for mean in means]
+        # of two that are compared, the smaller one keeps two digits
+        least = 2 if len(means) > 1 else 0
+        places = [max(known, _decimals(mean / scale, least)) for mean in means]
         numbers = [f"{mean / scale:{sign},.{d}f}" for mean, d in zip(means, places, strict=True)]
         words = f"{' against '.join(numbers)} ± {spread:,.{known}f}"
     else:
@@ -446,7 +448,7 @@ def plain(means: Sequence[float], error: float = 0.0, at: str = "", sign: str = 
 
 def _decimals(value: float, digits: int) -> int:
     """How many decimals show so many digits of a number."""
-    return max(0, digits - 1 - math.floor(math.log10(abs(value)))) if value else 0
+    return max(0, digits - 1 - math.floor(math.log10(abs(value)))) if value and digits else 0
 
 
 _SCALES = ((1e9, " billion"), (1e6, " million"))
@@ -462,7 +464,8 @@ def place(figure: Figure, x: float | str | None) -> str:
     """
     if x is None:
         return ""
-    number = re.sub(r"(?<![.\d])\d{4,}", lambda found: f"{int(found[0]):,}", f"{x}")
+    words = f"{x:g}" if isinstance(x, float) else f"{x}"
+    number = re.sub(r"(?<![.\d])\d{4,}", lambda digits: f"{int(digits[0]):,}", words)
     return f"{figure.unit or figure.x} {number}".strip()
 
 
@@ -514,7 +517,7 @@ def measure(
     while number < figure.runs and all(runs.knows(key(*point, number)) for point in every):
         number += 1
     if not number:
-        reason = "no runs of all points are kept"
+        reason = f"no runs of all points are kept; `python -m papers {figure.name}` makes them"
         yield 1.0, Result(figure=figure, lines=(), runs=0, quick=quick, skipped=reason)
         return
     lines = []

@@ -74,10 +74,10 @@ def test_kept_runs_of_two_commits_are_named_with_them(tmp_path: Path, made_up: l
     assert run("diffgen", "--kept", "new,old", "--out", out).exit_code == 0
     assert len(made_up) == before
     page = (out / "diffgen.md").read_text("utf-8")
-    assert "at commit old, diffgen-fig4 at new." in page
+    assert "at commit old; diffgen-fig4 at new." in page
     assert "Not run" not in page
     run("diffgen", "--kept", "new", "--out", out)  # the CSV file has the others
-    assert "at commit old, diffgen-fig4 at new." in (out / "diffgen.md").read_text("utf-8")
+    assert "at commit old; diffgen-fig4 at new." in (out / "diffgen.md").read_text("utf-8")
     (out / "diffgen-fig3.csv").unlink()
     run("diffgen", "--kept", "new", "--out", out)
     assert "**Not run: diffgen-fig3**" in (out / "diffgen.md").read_text("utf-8")
