@@ -32,7 +32,10 @@ from papers.figure import (
 
 __all__ = ["CLAIMS", "FIGURES", "LEAVES", "TITLE", "aligned_queries", "covered"]
 
-TITLE = "CDiffGen: The optimization of range-count queries in differential privacy (Qian, Song and Liang)"
+TITLE = (
+    "CDiffGen: The optimization of the range-count queries in differential privacy (Qian, Song and"
+    " Liang)"
+)
 
 EPSILONS = ("0.1", "0.25", "0.5", "1")
 LEAVES = 50  # that a range count covers at least
