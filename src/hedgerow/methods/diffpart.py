@@ -207,7 +207,9 @@ class DiffPart(Publisher):
         whole = items.size <= WHOLE_UNIVERSE if self.core is None else self.core >= items.size
         return kind == "core" and not whole
 
-    def _core(self, items: Items, budget: Budget, rows: int | None) -> int:
+    def _core(
+        self, items: Items, budget: Budget, rows: int | None, supports: Ints | None = None
+    ) -> int:
         """The size of the core; without a number of rows, as if there were very many."""
         if self.core is not None:
             return min(self.core, items.size)
@@ -217,7 +219,8 @@ class DiffPart(Publisher):
         if whole == items.size:
             return whole
         left -= Fraction(support_units(items.size, budget.epsilon, rows), UNITS)
-        return min(items.size - 1, core_size(items.size, records, float(budget.epsilon * left)))
+        size = core_size(items.size, records, float(budget.epsilon * left), supports)
+        return min(items.size - 1, size)
 
     # run
 
@@ -318,10 +321,12 @@ class DiffPart(Publisher):
         rows: int,
     ) -> Itemsets:
         """One expansion of a tree of our own: all sets of core items, each counted."""
-        size = self._core(items, plan.budget, rows)
         core, rest = np.arange(items.size), np.zeros(1, dtype=np.int64)
+        size = self._core(items, plan.budget, rows)
         if size < items.size:
-            core = _most_frequent(found[1].values[:, 0], size)
+            supports = found[1].values[:, 0]
+            size = self._core(items, plan.budget, rows, -np.sort(-supports) // WEIGHT)
+            core = _most_frequent(supports, size)
             edges = [edge for edge in REST_EDGES if edge <= items.size - size]
             rest = np.asarray(edges, dtype=np.int64)
         partition = CoreCells(core, rest)

@@ -35,7 +35,8 @@ REST_EDGES = (0, 1, 4, 15)
 """Bins for the number of items that a record has beside a core."""
 
 _LARGEST_CORE = 14
-_NOISE_SHARE = 0.02  # of all records, which the noise of a single item's support may make up
+_NOISE_SHARE = 0.04  # of all records, which the noise of a single item's support may make up
+_CORE_SHARE = 0.25  # of the support of an item of the core, which that noise may make up
 _WHOLE_NOISE_SHARE = 0.02
 _SUPPORT_UNITS = (300_000, 830_000)  # of a million, at least and at most
 _STAND_OUT = 20  # records for each item, times epsilon
@@ -153,18 +154,26 @@ def support_units(items: int, epsilon: Fraction, rows: int | None) -> int:
     return most if crowd <= CROWD else max(least, math.floor(most * CROWD / crowd))
 
 
-def core_size(items: int, records: int, epsilon: float) -> int:
+def core_size(items: int, records: int, epsilon: float, supports: Ints | None = None) -> int:
     """How many items to count set by set, given what the cells may cost a record.
 
     The support of one item of the core is the sum of half of all cells. Its noise should stay
-    below two percent of the records, which their fit takes out; a universe that
-    fits as a whole may be a little noisier, since it needs no supports at all.
+    below four percent of the records and below a quarter of the item's own support, which the fit of
+    the cells takes out. A whole universe, which has no other supports, has two percent.
+
+    Args:
+        items: The number of items in the universe.
+        records: The noisy number of records.
+        epsilon: What the cells may cost a record.
+        supports: The noisy supports, the largest first, if any were measured.
 
     Example:
         >>> core_size(17, 1_000_000, 1.0), core_size(1_000, 1_000_000, 0.35)
         (17, 14)
         >>> core_size(1_000, 20_000, 0.35), core_size(17, 100, 1.0)
-        (12, 1)
+        (14, 1)
+        >>> core_size(1_000, 20_000, 0.35, 9_000 // np.arange(1, 1_001))
+        10
     """
 
     def noise(core: int, bins: int) -> float:
@@ -172,11 +181,11 @@ def core_size(items: int, records: int, epsilon: float) -> int:
 
     if items <= WHOLE_UNIVERSE and noise(items, 1) <= _WHOLE_NOISE_SHARE * records:
         return items
-    core = 1
-    while (
-        core < min(_LARGEST_CORE, items - 1)
-        and noise(core + 1, len(REST_EDGES)) <= _NOISE_SHARE * records
-    ):
+    core, most = 1, min(_LARGEST_CORE, items - 1)
+    bars = np.full(most, _NOISE_SHARE * records)
+    if supports is not None:
+        bars = np.minimum(bars, _CORE_SHARE * supports[:most])
+    while core < most and noise(core + 1, len(REST_EDGES)) <= bars[core]:
         core += 1
     return core
 

@@ -94,10 +94,10 @@ def test_bins_of_sizes() -> None:
     [
         (2, [1, 2, 2, 2, 2, 2, 2]),
         (5, [1, 5, 5, 5, 5, 5, 5]),
-        (16, [1, 6, 13, 16, 16, 16, 16]),
-        (17, [1, 6, 13, 17, 17, 17, 17]),
-        (18, [1, 6, 13, 14, 14, 14, 14]),
-        (40, [1, 6, 13, 14, 14, 14, 14]),
+        (16, [1, 8, 14, 16, 16, 16, 16]),
+        (17, [1, 8, 14, 17, 17, 17, 17]),
+        (18, [1, 8, 14, 14, 14, 14, 14]),
+        (40, [1, 8, 14, 14, 14, 14, 14]),
     ],
 )
 def test_sizes_of_cores(items: int, sizes: list[int]) -> None:
@@ -105,8 +105,16 @@ def test_sizes_of_cores(items: int, sizes: list[int]) -> None:
 
 
 def test_a_core_grows_with_records_and_epsilon() -> None:
-    assert [core_size(40, n, 0.5) for n in (1000, 5000, 20_000, 50_000)] == [4, 9, 13, 14]
-    assert [core_size(40, n, 1.0) for n in (500, 2500, 10_000, 25_000)] == [4, 9, 13, 14]
+    assert [core_size(40, n, 0.5) for n in (1000, 5000, 20_000, 50_000)] == [6, 11, 14, 14]
+    assert [core_size(40, n, 1.0) for n in (500, 2500, 10_000, 25_000)] == [6, 11, 14, 14]
+
+
+def test_no_item_is_in_the_core_whose_support_the_noise_would_hide() -> None:
+    """Of cells for 10 items with epsilon 1, half a sum is off by 64."""
+    for support, size in ((260, 10), (250, 9), (0, 9), (-50, 9)):
+        supports = np.array([10_000] * 9 + [support] * 30)
+        assert core_size(40, 10**6, 1.0, supports) == size
+    assert core_size(40, 10**6, 1.0, np.zeros(40, np.int64)) == 1
 
 
 def curve(mean: float, records: float, most: int = 64) -> SizeCurve:
