@@ -220,6 +220,7 @@ class Claim:
         factor: How many times the other curve is meant.
         within: How far an equal number may be off besides chance.
         judge: Judges the figure's result in another way: the words of our cell, and a verdict.
+        proof: The verdict of a proof, which no run can change.
         why: Why it does not hold, or what it depends on.
     """
 
@@ -233,11 +234,14 @@ class Claim:
     factor: float = 1
     within: float = 0
     judge: Callable[[Results, Taxonomies], tuple[str, Verdict]] | None = None
+    proof: Verdict | None = None
     why: str = ""
 
     def verdict(self, results: Results, taxonomies: Taxonomies) -> tuple[str, str]:
         """What our runs give, and whether the claim holds: in words for two cells."""
         result = results.get(self.figure)
+        if self.proof is not None:
+            return PROOF, self.proof
         if result is None or result.skipped or taxonomies not in result.taxonomies:
             return "", "not run"
         if self.judge is not None:
@@ -517,7 +521,7 @@ def measure(
     while number < figure.runs and all(runs.knows(key(*point, number)) for point in every):
         number += 1
     if not number:
-        reason = f"no runs of all points are kept; `python -m papers {figure.name}` makes them"
+        reason = "no runs of all points are kept; `python -m papers NAME` makes them"
         yield 1.0, Result(figure=figure, lines=(), runs=0, quick=quick, skipped=reason)
         return
     lines = []

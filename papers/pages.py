@@ -170,8 +170,9 @@ def write_page(
     """
     absent = [one for one in results if one.skipped]
     parts = [f"# {title}", ""]
-    for one in absent:
-        parts += [f"**Not run: {one.figure.name}**, {one.skipped}.", ""]
+    for reason in dict.fromkeys(one.skipped for one in absent):
+        names = ", ".join(one.figure.name for one in absent if one.skipped == reason)
+        parts += [f"**Not run: {names}**, {reason}.", ""]
     parts += _table(claims, results)
     parts += [f"*Written by {command}. {NOT_PRIVATE}*", ""]
     for result in results:

@@ -34,7 +34,6 @@ from hedgerow.privacy.suppression import least_group
 from papers import personal
 from papers.algorithm_1 import approximate
 from papers.figure import (
-    PROOF,
     Claim,
     Figure,
     Inputs,
@@ -665,7 +664,7 @@ CLAIMS = (
     Claim(
         words="Theorem 3: Algorithm 2 is (epsilon, delta + o(1))-private",
         stated="o(1) ~ h^k / n^2",
-        figure="supermodular-sampling", judge=lambda *_: (PROOF, "does not hold"),
+        figure="supermodular-sampling", proof="does not hold",
         why="delta is at least 1 / ((n - 1)(1 - theta0)) for every epsilon"
         " (docs/algorithms/supermodular.md, F1)",
     ),
