@@ -22,9 +22,9 @@ from hedgerow import sample
 from hedgerow.cli.display import words
 from hedgerow.errors import HedgerowError
 from hedgerow.measured import TreePartition
+from hedgerow.present import regions
+from hedgerow.present.report import page
 from hedgerow.release import Release
-from hedgerow.report.page import page
-from hedgerow.report.sections import regions
 from hedgerow.verification import verify
 
 __all__ = ["Folders"]

@@ -85,7 +85,7 @@ FEATURES = (
     ),
 )  # fmt: skip
 STUDIO = Feature(
-    "studio", ("starlette", "uvicorn", "jinja2"), _command("studio", ".", "--no-browser", "--json")
+    "studio", ("starlette", "uvicorn"), _command("studio", ".", "--no-browser", "--json")
 )
 # There is no server to reach; what is told is that, or which extra would reach it.
 POSTGRES = Feature(

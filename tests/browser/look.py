@@ -38,7 +38,7 @@ def make_pages(folder: Path) -> list[Path]:
     import hedgerow as hr
     from hedgerow import sample
     from hedgerow.evaluation.scorecard import judge
-    from hedgerow.report.page import page
+    from hedgerow.present.report import page
 
     sample.write(folder, overwrite=True)
     people = (folder / "people.csv", hr.Schema.load(folder / "schema.yaml"))

@@ -16,8 +16,8 @@ import pytest
 import hedgerow
 from hedgerow import Release
 from hedgerow.estimate.noise import half_width
+from hedgerow.present.regions import largest
 from hedgerow.release import TableRelease
-from hedgerow.report.sections.regions import largest
 
 Hedge = Callable[..., Any]
 

@@ -56,7 +56,7 @@ def test_files(hedge: Hedge, published: Path, tmp_path: Path) -> None:
     assert parquet.read_table(tmp_path / "t.parquet").equals(wanted)
     page = (tmp_path / "t.html").read_text("utf-8")
     assert (
-        "default-src &#x27;none&#x27;" in page
+        "default-src &#39;none&#39;" in page
         and "<script" not in page
         and "counts of people by smoker" in page
     )
@@ -86,7 +86,7 @@ def test_pictures(hedge: Hedge, published: Path, tmp_path: Path) -> None:
 
 def test_texts_are_no_formulas(tmp_path: Path) -> None:
     import hedgerow as hr
-    from hedgerow.report.workbook import write_workbook
+    from hedgerow.present.workbook import write_workbook
 
     label = "=1+1"
     schema = hr.Schema.from_dict({
@@ -144,7 +144,7 @@ def test_what_was_not_measured_has_no_estimate_anywhere(tmp_path: Path) -> None:
     import pyarrow as pa
 
     import hedgerow as hr
-    from hedgerow.report.workbook import write_sheet, write_workbook
+    from hedgerow.present.workbook import write_sheet, write_workbook
 
     names = [f"a{place:02d}" for place in range(40)]
     schema = hr.Schema.from_dict({

@@ -16,8 +16,7 @@ import hedgerow
 from hedgerow import sample
 from hedgerow.evaluation.compare import compared
 from hedgerow.evaluation.scorecard import judge
-from hedgerow.report.page import page as page_of
-from hedgerow.report.sections.against import (
+from hedgerow.present.against import (
     classes_against,
     counts_against,
     detail_against,
@@ -25,6 +24,8 @@ from hedgerow.report.sections.against import (
     tables_against,
     values_against,
 )
+from hedgerow.present.html import fragment
+from hedgerow.present.report import page as page_of
 from hedgerow.schema import Schema
 
 Hedge = Callable[..., Any]
@@ -109,7 +110,7 @@ def test_comparisons_with_raw_data(hedge: Hedge, tmp_path: Path, method: Any) ->
     assert strange.count("the number of encounters in it is too far off") == 2
     sections = [values_against, tables_against, counts_against, classes_against, detail_against]
     told = " ".join(
-        [*in_short(found), *(re.sub(r"<[^>]*>", " ", str(one(found))) for one in sections)]
+        [*in_short(found), *(re.sub(r"<[^>]*>", " ", fragment(one(found))) for one in sections)]
     )
     assert "Encounters predicted correctly" in told and "% of encounters" in told
     assert not re.search(r"\b(records?|rows?|people)\b", PLAIN.sub("", told)), told

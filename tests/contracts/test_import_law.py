@@ -38,7 +38,7 @@ PACKAGES = [
     "sklearn",  # releases as estimators of scikit-learn
     "audit",  # attacks on methods, with simulated tables
     "evaluation",
-    "report",  # pages about a release; with raw data only by way of what `evaluation` made of it
+    "present",  # what is said of a release; raw data only by way of what `evaluation` made of it
     "studio",  # the local web app: calls the library, and runs commands as processes
     "cli",
 ]

@@ -14,9 +14,9 @@ import hedgerow
 from hedgerow.cli.display.kinds import SHOW
 from hedgerow.errors import UsageError
 from hedgerow.evaluation import scorecard
+from hedgerow.present import kinds as present
 from hedgerow.release.base import Release
 from hedgerow.release.kinds import KINDS, all_files, kind_class
-from hedgerow.report import kinds as report
 
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -27,11 +27,11 @@ TOLD_APART = re.compile(r"isinstance\([^)]*(Table|Marginals|Transactions|Rows|Me
 
 
 TABLES = {
-    "page": report.KINDS,
+    "page": present.KINDS,
     "show": SHOW,
     "query": import_module("hedgerow.cli.commands.query")._TELL,
     "evaluation": scorecard._KINDS,
-    "record": import_module("hedgerow.report.dossier.deployment")._PRODUCTS,
+    "record": import_module("hedgerow.present.deployment")._PRODUCTS,
     "studio": import_module("hedgerow.studio.views.release").LARGEST,
 }
 

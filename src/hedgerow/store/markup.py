@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from typing import Self
 
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -19,6 +20,10 @@ _VOID = {"meta", "br", "hr", "rect", "line", "circle", "path"}
 
 class Safe(str):
     """Text that is HTML already."""
+
+    def __html__(self) -> Self:
+        """Itself, for templates, which escape all else."""
+        return self
 
 
 Part = str | None

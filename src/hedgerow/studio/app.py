@@ -165,7 +165,7 @@ def make_app(root: Path, port: int, keys: Keys | None = None) -> Starlette:
 
 def _style(_: Request) -> Response:
     """The style of reports, which the studio carries on."""
-    text = resources.files("hedgerow.report").joinpath("style.css").read_text("utf-8")
+    text = resources.files("hedgerow.present").joinpath("templates/style.css").read_text("utf-8")
     return Response(text, media_type="text/css")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -61,6 +61,7 @@ class Verdict:
         unchecked: What nobody can tell from a release.
         known: Whether the method, the schedule and the score are installed here. If not, a release
             cannot be verified here: `ok` is then False, though nothing speaks against it.
+        release: The release, if it could be opened, for those who need it anyhow.
     """
 
     ok: bool
@@ -69,6 +70,7 @@ class Verdict:
     checks: tuple[Check, ...]
     unchecked: tuple[str, ...] = _UNCHECKED
     known: bool = True
+    release: Release | None = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
         """Whether all checks hold, so that `assert verify(...)` and `if verify(...)` mean that."""
@@ -149,7 +151,9 @@ def _verify(source: str | Path | Release) -> Verdict:
         rules = rules_for(stated.method, stated.settings)
     except UnknownHere as unknown:
         checks.append(Check("method", False, str(unknown)))
-        return Verdict(ok=False, epsilon=None, delta=None, checks=tuple(checks), known=False)
+        return Verdict(
+            ok=False, epsilon=None, delta=None, checks=tuple(checks), known=False, release=release
+        )
     check("settings", lambda: check_settings(rules, stated))
     for name, look in rules.books.items():
         check(name, partial(look, stated))
@@ -164,7 +168,10 @@ def _verify(source: str | Path | Release) -> Verdict:
         if manifest is not None and manifest["package_version"] == package_version():
             check("counts", partial(_counts, release, source, manifest, rules))
     epsilon, delta = spent if spent else (None, None)
-    return Verdict(ok=all(c.ok for c in checks), epsilon=epsilon, delta=delta, checks=tuple(checks))
+    return Verdict(
+        ok=all(c.ok for c in checks), epsilon=epsilon, delta=delta, checks=tuple(checks),
+        release=release,
+    )  # fmt: skip
 
 
 def _opened(path: str | Path, manifest: dict[str, Any], check: Checker) -> Any:

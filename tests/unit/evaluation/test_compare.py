@@ -7,8 +7,9 @@ import pytest
 
 from hedgerow.errors import UsageError
 from hedgerow.evaluation.compare import Line, compared, method_of_release
+from hedgerow.present.compared import SOURCES, comparison
+from hedgerow.present.html import page
 from hedgerow.release import Release
-from hedgerow.report.compared import SOURCES, comparison_page
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 FOLDERS = sorted(path.name for path in GOLDEN.iterdir() if path.is_dir() and path.name[0] != "_")
@@ -46,7 +47,7 @@ def test_simulated_rows_need_no_data(pair: tuple[str, str]) -> None:
 
 def test_a_page_escapes_names() -> None:
     both = [Release.load(GOLDEN / "diffgen-tuned-1")] * 2
-    text = comparison_page(compared(["<b>one</b>", "two"], both))
+    text = page(comparison(compared(["<b>one</b>", "two"], both)))
     assert "<b>one" not in text and "&lt;b&gt;one" in text
     assert "http" not in text.replace("http-equiv", "")
 
@@ -54,10 +55,10 @@ def test_a_page_escapes_names() -> None:
 def test_a_page_explains_marks_only_where_there_are_some() -> None:
     release = Release.load(GOLDEN / "diffgen-tuned-1")
     alike = compared(["one", "two"], [release] * 2)
-    assert "Best: among" not in comparison_page(alike)
+    assert "Best: among" not in page(comparison(alike))
     lines = (*alike.lines, Line(words="x", source="raw", values=(1.0, 2.0), shown=("1", "2"),
              better="less"))  # fmt: skip
-    text = comparison_page(replace(alike, lines=lines))
+    text = page(comparison(replace(alike, lines=lines)))
     assert "Best: among" in text and "1 (best)" in text
     assert '(<span class="keep">--simulate</span>)' in text
     for heading in SOURCES.values():  # the caption says something else

@@ -13,8 +13,8 @@ import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, reliability
+from hedgerow.present.tables import how_to_read, lines
 from hedgerow.release.tabulate import CountTable, tabulated
-from hedgerow.report.tables import how_to_read, lines
 from hedgerow.schema import Numeric
 
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hedgerow.errors import ReleaseError
 from hedgerow.measured import GridPartition
 from hedgerow.measured.measurements import epsilon_from_rho, exact, group_delta, in_words
-from hedgerow.report.sections.prepared import facts
-from hedgerow.report.words import guarantee
+from hedgerow.present.report import facts
+from hedgerow.present.words import guarantee
 from hedgerow.schema import Metadata, Person
 from hedgerow.verification import verify
 

@@ -79,7 +79,7 @@ def check(
     PRIVATE: only for the holder of the data. Nothing is published.
     """
     from hedgerow.cli.display.words import print_published
-    from hedgerow.report.sections.prepared import facts
+    from hedgerow.present.report import facts
     from hedgerow.schema import Schema, refuse_no_unit
     from hedgerow.schema.diff import published_columns
 

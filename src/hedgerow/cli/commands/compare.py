@@ -52,8 +52,9 @@ def compare(
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
     from hedgerow.evaluation.compare import compared, folder_names
+    from hedgerow.present import html
+    from hedgerow.present.compared import CHOOSING, comparison
     from hedgerow.release import Release
-    from hedgerow.report.compared import CHOOSING, comparison_page
 
     if len(releases) < 2:
         raise UsageError("There is nothing to compare.", hint="Name at least two releases.")
@@ -81,14 +82,12 @@ def compare(
     if raw is not None:
         for folder in releases:
             found_raw.append(
-                judged(
-                    raw, folder, table, query, delimiter, seed, as_json, line_breaks=line_breaks
-                )[0]
+                judged(raw, folder, table, query, delimiter, seed, as_json, line_breaks=line_breaks)
             )
         warn(CHOOSING, as_json)
     found = compared(folder_names(releases), opened, found_raw, simulated=simulate)
     if out is not None:
-        write_text(out, comparison_page(found), overwrite, private=not found.private)
+        write_text(out, html.page(comparison(found)), overwrite, private=not found.private)
     with nullcontext() if out is None else telling(out):
         if as_json:
             print_json(found.to_dict() | {"out": out and str(out), "warnings": warned()})
@@ -99,7 +98,7 @@ def compare(
 
 
 def _tell(found: Comparison) -> None:
-    from hedgerow.report.compared import SOURCES
+    from hedgerow.present.compared import SOURCES
 
     for source, words in SOURCES.items():
         lines = [line for line in found.lines if line.source == source]

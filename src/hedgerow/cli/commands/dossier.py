@@ -12,8 +12,8 @@ from hedgerow.cli.options import AsJson, Overwrite
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
+    from hedgerow.present.dossier import Booked
     from hedgerow.release import Release
-    from hedgerow.report.dossier.dossier import Booked
 
 _PAGES = (".html", ".htm")
 _TEXTS = (".md", ".markdown")
@@ -65,12 +65,12 @@ def dossier(
     were changed cannot be opened, and gets no document.
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
-    from hedgerow.release import Release
-    from hedgerow.report.dossier import dossier as document
-    from hedgerow.report.dossier.deployment import deployment_record, open_places, record_text
-    from hedgerow.report.dossier.dossier import as_html, as_markdown
-    from hedgerow.report.sections.promise import doubt
-    from hedgerow.verification import verify
+    from hedgerow.present import html
+    from hedgerow.present.deployment import deployment_record, open_places, record_text
+    from hedgerow.present.dossier import dossier as document
+    from hedgerow.present.markdown import markdown
+    from hedgerow.present.promise import doubt
+    from hedgerow.present.report import open_and_verify
 
     if out is None and record is None:
         out = release.absolute().parent / "dossier.html"
@@ -86,22 +86,19 @@ def dossier(
         refuse_inside(file, release)
         refuse_releases(file)
         refuse_existing(file, overwrite, "--out" if file is out else "--record")
-    opened, verdict = Release.load(release), verify(release)
+    opened, verdict = open_and_verify(release)
     booked = None if ledger is None else _booked(opened, release, ledger, dataset, as_json)
     left: list[str] = []
     if record is not None:  # before anything is written, since it may be refused
-        made = deployment_record(opened, verdict, published, booked)
-        left = open_places(made)
-        write_text(record, record_text(made), overwrite, private=not opened.guarantee["private"])
+        told = deployment_record(opened, verdict, published, booked)
+        left = open_places(told)
+        write_text(record, record_text(told), overwrite, private=not opened.guarantee["private"])
     if out is not None:
-        loud = document.warning(opened, verdict)
-        write = as_html if out.suffix.lower() in _PAGES else as_markdown
-        title = f"{opened.schema.name}: privacy dossier"
-        sections = document.dossier(opened, verdict, booked)
-        text = write(title, document.lead(opened), sections, loud)
-        write_text(out, text, overwrite, private=not opened.guarantee["private"])
-        if loud is not None:
-            warn(loud, as_json)
+        made = document(opened, verdict, booked)
+        write = html.page if out.suffix.lower() in _PAGES else markdown
+        write_text(out, write(made), overwrite, private=not opened.guarantee["private"])
+        for one in made.warnings:
+            warn(f"{one.loud}. {one.why}", as_json)
     doubted = doubt(opened, verdict)
     with telling(out or record or release):
         if as_json:
@@ -122,7 +119,7 @@ def _booked(
     """The data set of a release in a ledger, and its entry; warns of what is wrong."""
     from hedgerow.ledger.ledger import BudgetLedger
     from hedgerow.ledger.rules import digest_of
-    from hedgerow.report.dossier.dossier import doubts, found_in
+    from hedgerow.present.dossier import doubts, found_in
 
     accounts = BudgetLedger(ledger).accounts()
     found, why = found_in(accounts, release, digest_of(folder))

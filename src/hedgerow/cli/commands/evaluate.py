@@ -80,7 +80,7 @@ def evaluate(
     if out is not None:
         refuse_releases(out)
         refuse_existing(out, overwrite)
-    found, _ = judged(
+    found = judged(
         raw, release, table, query, delimiter, seed, as_json, queries, side, line_breaks, quick
     )
     facts = found.to_dict()
@@ -110,8 +110,9 @@ def judged(
     side: Path | None = None,
     line_breaks: bool = False,
     quick: bool = False,
-) -> tuple[Judgement, Release]:
-    """The comparison, with what is odd about it told to the steward; and the release, as opened."""
+    opened: Release | None = None,
+) -> Judgement:
+    """The comparison, with what is odd about it told to the steward; `opened` is the release."""
     from hedgerow.evaluation import scorecard
     from hedgerow.release import Release
     from hedgerow.release.manifest import MANIFEST
@@ -124,7 +125,7 @@ def judged(
             if swapped
             else "Name the data that it was published from.",
         )
-    opened = Release.load(release)
+    opened = Release.load(release) if opened is None else opened
     with progress("Comparing") as bar, data_warnings(as_json):
         found = scorecard.evaluate(
             source_of(raw, table, query),
@@ -138,12 +139,12 @@ def judged(
             progress=bar,
         )
     if not found.matches:
-        from hedgerow.report.sections.against import strange
+        from hedgerow.present.against import strange
 
         warn(f"{strange(found)} What follows says nothing.", as_json)
     for sentence in found.notes:
         warn(sentence[0].upper() + sentence[1:] + ".", as_json)
-    return found, opened
+    return found
 
 
 def _tell(found: Judgement) -> None:
@@ -214,7 +215,7 @@ def _worst(marginal: Any) -> str:
 
 
 def _tell_counts(found: Judgement) -> None:
-    from hedgerow.report.sections.against import sanity
+    from hedgerow.present.against import sanity
 
     counts, many = found.counts, found.unit_names[1]
     what = "items" if found.itemsets else "conditions"
@@ -241,7 +242,7 @@ def _tell_counts(found: Judgement) -> None:
 
 
 def _tell_classes(found: Judgement) -> None:
-    from hedgerow.report.sections.against import SKILL, skills
+    from hedgerow.present.against import SKILL, skills
 
     told, many = found.classification, found.unit_names[1]
     assert told is not None

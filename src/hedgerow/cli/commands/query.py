@@ -11,7 +11,8 @@ import typer
 from hedgerow.cli.display.terminal import note, print_json, print_table, say, telling
 from hedgerow.cli.options import AsJson, Overwrite
 from hedgerow.errors import UsageError
-from hedgerow.report.words import number, percent
+from hedgerow.present.words import exact_percent as percent
+from hedgerow.present.words import number
 
 if TYPE_CHECKING:
     import pyarrow as pa

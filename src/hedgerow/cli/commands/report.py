@@ -47,10 +47,10 @@ def report(
     with exit code 1 if the release fails its own checks; the page then warns of it.
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
-    from hedgerow.release import Release
-    from hedgerow.report.page import page
-    from hedgerow.report.sections.promise import doubt
-    from hedgerow.verification import verify
+    from hedgerow.present import html
+    from hedgerow.present.promise import doubt
+    from hedgerow.present.report import open_and_verify
+    from hedgerow.present.report import report as document
 
     if out.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{out} is not a page.", hint="Let --out end in .html.")
@@ -63,24 +63,16 @@ def report(
     refuse_inside(out, release)
     refuse_releases(out)
     refuse_existing(out, overwrite)
-    against = opened = None
+    opened, verdict = open_and_verify(release)
+    against = None
     if raw is not None:
-        against, opened = judged(
-            raw,
-            release,
-            table,
-            query,
-            delimiter,
-            seed,
-            as_json,
-            side=side,
-            line_breaks=line_breaks,
-            quick=quick,
-        )
-    # what is worked out about a release for the comparison serves the page as well
-    opened, verdict = opened or Release.load(release), verify(release)
+        against = judged(
+            raw, release, table, query, delimiter, seed, as_json, side=side,
+            line_breaks=line_breaks, quick=quick, opened=opened,
+        )  # fmt: skip
     doubted, seeded = doubt(opened, verdict), not opened.guarantee["private"]
-    write_text(out, page(opened, against, verdict), overwrite, private=raw is not None or seeded)
+    text = html.page(document(opened, verdict, against))
+    write_text(out, text, overwrite, private=raw is not None or seeded)
     if doubted is not None:
         warn(f"{doubted.loud}. {doubted.why}", as_json)
     with telling(out):

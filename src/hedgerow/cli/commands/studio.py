@@ -35,7 +35,7 @@ def studio(
     try:
         from hedgerow.studio.server import serve
     except ModuleNotFoundError as error:
-        if error.name not in ("starlette", "uvicorn", "jinja2", "markupsafe", "anyio", "h11"):
+        if error.name not in ("starlette", "uvicorn", "anyio", "h11"):
             raise
         raise UsageError(
             "The studio needs packages that are not installed.",

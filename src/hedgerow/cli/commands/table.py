@@ -149,7 +149,7 @@ def table(
     elif not attributes:
         if out is None or out.suffix.lower() != ".xlsx":
             raise UsageError("There is no attribute.", hint=_names(opened))
-        from hedgerow.report.workbook import write_workbook
+        from hedgerow.present.workbook import write_workbook
 
         with whole_file(out, overwrite, private=seeded) as temporary:
             write_workbook(opened, temporary)
@@ -313,16 +313,17 @@ def _writer(out: Path) -> Any:
 
 
 def _write_page(release: Release, found: CountTable, path: Path, where: str | None) -> None:
-    from hedgerow.report.tables import table_page
+    from hedgerow.present import html
+    from hedgerow.present.tables import table_document
 
-    path.write_text(table_page(release, found, where), encoding="utf-8")
+    path.write_text(html.page(table_document(release, found, where)), encoding="utf-8")
 
 
 def _write_picture(
     kind: str, release: Release, found: CountTable, path: Path, where: str | None
 ) -> None:
+    from hedgerow.present.tables import title_of
     from hedgerow.release.plots import draw_table
-    from hedgerow.report.tables import title_of
     from hedgerow.schema.schema import displayed
 
     title, shown = title_of(release, found, where), partial(displayed, release.schema)
@@ -330,13 +331,13 @@ def _write_picture(
 
 
 def _write_sheet(release: Release, found: CountTable, path: Path, where: str | None) -> None:
-    from hedgerow.report.workbook import write_sheet
+    from hedgerow.present.workbook import write_sheet
 
     write_sheet(release, found, path, where)
 
 
 def _tell(release: Release, found: CountTable, where: str | None) -> None:
-    from hedgerow.report.tables import columns, headings, how_to_read, lines, title_of
+    from hedgerow.present.tables import columns, headings, how_to_read, lines, title_of
 
     say(f"{title_of(release, found, where)}\n")
     heads, rows = headings(found), lines(found, release.schema)

@@ -17,8 +17,8 @@ from hedgerow.release.rows import FRONTIER_WORDS
 
 if TYPE_CHECKING:
     from hedgerow.evaluation.simulate import Simulation
+    from hedgerow.present.regions import ShownRegion
     from hedgerow.release import Release
-    from hedgerow.report.sections.regions import ShownRegion
 
 __all__ = ["check_picture", "draw", "draw_frontier", "draw_simulation"]
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.display.terminal import print_drawing, print_json, print_table, say
 from hedgerow.errors import UsageError
-from hedgerow.report.sections.regions import HEADS, largest, nested, shown_tables, what_was_counted
-from hedgerow.report.words import number
+from hedgerow.present.regions import HEADS, largest, nested, shown_tables, what_was_counted
+from hedgerow.present.words import number
 
 if TYPE_CHECKING:
     from hedgerow.cli.display.kinds import View
     from hedgerow.measured import TreePartition
+    from hedgerow.present.regions import ShownRegion
     from hedgerow.release import MarginalsRelease, RowsRelease, TableRelease
-    from hedgerow.report.sections.regions import ShownRegion
     from hedgerow.schema import Schema
 
 __all__ = [
@@ -130,7 +130,7 @@ def _mostly(region: ShownRegion) -> str:
 
 def _show_tree(release: TableRelease, depth: int) -> None:
     from hedgerow.measured import TreePartition
-    from hedgerow.report.sections.regions import cuts
+    from hedgerow.present.regions import cuts
 
     if isinstance(release.partition, TreePartition):
         print_drawing(branches(release, release.partition, depth))
@@ -144,7 +144,7 @@ def _show_tree(release: TableRelease, depth: int) -> None:
 def _tree_facts(release: TableRelease, depth: int) -> Any:
     """The tree as nested objects, or the parts of a grid by attribute."""
     from hedgerow.measured import TreePartition
-    from hedgerow.report.sections.regions import cuts
+    from hedgerow.present.regions import cuts
 
     if isinstance(release.partition, TreePartition):
         return nested(release, release.partition, depth)
@@ -284,16 +284,14 @@ def _draw(release: MarginalsRelease, path: Path, overwrite: bool) -> bool:
         Whether there were too many cells, so that the largest alone were drawn.
     """
     from hedgerow.cli.files import whole_file
+    from hedgerow.present.findings import differences, notable
+    from hedgerow.present.tables import title_of
     from hedgerow.release.plots import MOST_BARS, draw_table
-    from hedgerow.report.sections.associations import associations
-    from hedgerow.report.sections.findings import notable
-    from hedgerow.report.tables import title_of
     from hedgerow.schema.schema import displayed
 
     schema = release.schema
-    names = [one.attribute.name for one in associations(release, 1)]
-    if names and schema.target is not None:
-        names.append(schema.target.name)
+    told, _ = differences(release)
+    names = [one.name for first in told[:1] for one in (*first.by, first.outcome)]
     names = names or [one.name for one in notable(release, 1)] or [schema.attributes[0].name]
     table = release.table(*names)
     title, cut = title_of(release, table, None), len(table) > MOST_BARS

@@ -545,7 +545,7 @@ def _widths(least: list[int], natural: list[int], room: int) -> list[int]:
 
 def tell_preparation(found: Preparation | ItemPreparation) -> None:
     """Prints what became of rows or records."""
-    from hedgerow.report.sections.prepared import about_rows, about_tables
+    from hedgerow.present.against import about_rows, about_tables
 
     say("\nWhat became of the data (NOT PRIVATE: exact counts, for the holder of the data alone)")
     for sentence in about_rows(found):

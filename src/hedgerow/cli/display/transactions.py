@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.display.terminal import print_json, print_table, say
 from hedgerow.errors import UsageError
-from hedgerow.report.sections.regions import ShownRegion
+from hedgerow.present.regions import ShownRegion
 
 if TYPE_CHECKING:
     import pyarrow as pa

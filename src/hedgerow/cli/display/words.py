@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.report.words import (
+from hedgerow.present.words import (
     ALTOGETHER,
     caution,
     decimal,

@@ -95,9 +95,9 @@ def _means(way: Way, schema: Schema, method: str, delta: str) -> dict[str, Any]:
     Raises:
         HedgerowError: If it is not a budget, or the method cannot do with it.
     """
+    from hedgerow.present.promise import after, factor, percent_up
+    from hedgerow.present.words import caution, purpose_words
     from hedgerow.privacy.budget import Budget
-    from hedgerow.report.sections.promise import after, factor, percent_up
-    from hedgerow.report.words import caution, purpose_words
 
     budget = Budget.of(way.get("epsilon", "1"), delta)
     rows = int(way.get("rows")) if way.get("rows").isdigit() else None

@@ -103,10 +103,11 @@ def _prepared(found: Any) -> Markup | None:
         return None
     from hedgerow.data.records import ItemPreparation
     from hedgerow.data.table import Fate, Preparation
-    from hedgerow.report.sections.prepared import prepared
+    from hedgerow.present.against import prepared
+    from hedgerow.present.html import fragment
 
     if "attributes" not in found:
-        return Markup(prepared(ItemPreparation(**found)))
+        return Markup(fragment(prepared(ItemPreparation(**found))))
     fates = tuple(Fate(**one) for one in found["attributes"])
     lists = {key: tuple(found[key]) for key in ("classes", "read", "kept")}
-    return Markup(prepared(Preparation(**(found | lists | {"attributes": fates}))))
+    return Markup(fragment(prepared(Preparation(**(found | lists | {"attributes": fates})))))

@@ -26,8 +26,8 @@ _OPEN = "+"  # before the name of the ledger that a data set is to be opened in;
 
 def show(asked: Asked) -> Response:
     """What would be spent on whom, and where the release would go."""
+    from hedgerow.present.promise import factor
     from hedgerow.privacy.budget import LARGE_EPSILON, Budget
-    from hedgerow.report.sections.promise import factor
 
     way = Way.of(asked, "publish")
     text = way.text()

@@ -48,8 +48,8 @@ def _opened(asked: Asked) -> tuple[Way, Release, str]:
 
 def show(asked: Asked) -> Response:
     """What the release promises, whether that holds, and what can be done with it."""
-    from hedgerow.report.sections.promise import doubt
-    from hedgerow.report.words import guarantee
+    from hedgerow.present.promise import doubt
+    from hedgerow.present.words import guarantee
     from hedgerow.verification import verify
 
     way, release, name = _opened(asked)
@@ -68,7 +68,7 @@ def _document(text: str) -> Response:
 
 def report(asked: Asked) -> Response:
     """The page for recipients, as `hedgerow report` writes it."""
-    from hedgerow.report.page import page
+    from hedgerow.present.report import page
 
     way = Way.of(asked, "release")
     return _document(page(way.path("release")))
@@ -80,22 +80,20 @@ def dossier(asked: Asked) -> Response:
 
 
 def _dossier(asked: Asked) -> str:
-    from hedgerow.report.dossier import dossier as document
-    from hedgerow.report.dossier.dossier import as_html
-    from hedgerow.verification import verify
+    from hedgerow.present import html
+    from hedgerow.present.dossier import dossier as document
+    from hedgerow.present.report import open_and_verify
 
-    way, release, _ = _opened(asked)
-    verdict = verify(way.path("release"))
-    title = f"{release.schema.name}: privacy dossier"
-    sections = document.dossier(release, verdict, _booked(way, release))
-    return as_html(title, document.lead(release), sections, document.warning(release, verdict))
+    way = Way.of(asked, "release")
+    release, verdict = open_and_verify(way.path("release"))
+    return html.page(document(release, verdict, _booked(way, release)))
 
 
 def _booked(way: Way, release: Release) -> Any:
     """The entry of the release in a ledger of the folder, if one has it."""
     from hedgerow.ledger.ledger import BudgetLedger
     from hedgerow.ledger.rules import digest_of
-    from hedgerow.report.dossier.dossier import found_in
+    from hedgerow.present.dossier import found_in
 
     for ledger in look(way.root).ledgers:
         accounts = BudgetLedger(inside(way.root, ledger)).accounts()
@@ -113,7 +111,7 @@ def _names(release: Release) -> list[str]:
 
 def table(asked: Asked) -> Response:
     """Counts of all values of an attribute, or of two together, with error bars."""
-    from hedgerow.report.tables import headings, how_to_read, lines, title_of
+    from hedgerow.present.tables import headings, how_to_read, lines, title_of
 
     way, release, name = _opened(asked)
     known = _names(release)
@@ -163,7 +161,7 @@ def _items(text: str) -> list[str]:
 
 def query(asked: Asked) -> Response:
     """How many records meet a condition, or hold some items?"""
-    from hedgerow.report.words import number
+    from hedgerow.present.words import number
 
     way, release, name = _opened(asked)
     text, answer, error = asked.get("query").strip(), None, None
@@ -203,7 +201,7 @@ def _words(release: Release) -> list[str]:
 def tree(asked: Asked) -> Response:
     """What was published: how everyone was divided, level by level, and the largest parts."""
     from hedgerow.measured import TreePartition
-    from hedgerow.report.sections.regions import cuts, nested
+    from hedgerow.present.regions import cuts, nested
 
     way, release, name = _opened(asked)
     root, parts = None, {}
@@ -221,7 +219,7 @@ def tree(asked: Asked) -> Response:
 
 
 def _regions(release: Release) -> Listed:
-    from hedgerow.report.sections.regions import largest
+    from hedgerow.present.regions import largest
 
     found = largest(release.expect(TableRelease), _ROWS)
     return ("region", "about", "give or take"), [
@@ -230,7 +228,7 @@ def _regions(release: Release) -> Listed:
 
 
 def _tables(release: Release) -> Listed:
-    from hedgerow.report.sections.regions import HEADS, shown_tables
+    from hedgerow.present.regions import HEADS, shown_tables
 
     found = shown_tables(release.expect(MarginalsRelease))
     return HEADS, [
@@ -317,11 +315,11 @@ def download(asked: Asked) -> Response:
         if kind == "zip":
             _pack(way.path("release"), name, path)
         elif kind == "workbook":
-            from hedgerow.report.workbook import write_workbook
+            from hedgerow.present.workbook import write_workbook
 
             write_workbook(release, path)
         elif kind == "report":
-            from hedgerow.report.page import page
+            from hedgerow.present.report import page
 
             path.write_text(page(way.path("release")), encoding="utf-8")
         elif kind == "dossier":

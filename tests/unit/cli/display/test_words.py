@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.cli.display.words import decimal, spending
-from hedgerow.report.words import ALTOGETHER
+from hedgerow.present.words import ALTOGETHER
 
 
 @given(st.fractions(min_value=0, max_value=1000))

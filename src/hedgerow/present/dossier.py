@@ -1,0 +1,478 @@
+"""The dossier of a release, for those who must approve it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from hedgerow.ledger.file import Account, Entry, plain
+from hedgerow.ledger.rules import unit_of
+from hedgerow.measured.measurements import exact
+from hedgerow.present import words
+from hedgerow.present.document import Bullets, Document, Grid, Part, Section, Text
+from hedgerow.present.kinds import KINDS
+from hedgerow.present.promise import Doubt, doubt, factor, odds
+from hedgerow.present.report import warnings_of
+from hedgerow.registry import METHODS
+from hedgerow.release import Release
+from hedgerow.schema import Schema
+from hedgerow.verification.verify import Verdict
+
+# How a release was made of data, in sentences: the preparation of records, and the mechanisms.
+
+
+_CHOSEN: tuple[tuple[frozenset[str], str], ...] = (
+    (
+        frozenset(("select", "cut", "relate")),
+        "Choices are made by the exponential mechanism or by permute-and-flip.",
+    ),
+    (
+        frozenset(("test", "gate")),
+        "Which partitions are divided further is decided by noisy counts and public thresholds.",
+    ),
+    (
+        frozenset(("side",)),
+        "Risks are measured on synthetic rows, published by DiffMulti from a part of the budget: "
+        "with the exponential mechanism or permute-and-flip, and discrete Laplace noise.",
+    ),
+)
+
+
+def preparation(schema: Schema) -> list[str]:
+    """What is done to data before it is counted, as sentences."""
+    told = []
+    if schema.identifiers:
+        told.append(f"Columns dropped: {', '.join(schema.identifiers)}.")
+    if schema.kind == "transactions":
+        items = schema.transaction_items
+        told.append(
+            f"Items outside the public universe: {items.foreign}; records without items: "
+            f"{items.empty}; at most {items.max_items or 'any number of'} items of a record count."
+        )
+    return [
+        *told,
+        "Each rule looks at one record, or at the rows of one person, alone.",
+    ]
+
+
+def mechanisms(release: Release) -> str:
+    """The mechanisms of a release, in a paragraph."""
+    about = METHODS[release.method].words if release.method in METHODS else "is not installed here"
+    told = release.describe()
+    paid = {purpose for purpose, _, _ in words.spending(release.ledger, str)}
+    chosen = [text for purposes, text in _CHOSEN if paid & purposes]
+    sampled = (
+        "All that the guarantee rests on is sampled exactly, in integer arithmetic, from a "
+        "cryptographic random source."
+    )
+    parts = [f"{release.method} {about}.", *chosen, told.counts, sampled, told.suppressed or ""]
+    return " ".join(part for part in parts if part)
+
+
+# Whether the entry of a budget ledger is that of a release, and what speaks against it.
+
+
+Booked = tuple[Account, Entry | None]
+"""A data set of a budget ledger, and the entry of the release in it, if it is found."""
+
+
+def found_in(
+    accounts: Iterable[Account], release: Release, digest: str | None
+) -> tuple[Booked | None, str | None]:
+    """The entry of a release among all of a ledger, and what is to be said if it is none.
+
+    The hash of a manifest tells releases apart. What a manifest calls itself does not: anybody can
+    write it there. So an entry that has a hash must have this one, and an entry without is taken
+    only if it agrees with the release in all else.
+
+    Args:
+        accounts: The data sets of the ledger.
+        release: The release.
+        digest: The hash of its manifest.
+    """
+    every = [(account, entry) for account in accounts for entry in account.entries]
+    for account, entry in every:
+        if digest is not None and entry.digest == digest:
+            return (account, entry), None
+    name = release.ledger.get("release_id")
+    for account, entry in every:
+        if name is None or entry.release_id != name:
+            continue
+        if entry.digest is None and not _differs(release, entry):
+            return (account, entry), None
+        why = "its hash" if entry.digest is not None else ", ".join(_differs(release, entry))
+        return (account, None), (
+            f"The id of the release is that of entry {entry.number}, which is of another release "
+            f"by {why}: the manifest was changed, or its id was copied."
+        )
+    return None, None
+
+
+def doubts(release: Release, entry: Entry) -> list[str]:
+    """What speaks against an entry, as sentences; none if it is what it should be."""
+    told = []
+    if entry.digest is None:
+        told.append(
+            "The entry has no hash of the manifest. Only the id that the manifest states connects "
+            "the two, and whoever writes a manifest can state any."
+        )
+    if differs := _differs(release, entry):
+        told.append(f"The entry differs from the release in: {', '.join(differs)}.")
+    if not entry.counts:
+        told.append(
+            f"The entry was {entry.state}, so it counts for nothing in the total, although the "
+            "release exists."
+        )
+    return told
+
+
+def _differs(release: Release, entry: Entry) -> list[str]:
+    promise = release.guarantee
+    pairs = {
+        "method": (entry.method, release.method),
+        "epsilon": (entry.epsilon, exact(promise["epsilon"])),
+        "delta": (entry.delta, exact(promise["delta"])),
+        "unit": (entry.unit, unit_of(release.schema)),
+    }
+    return [name for name, (booked, stated) in pairs.items() if booked != stated]
+
+
+# What a data protection officer or an ethics board must know about a release, as sections.
+#
+# Arranged by what NIST SP 800-226 asks of a differentially private deployment: the privacy
+# parameters and the unit first, then mechanisms, utility and bias, then trust, security and
+# exposure. Everything is public: it follows from the release, and from the budget ledger if one is
+# given.
+
+
+OPEN = "(to be completed by a person)"
+_SHORT = 24  # characters: longer headings of rows need room on a phone, others leave it
+_RULES = {
+    "error": "stops the run",
+    "other": 'becomes the public value "other"',
+    "drop": "drops the row",
+    "clip": "becomes the nearer bound",
+}
+
+
+def dossier(release: Release, verdict: Verdict, booked: Booked | None = None) -> Document:
+    """The document.
+
+    Args:
+        release: The release.
+        verdict: What `hedgerow.verify` found.
+        booked: The data set in the budget ledger, if there is one.
+
+    Example:
+        >>> import hedgerow
+        >>> from hedgerow import sample
+        >>> people = sample.people(500, seed=3)
+        >>> release = hedgerow.publish(people, sample.schema(), epsilon=1, seed=7)
+        >>> [one.title for one in dossier(release, hedgerow.verify(release)).sections][:3]
+        ['Purpose and recipients', 'Privacy parameters', 'Unit of privacy']
+    """
+    doubted = doubt(release, verdict)
+    sections: dict[str, tuple[Part | str, ...]] = {
+        "Purpose and recipients": _purpose(release, booked),
+        "Privacy parameters": _parameters(release, doubted),
+        "Unit of privacy": _unit(release),
+        "What is protected, and what is not": _protected(release),
+        "Public knowledge and preprocessing": _public(release),
+        "Mechanisms and the use of the budget": _mechanisms(release),
+        "Utility and bias": _utility(release),
+        "Trust model, security and exposure": _TRUST,
+        "Composition with other releases": _composition(release, booked),
+        "Verification": _verification(verdict),
+        "Remaining risks": _risks(release),
+        "Decision": _SIGNATURE,
+    }
+    about = (
+        f"About the release of {release.schema.name} by {release.method}, for a data protection "
+        "officer or an ethics board. The topics are those of NIST SP 800-226. It was written from "
+        "the release itself, without private data."
+    )
+    return Document(
+        title=f"{release.schema.name}: privacy dossier",
+        head=(Text(about, "lead"),),
+        sections=tuple(
+            Section(title, tuple(map(_as_part, parts))) for title, parts in sections.items()
+        ),
+        warnings=warnings_of(release, doubted),
+        numbered=True,
+    )
+
+
+def _as_part(part: Part | str) -> Part:
+    if isinstance(part, str):
+        return Text(part)
+    if isinstance(part, Grid):
+        return replace(part, long=any(len(str(row[0])) > _SHORT for row in part.rows))
+    return part
+
+
+def _purpose(release: Release, booked: Booked | None) -> tuple[Part | str, ...]:
+    about = release.schema.metadata
+    entry = None if booked is None else booked[1]
+    told = {
+        "what is published": release.schema.name,
+        "publisher": about.institution,
+        "contact": about.contact,
+        "period of the data": about.period,
+        "purpose": about.purpose or (None if entry is None else entry.purpose),
+        "recipients": about.recipients or (None if entry is None else entry.recipient),
+        "licence": about.licence,
+        "legal basis": None,
+    }
+    rows = tuple((name, value or OPEN) for name, value in told.items())
+    return (Grid("What, by whom, for whom", ("topic", "answer"), rows), release.describe().summary)
+
+
+def _parameters(release: Release, doubted: Doubt | None) -> tuple[Part | str, ...]:
+    if doubted is not None:
+        return (f"{doubted.promised} {doubted.advice}",)
+    if not release.guarantee["private"]:
+        return ("None: the run was seeded. This is a test, which must not be given away.",)
+    epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
+    parts: list[Part | str] = [
+        f"{words.strength(epsilon, delta)}; accounted for as {_accounting(release)}.",
+        "Whether any one person took part shifts the odds of anything that can be learnt from the "
+        f"release by a factor of at most {factor(epsilon)}.",
+        odds(epsilon, "person"),
+    ]
+    if delta:
+        parts.append(
+            f"With a probability of about {words.decimal(delta)} (delta) this may not hold. It "
+            "should be far below 1 divided by the number of people."
+        )
+    weak = words.caution(epsilon)
+    return (*parts, *([] if weak is None else [weak]))
+
+
+def _accounting(release: Release) -> str:
+    if release.guarantee.get("accounting") == "zcdp":
+        return "zero-concentrated differential privacy"
+    if not exact(release.guarantee["delta"]):
+        return "pure differential privacy"
+    return "approximate differential privacy, whose delta pays for suppressing small rows"
+
+
+def _unit(release: Release) -> tuple[Part | str, ...]:
+    schema, promise = release.schema, release.guarantee
+    many = schema.unit_names[1]
+    parts = [
+        f"The protected unit is {release.describe().protected}. Neighbouring data sets: "
+        f"{promise.get('neighbours', 'not stated')}.",
+        f"Counts are of {many}.",
+    ]
+    known = f"A person is identified by the column {schema.person_column}, which is not published."
+    if schema.person is not None:
+        parts.append(
+            f"{known} At most {schema.person.max_rows} of a person's rows are counted; which ones "
+            "is decided by looking at that person's rows alone. So counts are of capped rows, not "
+            "of people, and whatever people with many rows have in common is counted less."
+        )
+    elif schema.person_column is not None:
+        parts.append(
+            f"{known} All of a person's rows are one record, so that all their items are protected "
+            "together."
+        )
+    else:
+        parts.append(
+            "The schema states that nobody has more than one, which cannot be checked: somebody "
+            "with k of them is protected with k times epsilon."
+        )
+    return tuple(parts)
+
+
+def _protected(release: Release) -> tuple[Part | str, ...]:
+    return (
+        "Protected: whether any one person is in the data, and everything recorded about them, "
+        "against whoever reads the release, whatever else they know and compute.",
+        "Not protected:",
+        Bullets(
+            (
+                ("Facts about groups", "What holds for a family, a village or all smokers can be "
+                 "learnt, also about people who did not take part."),
+                ("Groups of people", "A group of k people is protected with k times epsilon."),
+                ("The schema", f"{KINDS[release.kind].public} published as they are."),
+                ("That the release exists", "Nor when, by whom and from which source it was made."),
+            )
+        ),
+    )  # fmt: skip
+
+
+def _public(release: Release) -> tuple[Part | str, ...]:
+    schema = release.schema
+    about = schema.metadata
+    signed = f"Who confirmed that everything in the schema is public knowledge: {OPEN}"
+    if schema.is_signed_off:
+        signed = (
+            f"{about.reviewer} signed off on {about.reviewed} that everything in the schema is "
+            "public knowledge."
+        )
+    if release.guarantee.get("began_as_draft"):
+        signed = f"The schema began as a draft that was read off the private data. {signed}"
+    rows = []
+    for attribute in [*schema.attributes, *([schema.target] if schema.target else [])]:
+        rows.append(
+            (
+                attribute.name,
+                f"{attribute.size:,} values",
+                _RULES[attribute.missing],
+                _RULES[attribute.outside],
+            )
+        )
+    columns = Grid(
+        "Columns, the size of their public domains, and what happens to odd values",
+        ("column", "domain", "a missing value", "a value outside the domain"),
+        tuple(rows),
+    )
+    query = release.guarantee.get("row_wise_query")
+    return (
+        "Bounds, values, taxonomies and classes come from the schema, which must be public "
+        "knowledge and is published with the release.",
+        signed,
+        *([columns] if rows else []),
+        *preparation(schema),
+        *(
+            ["The data came from a database query. That each of its rows depends on one person "
+             "alone was acknowledged by whoever ran it, and is not checked."]
+            if query
+            else []
+        ),
+    )  # fmt: skip
+
+
+def _mechanisms(release: Release) -> tuple[Part | str, ...]:
+    per = words.spent_of(release.schema)
+    spent = tuple(tuple(row) for row in words.spent(release))
+    settings = ", ".join(f"{key} {_shown(value)}" for key, value in release.settings.items())
+    return (
+        mechanisms(release),
+        Grid("What the budget was spent on", ("what for", "budget", per), spent),
+        f"Settings: {settings}. They must be chosen without looking at the data.",
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "(" + ", ".join(f"{key} {_shown(one)}" for key, one in value.items()) + ")"
+    return "by rule" if value is None else str(value)
+
+
+def _utility(release: Release) -> tuple[Part | str, ...]:
+    total = release.count_all()
+    name = release.schema.unit_names[1]
+    parts: list[Part | str] = [
+        f"The release counts about {words.number(max(0.0, float(total.estimate[0])))} {name} "
+        f"(95% interval: {words.number(float(total.low[0]))} to "
+        f"{words.number(float(total.high[0]))}). Every number comes with an interval that holds "
+        "with a stated probability, whatever the data looks like.",
+    ]
+    if release.unmeasured:
+        parts.append(f"It says nothing about: {', '.join(release.unmeasured)}.")
+    title, text = KINDS[release.kind].small(release)
+    return (
+        *parts,
+        f"{title}. {text}",
+        "Noise, sampling and suppression weigh more on small groups, often minorities, which have "
+        "the larger relative errors. Before decisions about such a group are based on the release, "
+        "look at its interval.",
+    )
+
+
+_TRUST: tuple[Part | str, ...] = (
+    "Central model: the publisher holds the raw data and is trusted with it; recipients of the "
+    "release are not trusted at all.",
+    Bullets(
+        (
+            ("Mechanism implementation", "Exact integer samplers; the budget is charged, in exact "
+             "fractions, before a number is drawn."),
+            ("Side channels", "Running times, error messages, logs and files on the publisher's "
+             "machine are as private as the data, and are not part of the release."),
+            ("Data security and access control", f"Who can read the raw data, and how it is "
+             f"protected: {OPEN}"),
+            ("Data collection exposure", f"What else was made from the same data, and how long it "
+             f"is kept: {OPEN}"),
+        )
+    ),
+)  # fmt: skip
+
+
+def _composition(release: Release, booked: Booked | None) -> tuple[Part | str, ...]:
+    adds = "Several releases about the same people add up: epsilons to epsilons, deltas to deltas."
+    if booked is None:
+        return (adds, f"No budget ledger was given. The total over all releases: {OPEN}")
+    account, entry = booked
+    spent, total = account.spent, (account.epsilon, account.delta)
+    rows = tuple(
+        (name, plain(one), plain(of - one), plain(of))
+        for name, one, of in zip(("epsilon", "delta"), spent, total, strict=True)
+        if of or one
+    )
+    releases = tuple(
+        (str(x.number), x.booked[:10], x.method, plain(x.epsilon), plain(x.delta), x.state)
+        for x in account.entries
+    )
+    heads = ("release", "booked", "method", "epsilon", "delta", "state")
+    which = (
+        "This release is not in it."
+        if entry is None
+        else f"This release has the number {entry.number} in it."
+    )
+    return (
+        adds,
+        f"The budget ledger keeps the data set {account.name}. {which}",
+        *([] if entry is None else doubts(release, entry)),
+        Grid("The total", ("budget", "spent", "left", "of"), rows),
+        Grid("All releases that were booked", heads, releases),
+    )
+
+
+def _verification(verdict: Verdict) -> tuple[Part | str, ...]:
+    held = sum(check.ok for check in verdict.checks)
+    recomputed = words.strength(verdict.epsilon or Fraction(0), verdict.delta)
+    first = (
+        f"“hedgerow verify” recomputed what was spent from the release alone: {recomputed}. "
+        if verdict.epsilon is not None
+        else "What was spent could not be recomputed. "
+    )
+    rows = tuple(
+        (check.name, "holds" if check.ok else "FAILS", check.words) for check in verdict.checks
+    )
+    return (
+        f"{first}{held} of {len(verdict.checks)} checks hold.",
+        Grid("Checks", ("check", "result", "found"), rows),
+        "What nobody can see from a release:",
+        Bullets(tuple(verdict.unchecked)),
+    )
+
+
+def _risks(release: Release) -> tuple[Part | str, ...]:
+    found: list[str | tuple[str, str]] = [
+        ("The schema", "If something in it was taken from the data, that is not protected."),
+        ("Choices made by looking at the data", "Settings that were tried out on the private data "
+         "are outside the guarantee."),
+        ("Misreading", "Synthetic rows look like records of people and are not; estimates without "
+         "their intervals look more certain than they are."),
+        ("Software", "A mistake in hedgerow or in what it is built on could break the guarantee."),
+    ]  # fmt: skip
+    several = ("Several records of a person", "If there are any, their person is protected less.")
+    if release.schema.person_column is not None:
+        several = (
+            "Several identifiers of a person",
+            "Whoever appears under more than one counts as several people, and is protected less.",
+        )
+    found.insert(1, several)
+    return (Bullets(tuple(found)), f"Other risks, and what is done about them: {OPEN}")
+
+
+_SIGNATURE: tuple[Part | str, ...] = (
+    "The release may be / may not be given to the recipients named above, under these conditions:",
+    "..............................................",
+    "Name and office: ..............................................",
+    "Place and date: ..............................................",
+    "Signature: ..............................................",
+)

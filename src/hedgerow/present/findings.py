@@ -1,0 +1,600 @@
+"""What a release found: where groups differ beyond noise, then how values are distributed.
+
+**Which differences.** The class by every attribute that was measured, and each table that the
+schema names: there the class, or the column with the fewest values, by the others. Groups are
+values, groups of a taxonomy, or bands of numbers that hold at least a twentieth of all records, by
+the estimate. Bands are joined where they are small; of several ways to join them, the one counts
+whose groups lie furthest apart.
+
+**Corrected for looking at many.** Which groups, values and attributes are shown depends on noise.
+So every share that could have been asked for gets its part of the error, shown or not: that of each
+value in each run of bands, each group of a taxonomy and each cell. All intervals of all differences
+hold at once with 95%. Two groups differ if their intervals do not overlap, and how far they lie
+apart is what differences are ranked by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from hedgerow.arrays import Floats
+from hedgerow.measured import TreePartition
+from hedgerow.present.document import (
+    Bar,
+    Card,
+    Cards,
+    Finding,
+    Grid,
+    Legend,
+    Part,
+    Scale,
+    Swatch,
+    Text,
+)
+from hedgerow.present.kinds import KINDS
+from hedgerow.present.tables import picked
+from hedgerow.present.values import bands_parts, is_vague, labels_of, widths_of
+from hedgerow.present.words import capped, many, part_of, rounded, rounded_share
+from hedgerow.release import MarginalsRelease, Release, TableRelease
+from hedgerow.release.histogram import Spread, bands
+from hedgerow.schema import CLASS, Attribute, Numeric, Query, Schema
+
+_MOST = 10  # differences that are shown
+_TABLES = 4  # distributions that are shown first
+_VALUES = 8  # of each; the others are told together
+_ERROR = 0.05
+_GROUP = 0.05  # of all records: smaller groups are left out, so that a few people make no finding
+_JOINED = (0.05, 0.1, 0.2)  # how large joined bands are at least
+_MOST_GROUPS, _MOST_VALUES = 30, 4
+_MOST_SPLITS = 40  # of a tree, those near its top
+_SOME = 50  # values of the other columns of a named table, together
+
+Span = tuple[int, int]
+Group = tuple[Span, ...]
+"""For each column that groups are made by, the codes that belong to the group."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """The share of a value in groups.
+
+    Args:
+        outcome: What is looked at: the class, or a column of a named table.
+        value: Its value.
+        by: What groups are made by.
+        groups: The value of each group in each of these, in the schema's order.
+        shares: The share of the value in each.
+        low: The lower ends of intervals that hold at once, with those of all other differences.
+        high: The upper ends.
+        smaller: How many smaller groups there are, of which nothing is said.
+        named: Whether the schema names the table.
+    """
+
+    outcome: Attribute
+    value: str
+    by: tuple[Attribute, ...]
+    groups: tuple[tuple[str, ...], ...]
+    shares: Floats
+    low: Floats
+    high: Floats
+    smaller: int = 0
+    named: bool = False
+
+    @property
+    def title(self) -> str:
+        """Which table it is from."""
+        return f"{self.outcome.name} by {' and '.join(one.name for one in self.by)}"
+
+    @property
+    def gap(self) -> float:
+        """How far the intervals of the two groups lie apart that differ most; 0 or less: not."""
+        return float(self.low.max() - self.high.min())
+
+    def sentence(self, people: str) -> str:
+        """The two groups that differ most, in words."""
+        most, least = int(self.low.argmax()), int(self.high.argmin())
+        first, last = (f"{self.shares[one]:.0%}" for one in (most, least))
+        return (
+            f"{self.outcome.name} is {self.value} for {first} of {people} with "
+            f"{self._words(most)}, ± {self.reach(most)}; for {last} of those with "
+            f"{self._words(least)}, ± {self.reach(least)}."
+        )
+
+    def _words(self, place: int) -> str:
+        named = zip(self.by, self.groups[place], strict=True)
+        return " and ".join(f"{one.name} {label}" for one, label in named)
+
+    def reach(self, place: int) -> int:
+        """How far the interval of a group goes from its share, in points, rounded up."""
+        share = round(100 * self.shares[place])
+        ends = 100 * self.low[place], 100 * self.high[place]
+        return max(1, math.ceil(float(max(share - ends[0], ends[1] - share)) - 1e-9))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """A table that may hold a difference.
+
+    Args:
+        outcome: The place of what is looked at among all columns, the class being the last.
+        values: The codes of its values that are looked at.
+        possible: How many values might have been.
+        by: The places of the columns that groups are made by.
+        groupings: The ways to make groups.
+        family: How many groups there might have been.
+        named: Whether the schema names the table.
+    """
+
+    outcome: int
+    values: tuple[Span, ...]
+    possible: int
+    by: tuple[int, ...]
+    groupings: tuple[tuple[Group, ...], ...]
+    family: int
+    named: bool
+
+
+def differences(release: Release) -> tuple[list[Difference], list[str]]:
+    """Where groups differ beyond noise, the strongest first, and what was looked at in vain.
+
+    Args:
+        release: A release of any kind; those that count no tables tell nothing.
+    """
+    questions = _QUESTIONS[release.kind](release) if release.kind in _QUESTIONS else []
+    if not questions:
+        return [], []
+    schema = release.schema
+    asked: dict[Query, int] = {}
+
+    def ask(query: Query) -> int:
+        return asked.setdefault(query, len(asked))
+
+    places = [
+        [
+            (value, grouping, [
+                [ask(_query(schema, one, group, value, rest)) for group in grouping]
+                for rest in (False, True)
+            ])
+            for value in one.values
+            for grouping in one.groupings
+        ]
+        for one in questions
+    ]  # fmt: skip
+    family = sum(one.possible * one.family for one in questions)
+    answers = release.count(list(asked), 1 - _ERROR / (2 * family))
+    everybody = max(1.0, float(release.count_all().estimate[0]))
+    told, vain = [], []
+    for question, tried in zip(questions, places, strict=True):
+        best: Difference | None = None
+        for value, grouping, (part, rest) in tried:
+            counts = np.maximum(answers.estimate[[part, rest]], 0.0)
+            large = np.flatnonzero(counts.sum(axis=0) >= _GROUP * everybody)
+            if len(large) < 2:
+                continue
+            low = _share(answers.low[part], answers.high[rest], 0.0)[large]
+            high = _share(answers.high[part], answers.low[rest], 1.0)[large]
+            outcome, by = (
+                schema.columns[question.outcome],
+                tuple(schema.columns[p] for p in question.by),
+            )
+            new = Difference(
+                outcome=outcome,
+                value=part_of(outcome, *value),
+                by=by,
+                groups=tuple(
+                    tuple(part_of(a, *span) for a, span in zip(by, grouping[p], strict=True))
+                    for p in large.tolist()
+                ),
+                shares=_inside(_share(counts[0], counts[1], 0.0)[large], low, high),
+                low=low,
+                high=high,
+                smaller=len(grouping) - len(large),
+                named=question.named,
+            )
+            if best is None or new.gap > best.gap:
+                best = new
+        if best is not None and best.gap > 0:
+            told.append(best)
+        else:
+            columns = [schema.columns[place].name for place in (question.outcome, *question.by)]
+            vain.append(f"{columns[0]} by {' and '.join(columns[1:])}")
+    return sorted(told, key=lambda one: -one.gap), vain
+
+
+def _share(part: Floats, rest: Floats, unknown: float) -> Floats:
+    """A share of two counts; it grows with the one and falls with the other."""
+    both = part + rest
+    known = np.isfinite(both) & (both > 0)
+    shares = np.where(known, part / np.where(known, both, 1.0), unknown)
+    return np.asarray(np.where(np.isinf(rest) & np.isfinite(part), 0.0, shares))
+
+
+def _inside(shares: Floats, low: Floats, high: Floats) -> Floats:
+    """Shares in the middle half of their intervals: an estimate at an end is no estimate.
+
+    The model may lie far from the table that an interval comes from.
+    """
+    quarter = (high - low) / 4
+    return np.asarray(np.clip(shares, low + quarter, high - quarter))
+
+
+def _query(schema: Schema, question: _Question, group: Group, value: Span, rest: bool) -> Query:
+    """Those of a group who have a value, or all others of it."""
+    where = {
+        place: ((float(low), float(high)),)
+        for place, (low, high) in zip(question.by, group, strict=True)
+    }
+    last, size = len(schema.attributes), schema.columns[question.outcome].size
+    ends = (
+        (value,) if not rest else tuple(s for s in ((0, value[0]), (value[1], size)) if s[0] < s[1])
+    )
+    classes = None
+    if question.outcome == last:
+        classes = tuple(code for low, high in ends for code in range(low, high))
+    else:
+        where[question.outcome] = tuple((float(low), float(high)) for low, high in ends)  # type: ignore[assignment]
+    return Query(tuple(sorted(where.items())), classes)
+
+
+# What may differ, by the kind of release.
+
+
+def _by_cells(release: TableRelease | MarginalsRelease) -> list[_Question]:
+    """The class by each attribute, and named tables, where whole cells were counted."""
+    schema, last = release.schema, len(release.schema.attributes)
+    partition = release.partition
+    assert not isinstance(partition, TreePartition)
+    measured = [
+        place
+        for place, attribute in enumerate(schema.attributes)
+        if len(partition.edges[place]) > 2 and attribute.name not in release.unmeasured
+    ]
+    known = {
+        place: bands(schema.columns[place], partition.edges[place].astype(np.int64))
+        for place in measured
+    }
+    if schema.target is not None:
+        known[last] = tuple(range(len(schema.classes) + 1))
+    wanted: dict[tuple[int, ...], bool] = {}
+    for table in schema.tables:
+        places = tuple(last if place == CLASS else place for place in table.places)
+        if set(places) <= set(known):
+            outcome = last if last in places else min(places, key=lambda p: len(known[p]))
+            wanted[outcome, *(place for place in places if place != outcome)] = True
+    if schema.target is not None:
+        for place in measured:
+            wanted.setdefault((last, place), False)
+    questions = []
+    for (outcome, *by), named in wanted.items():
+        values = _values(release, outcome, known[outcome])
+        groupings = _groupings(release, by, known)
+        if values and groupings:
+            family = math.prod(_family(schema.columns[place], known[place]) for place in by)
+            possible = 1 if len(known[outcome]) == 3 else len(known[outcome]) - 1
+            questions.append(
+                _Question(
+                    outcome=outcome, values=values, possible=possible, by=tuple(by),
+                    groupings=groupings, family=family, named=named,
+                )
+            )  # fmt: skip
+    return questions
+
+
+def _values(release: Release, place: int, edges: tuple[int, ...]) -> tuple[Span, ...]:
+    """The values to look at: the rarer of two, else the most frequent ones."""
+    spans = list(pairwise(edges))
+    if len(spans) < 2:
+        return ()
+    often = release.estimate([_all_of(release.schema, place, span) for span in spans])
+    order = np.argsort(often, kind="stable").tolist()
+    kept = order[:1] if len(spans) == 2 else sorted(order[-_MOST_VALUES:])
+    return tuple(spans[one] for one in kept)
+
+
+def _all_of(schema: Schema, place: int, span: Span) -> Query:
+    if place == len(schema.attributes):
+        return Query((), tuple(range(*span)))
+    return Query(((place, ((float(span[0]), float(span[1])),)),))
+
+
+def _family(attribute: Attribute, edges: tuple[int, ...]) -> int:
+    """How many groups of a column there might be."""
+    cells = len(edges) - 1
+    if isinstance(attribute, Numeric):
+        return cells * (cells + 1) // 2
+    return max(cells, len(attribute.taxonomy.labels))
+
+
+def _groupings(
+    release: Release, by: Iterable[int], known: dict[int, tuple[int, ...]]
+) -> tuple[tuple[Group, ...], ...]:
+    """The ways to make groups of some columns, each once."""
+    schema = release.schema
+    ways = [list(_ways(release, schema.columns[place], place, known[place])) for place in by]
+    longest = max(map(len, ways))
+    found: dict[tuple[Group, ...], None] = {}
+    for step in range(longest):
+        groups = tuple(product(*(way[min(step, len(way) - 1)] for way in ways)))
+        if 2 <= len(groups) <= (_MOST_GROUPS if len(ways) == 1 else _SOME):
+            found[groups] = None
+    return tuple(found)
+
+
+def _ways(
+    release: Release, attribute: Attribute, place: int, edges: tuple[int, ...]
+) -> Iterable[tuple[Span, ...]]:
+    """The ways to divide one column: values and levels of a taxonomy, or joined bands."""
+    spans = tuple(pairwise(edges))
+    if not isinstance(attribute, Numeric):
+        yield spans
+        spans_of, children = attribute.taxonomy.spans, attribute.taxonomy.children
+        level: list[int] = list(children[0])
+        while any(children[node] for node in level):
+            yield tuple(sorted(spans_of[node] for node in level))
+            level = [below for node in level for below in (children[node] or (node,))]
+        return
+    sizes = release.estimate([_all_of(release.schema, place, span) for span in spans])
+    total = max(1.0, float(np.maximum(sizes, 0.0).sum()))
+    for least in _JOINED:
+        joined: list[Span] = []
+        waiting = 0.0
+        for (low, high), size in zip(spans, sizes.tolist(), strict=True):
+            if low >= attribute.grid:  # what is "other" is no number
+                joined.append((low, high))
+                break
+            grown = bool(joined) and waiting < least * total
+            waiting = max(0.0, size) + (waiting if grown else 0.0)
+            joined = [*joined[:-1], (joined[-1][0], high)] if grown else [*joined, (low, high)]
+        yield tuple(joined)
+
+
+def _by_splits(release: TableRelease) -> list[_Question]:
+    """The class by the parts that a tree divides attributes into, the steps near its top first."""
+    tree, schema = release.partition, release.schema
+    if not isinstance(tree, TreePartition):
+        return _by_cells(release)
+    if schema.target is None:
+        return []
+    splits: dict[tuple[int, tuple[Group, ...]], None] = {}
+    for node in np.flatnonzero(tree.split >= 0).tolist():
+        axis = int(tree.split[node])
+        below = np.flatnonzero(tree.parent == node)
+        ends = sorted(
+            zip(tree.lo[below, axis].tolist(), tree.hi[below, axis].tolist(), strict=True)
+        )
+        if 2 <= len(ends) <= _MOST_GROUPS:
+            splits[axis, tuple((span,) for span in ends)] = None
+        if len(splits) >= _MOST_SPLITS:
+            break
+    last, edges = len(schema.attributes), tuple(range(len(schema.classes) + 1))
+    values = _values(release, last, edges)
+    return [
+        _Question(
+            outcome=last, values=values, possible=1 if len(edges) == 3 else len(edges) - 1,
+            by=(axis,), groupings=groupings, family=sum(map(len, groupings)), named=False,
+        )
+        for axis in dict.fromkeys(axis for axis, _ in splits)
+        if (groupings := tuple(groups for at, groups in splits if at == axis)) and values
+    ]  # fmt: skip
+
+
+_QUESTIONS: dict[str, Callable[[Any], list[_Question]]] = {
+    "marginals": _by_cells,
+    "table": _by_splits,
+}
+
+
+# The section.
+
+
+def findings(release: Release) -> tuple[Part, ...]:
+    """The section: differences, then distributions, then what noise hides."""
+    if KINDS[release.kind].least is not None:
+        return _certain(release)
+    people = release.schema.unit_names[1]
+    told, vain = differences(release)
+    shown, spreads = told[:_MOST], notable(release)
+    if not shown and not spreads:
+        return ()
+    parts: list[Part] = []
+    hollow = any(is_vague(one, place) for one in spreads for place in _shown(one))
+    key: list[tuple[Swatch, str]] = [("bar", "estimate"), ("interval", "95% interval")]
+    key += [("hollow", "mostly noise")] if hollow else []
+    parts.append(Legend(tuple(key)))
+    if shown:
+        scale = Scale.until(float(max(one.high.max() for one in shown)), "%")
+        parts.append(Cards(tuple(_finding(one, people, scale) for one in shown), broad=True))
+        parts.append(
+            Text(
+                f"Shares of {people}. All of these intervals hold at once with 95%, with those of "
+                "everything else that was looked at: what stands here was picked, and that is "
+                "allowed for. Differences between groups do not show causes.",
+                "note",
+            )
+        )
+    if len(told) > len(shown):
+        rest = ", ".join(one.title for one in told[len(shown) :])
+        parts.append(Text(f"Groups also differ in {rest}."))
+    if spreads:
+        parts.append(Cards(tuple(_card(release, one) for one in spreads), broad=True))
+    parts += averages(release)
+    note = (
+        f"Numbers of {people}. A 95% interval contains the true number with a probability of at "
+        "least 95%, whatever the data looks like. Where intervals overlap, do not say which number "
+        "is larger."
+    )
+    if (cap := capped(release.schema)) is not None:
+        note += f" {cap}"
+    if any(
+        len(_shown(one)) < len(one.labels)
+        for one in spreads
+        if not isinstance(one.attribute, Numeric)
+    ):
+        note += f" {picked('Of many values, those that are listed')}"
+    parts.append(Text(note, "note"))
+    if vain:
+        parts.append(Text(f"No difference beyond noise was seen in {', '.join(vain)}.", "note"))
+    return tuple(parts)
+
+
+def _finding(found: Difference, people: str, scale: Scale) -> Finding:
+    """A difference with a bar for each group."""
+    rows = []
+    for place, group in enumerate(found.groups):
+        share, low, high = (float(one[place]) for one in (found.shares, found.low, found.high))
+        rows.append((", ".join(group), Bar(share, low, high), *rounded_share(share, low, high)))
+    by = " and ".join(one.name for one in found.by)
+    heads = (by, scale, f"{found.outcome.name} {found.value}", "95% interval")
+    caption = f"{found.outcome.name} {found.value} by {by}: share of {people}"
+    few = (Text(f"Left out: {many(found.smaller, 'group')} of fewer than 5% of {people}.", "note"),)
+    return Finding(
+        found.title,
+        found.sentence(people),
+        (
+            Grid(caption, heads, tuple(rows), frozenset({2, 3})),
+            *(few if found.smaller else ()),
+        ),
+    )
+
+
+def notable(release: Release, most: int = _TABLES) -> list[Spread]:
+    """The distributions to show first: the class, then those that differ most from an even spread.
+
+    Only values whose counts stand out of the noise speak for a table. Of numbers, an even spread
+    has as many in a band as the band is wide.
+
+    Args:
+        release: The release.
+        most: How many tables.
+    """
+    target = release.schema.target
+    order: list[tuple[bool, float, int, Spread]] = []
+    for spread in release.histograms():
+        known = [not is_vague(spread, place) for place in range(len(spread.labels))]
+        if not spread.measured or not any(known):
+            continue
+        widths = widths_of(spread)
+        uneven = float(np.abs(spread.shares - widths / widths.sum())[known].sum())
+        order.append((target is None or spread.name != target.name, -uneven, len(order), spread))
+    return [spread for *_, spread in sorted(order)[:most]]
+
+
+def _card(release: Release, spread: Spread) -> Card:
+    name = "items" if spread.attribute is None else spread.name
+    people = release.schema.unit_names[1]
+    if isinstance(spread.attribute, Numeric):
+        return Card(name, bands_parts(spread))
+    return Card(name, _value_parts(spread, name, people))
+
+
+def _value_parts(spread: Spread, name: str, people: str) -> tuple[Part, ...]:
+    """The largest values that stand out of the noise, with a sentence about the first."""
+    shown = _shown(spread)
+    first = int(np.argmax(spread.counts))
+    top = max([float(spread.high[p]) for p in shown if np.isfinite(spread.high[p])], default=1.0)
+    labels, rows = labels_of(spread), []
+    for place in shown:
+        value, *ends = (float(one[place]) for one in (spread.counts, spread.low, spread.high))
+        bar = Bar(value, ends[0], ends[1])
+        rows.append((labels[place], bar, *rounded(value, ends[0], ends[1])))
+    more = len(labels) - len(shown)
+    heads = ("value", Scale.until(top, people), "about", "95% interval")
+    rest = Text(f"and {more:,} more, with smaller estimates or mostly noise", "note")
+    return (
+        Text(_sentence(spread, labels, first, people)),
+        Grid(f"{name}: {people}", heads, tuple(rows), frozenset({2, 3})),
+        *([rest] if more > 0 else []),
+    )
+
+
+def _shown(spread: Spread) -> list[int]:
+    """The places of the values that are listed."""
+    order = np.argsort(-spread.counts, kind="stable").tolist()
+    shown = [place for place in order if not is_vague(spread, place)][:_VALUES]
+    return shown if spread.attribute is None else sorted(shown)  # as the schema has them
+
+
+def _sentence(spread: Spread, labels: list[str], first: int, people: str) -> str:
+    """Which value is the most frequent, as far as the intervals tell."""
+    about, ends = rounded(*(float(n[first]) for n in (spread.counts, spread.low, spread.high)))
+    told = f"about {about} {people} (95% interval: {ends})"
+    if float(spread.low[first]) > float(np.max(np.delete(spread.high, first), initial=0.0)):
+        return f"The most frequent is {labels[first]}: {told}."
+    return (
+        f"{labels[first]} has {told}; whether it is the most frequent, the intervals do not tell."
+    )
+
+
+def averages(release: Release) -> tuple[Part, ...]:
+    """Medians and means of all numbers that were measured, with their intervals."""
+    numbers = [
+        one
+        for one in release.schema.attributes
+        if isinstance(one, Numeric) and one.name not in release.unmeasured
+    ]
+    rows = []
+    for number in numbers:
+        cells: list[str] = []
+        for summary in (
+            partial(release.quantile, number.name, 0.5),
+            partial(release.mean, number.name),
+        ):
+            (row,) = summary().to_arrow().to_pylist()
+            ends = [row[name] for name in ("estimate", "low", "high")]
+            cells += _number_words(number, ends)
+        rows.append((number.name, *cells))
+    if not rows:
+        return ()
+    heads = ("number", "median", "95% interval", "mean", "95% interval")
+    return (Grid("Medians and means", heads, tuple(rows), frozenset({1, 2, 3, 4})),)
+
+
+def _number_words(number: Numeric, ends: list[object]) -> tuple[str, str]:
+    """An average and its interval, with no more digits than the interval supports."""
+    if any(one is None for one in ends):
+        return "not known", "not known"
+    if number.kind == "date":
+        about, low, high = map(str, ends)
+    else:
+        values = [float(one) for one in ends]  # type: ignore[arg-type]
+        width = values[2] - values[1]
+        digits = max(0, 1 - math.floor(math.log10(width))) if width > 0 else 0
+        digits = min(digits, 3)
+        scale = 10**digits
+        outward = math.floor(values[1] * scale) / scale, math.ceil(values[2] * scale) / scale
+        about, low, high = (f"{one:,.{digits}f}" for one in (values[0], *outward))
+    return about, f"{low}\u00a0to {high}" if number.kind == "date" else f"{low}\u00a0to\u00a0{high}"
+
+
+def _certain(release: Release) -> tuple[Part, ...]:
+    """What generalised rows tell for certain, as sentences."""
+    least, people = KINDS[release.kind].least, release.schema.unit_names[1]
+    assert least is not None
+    best = [
+        (number, name, label)
+        for name, values in least(release)
+        for label, number in sorted(values, key=lambda one: -one[1])[:1]
+    ]
+    target = release.schema.target
+    best.sort(key=lambda one: (target is None or one[1] != target.name, -one[0]))
+    if not best:
+        return ()
+    lines = [
+        f"At least {number:,.0f} {people}: {name} {label}" for number, name, label in best[:_VALUES]
+    ]
+    return (
+        *(Text(line) for line in lines),
+        Text(
+            f"With a probability of 95% all of these hold. {people.capitalize()} whose rows are "
+            "suppressed are missing, and nobody can say how many they are. So there are no upper "
+            f"ends, and shares of all {people} are not known.",
+            "note",
+        ),
+    )

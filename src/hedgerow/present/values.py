@@ -1,0 +1,324 @@
+"""How values are distributed, as the release tells; beside the raw ones, if these are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hedgerow.arrays import Floats
+from hedgerow.present.document import (
+    Bar,
+    Card,
+    Cards,
+    Cell,
+    Folded,
+    Grid,
+    Histogram,
+    Legend,
+    Part,
+    Scale,
+    Text,
+)
+from hedgerow.present.kinds import KINDS, Least
+from hedgerow.present.tables import REMARKS, picked
+from hedgerow.present.words import part_of, rounded, unsure
+from hedgerow.release import Release
+from hedgerow.release.histogram import Spread
+from hedgerow.release.plots import PALE
+from hedgerow.schema import Attribute, Categorical, Numeric
+from hedgerow.schema.query import Query, Vocabulary
+
+_SHOWN = 8  # values of a categorical attribute; the others are told together
+_IN_NUMBERS = 40  # values in the table of all numbers
+_ASKED = 3  # attributes that examples are about
+_ALONE = 3  # times narrower than others: a value by itself, which looks like an axis, not an area
+
+
+def labels_of(spread: Spread) -> list[str]:
+    """The values of a spread as a page writes them."""
+    if spread.attribute is None:
+        return list(spread.labels)
+    pairs = zip(spread.edges[:-1], spread.edges[1:], strict=True)
+    return [part_of(spread.attribute, low, high) for low, high in pairs]
+
+
+def is_vague(spread: Spread, place: int) -> bool:
+    """Whether a value is hardly known, and drawn hollow."""
+    return spread.remarks[place] in PALE
+
+
+def widths_of(spread: Spread) -> Floats:
+    """How wide each band is, in units of the attribute or in days.
+
+    Bands that grow with the values are taken to be equal, and so are categories.
+    """
+    attribute = spread.attribute
+    if not isinstance(attribute, Numeric) or attribute.scale == "log":
+        return np.ones(len(spread.labels))
+    return np.asarray(np.diff(spread.edges) * float(attribute.step), np.float64)
+
+
+def alone(spread: Spread) -> list[int]:
+    """The values that do not belong on an axis of numbers: "other", and single ones among bands."""
+    attribute = spread.attribute
+    if not isinstance(attribute, Numeric):
+        return []
+    widths = widths_of(spread)
+    narrow = (np.diff(spread.edges) == 1) & (_ALONE * widths < np.median(widths))
+    return [p for p in range(len(widths)) if narrow[p] or spread.edges[p] >= attribute.grid]
+
+
+def values(release: Release, raw: Sequence[Sequence[float]] | None) -> tuple[Part, ...]:
+    """One small picture for each attribute, with its numbers; what is mostly noise comes last.
+
+    Args:
+        release: The release.
+        raw: For each attribute the raw shares of the same values, if they are to be shown.
+    """
+    least = KINDS[release.kind].least
+    if least is not None:
+        return _certain(release, least(release))
+    cards, vague, silent, people = [], [], [], release.schema.unit_names[1]
+    spreads, items = release.histograms(), release.schema.kind == "transactions"
+    everybody = release.count_all()
+    total = float(everybody.estimate[0])
+    for place, spread in enumerate(spreads):
+        beside = None if raw is None else np.asarray(raw[place])
+        if not spread.measured:
+            silent.append(spread.name)
+        elif all(is_vague(spread, one) for one in range(len(spread.labels))):
+            vague.append(_card(spread, beside, people, total if items else None))
+        else:
+            cards.append(_card(spread, beside, people, total if items else None))
+    measured = [spread for spread in spreads if spread.measured]
+    said = {remark for spread in measured for remark in spread.remarks}
+    key: list[Any] = [("bar", "released"), ("interval", "95% interval")]
+    if said & {*PALE}:
+        key.insert(1, ("hollow", f"hollow: released, but {' or '.join(PALE)}"))
+    if raw is not None:
+        key.append(("raw", "raw (NOT PRIVATE)"))
+    about, _ = rounded(total, float(everybody.low[0]), float(everybody.high[0]))
+    told = [f"Shares are of the {people} that the release counts, about {about}."]
+    if items:
+        told.append(
+            f"{people.capitalize()} hold several items, so shares add up to more than 100%."
+        )
+    if any(len(s.shares) > _SHOWN for s in spreads if not isinstance(s.attribute, Numeric)):
+        told.append(
+            f"Where there are many values, those with the {_SHOWN} largest estimates are drawn; "
+            f"others may be as frequent, as far as intervals tell. {picked('Those')}"
+        )
+    if any(isinstance(one, Numeric) for one in release.schema.attributes):
+        told.append(
+            "Numbers are drawn to scale: the area of a bar is its share. Where bands differ in "
+            "width, the height is the share per unit. A line that reaches the top may go on."
+        )
+    if assumed := KINDS[release.kind].assumed:
+        told.append(assumed.format(people=people))
+    parts: list[Part] = [Text(" ".join(told)), Legend(tuple(key))]
+    parts += [Cards(tuple(cards))] if cards else []
+    if vague:
+        parts.append(Text("Of these, the release tells mostly noise:"))
+        parts.append(Cards(tuple(vague)))
+    if meant := " ".join(REMARKS[one] for one in REMARKS if one in said):
+        parts.append(Text(meant, "note"))
+    if silent:
+        names = ", ".join(silent)
+        parts.append(Text(f"Not measured: the release says nothing about {names}."))
+    return tuple(parts)
+
+
+def _certain(release: Release, known: list[Least]) -> tuple[Part, ...]:
+    """How many people have a value at least, by attribute; all bars to one scale."""
+    people, published = release.schema.unit_names[1], release.count_all()
+    total = max(1.0, float(published.estimate[0]))
+    cards = []
+    for name, ends in known:
+        rows = tuple((label, Bar(number), f"{number:,.0f}") for label, number in ends)
+        heads = ("value", Scale.until(total, people), "at least")
+        cards.append(Card(name, (Grid(f"{name}: {people}", heads, rows, frozenset({2})),)))
+    silent = [a.name for a in release.schema.columns if a.name not in {name for name, _ in known}]
+    return (
+        Text(
+            f"How many {people} have a value at least; with 95% all of these numbers hold. "
+            f"Bars are to one scale; published rows hold about {total:,.0f} {people}. "
+            "A value may contain another, and many rows leave a value open, so the "
+            "numbers of an attribute do not add up. Shares are not known."
+        ),
+        *([Cards(tuple(cards))] if cards else []),
+        *([Text(f"Nothing is known about {', '.join(silent)}.")] if silent else []),
+    )
+
+
+def _card(spread: Spread, raw: Any, units: str, of: float | None) -> Card:
+    """A picture and all numbers; `of` is what shares are of, if not the sum of all counts."""
+    name, labels = spread.name if of is None else "how often each item occurs", labels_of(spread)
+    if isinstance(spread.attribute, Numeric):
+        drawn = bands_parts(spread, raw)
+    else:
+        drawn = (share_bars(spread, _first(spread.counts, _SHOWN), raw, of),)
+    shares = spread.counts / max(float(spread.counts.sum()) if of is None else of, 1e-9)
+    rows: list[tuple[Cell, ...]] = []
+    for place in _first(spread.counts, _IN_NUMBERS):
+        numbers = (float(one[place]) for one in (spread.counts, spread.low, spread.high))
+        row = (labels[place], *rounded(*numbers), spread.remarks[place])
+        rows.append(row if raw is None else (*row, f"{raw[place]:.1%}", f"{shares[place]:.1%}"))
+    heads: tuple[str, ...] = ("value", "about", "95% interval", "remark")
+    heads += () if raw is None else ("raw share", "released share")
+    right = frozenset({1, 2, *range(4, len(heads))})
+    more = len(shares) - len(rows)
+    rest = [Text(f"and {more:,} more", "note")] if more > 0 else []
+    table = Grid(f"{name}: {units}", heads, tuple(rows), right)
+    return Card(name, (*drawn, Folded(f"In numbers: {name}", (table, *rest))))
+
+
+def _first(counts: Any, most: int) -> list[int]:
+    """The places of the largest, in the order of the schema."""
+    return sorted(np.argsort(-counts, kind="stable")[:most].tolist())
+
+
+def bands_parts(spread: Spread, raw: Any = None) -> tuple[Part, ...]:
+    """The bands of a number as a histogram, and below it what stands `alone`.
+
+    Args:
+        spread: The bands.
+        raw: The raw shares, if they are to be shown.
+    """
+    single = alone(spread)
+    drawn = histogram(spread, raw)
+    least = float(np.delete(spread.shares, single).max(initial=0.0))
+    below = (share_bars(spread, single, raw, least=least),) if single else ()
+    return (*([] if drawn is None else [drawn]), *below)
+
+
+def share_bars(
+    spread: Spread, shown: list[int], raw: Any = None, of: float | None = None, least: float = 0.0
+) -> Grid:
+    """A table of values with bars. Of what is hardly known the interval is told, and no share.
+
+    Args:
+        spread: All values.
+        shown: The places of those to draw.
+        raw: The raw shares, if they are to be shown.
+        of: What shares are of; without it, the sum of all counts.
+        least: The share at which bars end, if none is larger.
+    """
+    total = max(float(spread.counts.sum()) if of is None else of, 1e-9)
+    labels, shares = labels_of(spread), spread.counts / total
+    known = [float(spread.high[p]) / total for p in shown if not is_vague(spread, p)]
+    tops = [*shares[shown].tolist(), *known, *([] if raw is None else raw[shown].tolist()), least]
+    top = min(1.0, max(1e-9, *(one for one in tops if np.isfinite(one))))
+    rows: list[tuple[Cell, ...]] = []
+    for place in shown:
+        low, high = (min(1.0, float(one[place]) / total) for one in (spread.low, spread.high))
+        hollow, share = is_vague(spread, place), float(shares[place])
+        beside = None if raw is None else float(raw[place])
+        said = unsure(low, high) if hollow else f"{share:.0%}"
+        bar = Bar(share, low, high, hollow, beside)
+        rows.append((labels[place], bar, said if beside is None else f"{said} / {beside:.0%}"))
+    if len(shown) < len(shares) and not isinstance(spread.attribute, Numeric):
+        rest = None
+        if of is None:
+            rest = f"{1 - float(shares[shown].sum()):.0%}"
+            rest += "" if raw is None else f" / {1 - float(raw[shown].sum()):.0%}"
+        rows.append((f"{len(shares) - len(shown):,} more", None, rest))
+    heads = ("value", Scale.until(top, "%"), "share" if raw is None else "released / raw")
+    return Grid(f"{spread.name}: shares", heads, tuple(rows), frozenset({2}))
+
+
+def histogram(spread: Spread, raw: Any = None) -> Histogram | None:
+    """The bands of a number, to scale: where they differ in width, heights are densities.
+
+    Args:
+        spread: The bands, of which those that stand `alone` are not drawn.
+        raw: The raw shares, if they are to be shown.
+    """
+    attribute = spread.attribute
+    assert isinstance(attribute, Numeric)
+    single = alone(spread)
+    drawn = [place for place in range(len(spread.labels)) if place not in single]
+    if not drawn:
+        return None
+    total = max(float(spread.counts.sum()), 1e-9)
+    widths = widths_of(spread)
+    even = bool(np.ptp(widths[drawn]) == 0)
+    per = np.ones(len(widths)) if even else widths
+    heights, low, high = (
+        (numbers / total / per)[drawn] for numbers in (spread.counts, spread.low, spread.high)
+    )
+    unit = "share per day" if attribute.kind == "date" else "share per unit"
+    if even:
+        unit = "share in a band" + ("; bands grow" if attribute.scale == "log" else "")
+    ends = np.array([0.0, *np.cumsum(widths[drawn])]) / float(widths[drawn].sum())
+    first, last = spread.edges[drawn[0]], min(spread.edges[drawn[-1] + 1], attribute.grid)
+    ticks = [(0.0, str(attribute.edge(first))), (1.0, str(attribute.edge(last)))]
+    centre = int(np.abs(ends - 0.5).argmin())
+    if 0.25 < ends[centre] < 0.75:
+        ticks.insert(1, (float(ends[centre]), str(attribute.edge(spread.edges[drawn[centre]]))))
+    labels = labels_of(spread)
+    return Histogram(
+        caption=spread.name,
+        labels=tuple(labels[place] for place in drawn),
+        shares=tuple(spread.shares[drawn].tolist()),
+        heights=tuple(heights.tolist()),
+        low=tuple(low.tolist()),
+        high=tuple(high.tolist()),
+        widths=tuple(widths[drawn].tolist()),
+        hollow=tuple(is_vague(spread, place) for place in drawn),
+        raw=None if raw is None else tuple((np.asarray(raw) / per)[drawn].tolist()),
+        unit=unit,
+        axis=attribute.name,
+        ticks=tuple(ticks),
+    )
+
+
+def questions(release: Release) -> tuple[Part, ...]:
+    """Some questions that the release answers, so that a reader sees how sure answers are."""
+    kind = KINDS[release.kind]
+    if kind.cuts is None or kind.least is not None:
+        return ()  # its itemsets are such questions, and so is what is known at least
+    asked, people = _examples(release, kind.cuts), release.schema.unit_names[1]
+    vocabulary = Vocabulary(release.schema)
+    answers = release.count(asked)
+    rows = []
+    for place, query in enumerate(asked):
+        numbers = (float(one[place]) for one in (answers.estimate, answers.low, answers.high))
+        rows.append((vocabulary.text(query), *rounded(*numbers)))
+    return (
+        Text(
+            f"Anybody can ask the release how many {people} meet some conditions, written as in "
+            f"the table; [ and ] include both ends. An interval is narrow {kind.narrow}."
+        ),
+        Grid(
+            f"How many {people} are there?", ("question", "about", "95% interval"), tuple(rows),
+            frozenset({1, 2}),
+        ),
+    )  # fmt: skip
+
+
+def _examples(release: Release, cuts: Callable[[Any, int], tuple[int, Any]]) -> list[Query]:
+    """Everybody, then conditions on the attributes that the release divides most."""
+    schema = release.schema
+    known = [cuts(release, place) for place in range(len(schema.attributes))]
+    finest = sorted(range(len(known)), key=lambda a: -known[a][0])[:_ASKED]
+    halves = {a: (a, _half(schema.attributes[a], known[a][1])) for a in finest}
+    found = [Query(()), *(Query((halves[a],)) for a in finest)]
+    for one, other in zip(finest, finest[1:], strict=False):
+        found.append(Query(tuple(sorted((halves[one], halves[other])))))
+    if schema.classes:
+        last = len(schema.classes) - 1
+        found += [Query((), (last,)), Query((halves[finest[0]],), (last,))]
+    return found
+
+
+def _half(attribute: Attribute, edges: Any) -> tuple[tuple[float, float], ...]:
+    """Part of an attribute: one side of where it is cut most, or a branch of its taxonomy."""
+    if isinstance(attribute, Categorical):
+        children = attribute.taxonomy.children[0]
+        low, high = attribute.taxonomy.spans[children[0]] if children else (0, attribute.size)
+        return ((float(low), float(high)),)
+    inner = edges[(edges > 0) & (edges < attribute.grid)]
+    middle = int(inner[0]) if len(inner) else attribute.grid // 2
+    return ((0.0, float(max(1, middle))),)

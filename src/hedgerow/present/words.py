@@ -1,0 +1,391 @@
+"""Numbers, values, budgets and promises in words: no digits of noise, no signs to learn."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Collection
+from decimal import ROUND_CEILING, Decimal, localcontext
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.errors import ReleaseError
+from hedgerow.schema import Attribute, Categorical
+from hedgerow.schema.attributes import OTHER
+from hedgerow.schema.schema import other_of
+
+if TYPE_CHECKING:
+    from hedgerow.release import Release
+    from hedgerow.schema import Schema
+
+ALTOGETHER = "altogether"
+"""The line of a ledger that no other adds to: ranges do not reach their ends on one path."""
+_BROAD = 0.02  # the width of an interval from which tenths of a percent say nothing
+_TO = "\u00a0to\u00a0"  # a line must not end inside an interval
+_WEAK = 5  # above this epsilon a suspicion can become a near certainty
+
+# What the purposes of the ledger mean to a reader.
+_PURPOSES = {
+    "rows": "how many rows there are, roughly",
+    "by_class": "counts of each attribute by the class",
+    "single": "counts of each attribute alone",
+    "fine": "counts of large groups of numbers, in parts",
+    "named": "the tables that the schema names",
+    "relate": "choosing pairs of attributes",
+    "pairs": "counts of these pairs",
+    "more_pairs": "counts of further pairs",
+    "again": "a second count of each attribute",
+    "select": "choosing what to specialise",
+    "cut": "choosing where to cut numbers",
+    "grow": "growing the tree",
+    "allocate": "dividing specialisations among groups",
+    "leaf": "the counts that are published",
+    "count": "the counts of every node",
+    "counts": "the counts that are published",
+    "spare": "a second look at these counts",
+    "size": "how many items records have",
+    "support": "how often each item occurs",
+    "test": "choosing which partitions to go on with",
+    "gate": "choosing which partitions to go on with",
+    "cell": "which of the most frequent items go together",
+    "side": "synthetic rows to measure risks on",
+    "cells": "the rows that are published",
+}
+
+
+def decimal(value: Fraction) -> str:
+    """A short decimal that is not below the value, so that a budget is never understated.
+
+    Example:
+        >>> decimal(Fraction(1, 3)), decimal(Fraction(1, 2)), decimal(Fraction(1, 10**9))
+        ('0.3334', '0.5', '1e-9')
+    """
+    with localcontext(prec=4, rounding=ROUND_CEILING):
+        short = (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
+    return f"{short:f}" if value == 0 or value > Fraction(1, 10**5) else f"{short:e}"
+
+
+def purpose_words(purpose: str) -> str:
+    """What a purpose of the ledger means."""
+    return _PURPOSES.get(purpose, purpose)
+
+
+def spent_of(schema: Schema) -> str:
+    """The heading above what was spent; a person with several rows may lose it for each."""
+    return f"for any one {'row' if schema.kind == 'table' else 'record'}"
+
+
+def protected(schema: Schema) -> tuple[str, str]:
+    """What one of those is called whom a release protects, and several of them."""
+    return schema.unit_names if schema.person_column is None else ("person", "people")
+
+
+def capped(schema: Schema) -> str | None:
+    """That counts are of some of a person's rows alone, where that is so.
+
+    Example:
+        >>> from hedgerow.schema import Schema
+        >>> told = {"type": "numeric", "low": 0, "high": 9}
+        >>> stays = {"name": "stays", "unit": "person",
+        ...     "metadata": {"unit_name": ["stay", "stays"]},
+        ...     "attributes": {"who": {"role": "person", "max_rows": 3}, "age": told}}
+        >>> capped(Schema.from_dict(stays))
+        'Of each person at most 3 stays are counted: the data may hold more.'
+    """
+    if schema.person is None:
+        return None
+    most, (one, several) = schema.person.max_rows, schema.unit_names
+    told = f"1 {one} is" if most == 1 else f"{most} {several} are"
+    return f"Of each person at most {told} counted: the data may hold more."
+
+
+def spent(
+    release: Release, named: Callable[[str], str] = purpose_words
+) -> list[tuple[str, str, str]]:
+    """What `spending` tells, and where a person may have several rows, what they lose in all.
+
+    Args:
+        release: The release.
+        named: What purposes are called.
+    """
+    rows, person = spending(release.ledger, named), release.schema.person
+    if person is not None and person.max_rows > 1:
+        whole = f"at most {decimal(Fraction(release.guarantee['epsilon']))}"
+        rows.append((f"a person with {person.max_rows} rows, altogether", "epsilon", whole))
+    return rows
+
+
+def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:
+    """Epsilon, and delta if there is one.
+
+    Example:
+        >>> strength(Fraction(1, 2), Fraction(1, 10**9)), strength(Fraction(2), Fraction(0))
+        ('epsilon = 0.5, delta = 1e-9', 'epsilon = 2')
+    """
+    words = f"epsilon = {decimal(epsilon or Fraction(0))}"
+    return words + (f", delta = {decimal(delta)}" if delta else "")
+
+
+def guarantee(release: Release) -> list[str]:
+    """What is promised, as sentences."""
+    promise = release.guarantee
+    if not promise.get("private", True):
+        return [
+            "NOT PRIVATE: this run was seeded, so its noise can be guessed. Use it for tests only."
+        ]
+    epsilon, delta = Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0))
+    beyond = ", but for a chance of about delta" if delta else ""
+    one = release.describe().protected
+    lines = [
+        f"Differential privacy with {strength(epsilon, delta)}: whatever a release shows is at "
+        f"most {times(epsilon)} times as likely if {one} is in the data as if not, and "
+        f"the other way round{beyond}."
+    ]
+    weak = caution(epsilon)
+    if weak is not None:
+        lines.append(weak)
+    about = release.schema.metadata
+    if release.schema.is_signed_off:
+        lines.append(f"{about.reviewer} signed the schema off as public on {about.reviewed}.")
+    elif promise.get("began_as_draft"):
+        lines.append("The schema began as a draft that was read off the private data.")
+    if promise.get("row_wise_query"):
+        lines.append(
+            "The data came from a database query. That each of its rows depends on one person "
+            "alone was acknowledged, not checked."
+        )
+    return lines
+
+
+def unmeasured(release: Release) -> str | None:
+    """Which attributes a release says nothing about."""
+    if not release.unmeasured:
+        return None
+    return (
+        f"Not measured: {', '.join(release.unmeasured)}. The release says nothing about "
+        f"{'it' if len(release.unmeasured) == 1 else 'them'}: all values are taken to be equally "
+        "frequent."
+    )
+
+
+def times(epsilon: Fraction) -> str:
+    """By how much a chance can grow, rounded up.
+
+    Example:
+        >>> times(Fraction(1)), times(Fraction(1, 10)), times(Fraction(8)), times(Fraction(100))
+        ('e^epsilon = 2.72', 'e^epsilon = 1.11', 'e^epsilon = 2,981', 'e^epsilon')
+        >>> times(Fraction(1, 100))
+        'e^epsilon = 1.0101'
+    """
+    if epsilon > 20:
+        return "e^epsilon"
+    factor = math.exp(float(epsilon))
+    digits = 0 if factor >= 100 else 2 if factor >= 1.1 else 4  # a small epsilon shows late
+    shown = f"{math.ceil(factor * 10**digits) / 10**digits:,.{digits}f}"
+    return f"e^epsilon = {shown}"
+
+
+def caution(epsilon: Fraction) -> str | None:
+    """A warning, if so large an epsilon promises little.
+
+    Example:
+        >>> caution(Fraction(1)) is None, caution(Fraction(6)) is None
+        (True, False)
+    """
+    if epsilon <= _WEAK:
+        return None
+    return (
+        f"Warning: an epsilon above {_WEAK} protects weakly. A mere suspicion about a person can "
+        "become a near certainty."
+    )
+
+
+def exact_percent(level: float) -> str:
+    """A level in percent with all its digits: rounded, one just below 1 would be certainty.
+
+    Example:
+        >>> exact_percent(0.95), exact_percent(0.9999)
+        ('95%', '99.99%')
+    """
+    digits = f"{Decimal(repr(level)) * 100:f}"
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + "%"
+
+
+def number(value: float) -> str:
+    """A number of records, for people to read.
+
+    Example:
+        >>> number(1234.6), number(3.25), number(0.04), number(float("inf"))
+        ('1,235', '3.2', '0', 'any number')
+    """
+    if not math.isfinite(value):
+        return "any number"
+    # one digit behind the point where it still matters
+    shown = round(value, 1 if abs(value) < 10 else None)
+    return f"{shown:,.0f}" if shown == round(shown) else f"{shown:.1f}"
+
+
+def many(number: int, word: str) -> str:
+    """A number of things.
+
+    Example:
+        >>> many(1, "region"), many(2, "region")
+        ('1 region', '2 regions')
+    """
+    thing, of, rest = word.partition(" of ")
+    return f"{number} {thing}{'' if number == 1 else 's'}{of}{rest}"
+
+
+def regions(release: Release) -> str:
+    """How many regions a release has, or generalised rows, or items; "nothing" for none."""
+    told = release.describe()
+    return many(told.number, told.part) if told.number else "nothing"
+
+
+def spending(
+    ledger: dict[str, Any], named: Callable[[str], str] = purpose_words
+) -> list[tuple[str, str, str]]:
+    """What was spent on what: purpose, budget, and from how little to how much on any path.
+
+    Args:
+        ledger: The books of a release.
+        named: What purposes are called.
+
+    Raises:
+        ReleaseError: If the ledger, which may come from anybody, is not kept as it should be.
+    """
+    try:
+        return _spending(ledger, named)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        raise ReleaseError(
+            "the ledger of this release cannot be read",
+            hint="Ask whoever published the release for a fresh copy.",
+        ) from None
+
+
+def _spending(ledger: dict[str, Any], named: Callable[[str], str]) -> list[tuple[str, str, str]]:
+    from hedgerow.measured.measurements import exact
+
+    units = {budget: exact(entry["unit"]) for budget, entry in ledger["budgets"].items()}
+    rows: list[tuple[str, str, str]] = []
+    for budget, unit in units.items():
+        paths = [path["spent"].get(budget, {}) for path in ledger["paths"]]
+        purposes = {name for path in paths for name in path}
+        for purpose in in_order(purposes):
+            spent = [exact(path.get(purpose, 0)) * unit for path in paths]
+            least, most = decimal(min(spent)), decimal(max(spent))
+            if max(spent) > 0:
+                amount = least if least == most else f"{least} to {most}"
+                rows.append((named(purpose), budget, amount))
+        spent = [exact(sum(int(part) for part in path.values())) * unit for path in paths]
+        if len(purposes) > 1 and max(spent, default=Fraction(0)) > 0:
+            rows.append((ALTOGETHER, budget, f"at most {decimal(max(spent))}"))
+    return rows
+
+
+def in_order(purposes: Collection[str]) -> list[str]:
+    """Purposes of the ledger in the order in which they are told, those without words last.
+
+    Example:
+        >>> in_order({"leaf", "else", "rows"})
+        ['rows', 'leaf', 'else']
+    """
+    return [one for one in _PURPOSES if one in purposes] + sorted({*purposes} - {*_PURPOSES})
+
+
+# Values and shares.
+
+
+def part_of(attribute: Attribute, low: int, high: int) -> str:
+    """The generalised value for the codes from low to high, in words.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from hedgerow.schema import Numeric
+        >>> age = Numeric("age", low=Fraction(17), high=Fraction(90), step=Fraction(1),
+        ...     kind="integer", missing="other")
+        >>> [part_of(age, *codes).replace("\u00a0", " ") for codes in ((1, 23), (3, 4), (74, 75))]
+        ['18 to 39', '20', 'other (incl. missing)']
+        >>> bmi = Numeric("bmi", low=Fraction(14), high=Fraction(48), step=Fraction(1, 2),
+        ...     kind="decimal")
+        >>> [part_of(bmi, *codes).replace("\u00a0", " ") for codes in ((0, 2), (2, 69))]
+        ['14 to under 15', '15 to 48']
+    """
+    if isinstance(attribute, Categorical):
+        label = attribute.label(low, high)
+        return other_of(attribute) if label == OTHER else label
+    if low >= attribute.grid:
+        return other_of(attribute)
+    other = f" or {other_of(attribute)}" if high > attribute.grid else ""
+    first, end, under = attribute.edge(low), attribute.edge(min(high, attribute.grid)), ""
+    if high < attribute.grid:
+        if isinstance(end, datetime.date):
+            end -= datetime.timedelta(days=1)
+        elif isinstance(end, int):
+            end -= 1
+        else:
+            under = "under\u00a0"
+    to = " to\u00a0" if attribute.kind == "date" else _TO  # two dates are too long for a phone
+    return f"{first}{other}" if first == end else f"{first}{to}{under}{end}{other}"
+
+
+def rounded(value: float, low: float, high: float) -> tuple[str, str]:
+    """An estimate and its interval, with no more digits than the interval supports.
+
+    Ends are rounded outwards, so that the interval holds no less often. From 0 to 0 would look like
+    certainty, but is what is left where noise took a count far below zero.
+
+    Example:
+        >>> about, ends = rounded(6148.2, 6049, 6265)
+        >>> about, ends.replace("\u00a0", " "), rounded(7.7, 3, math.inf)
+        ('6,150', '6,040 to 6,270', ('7.7', '3 or more'))
+        >>> rounded(2.4, 0, 91)[0], rounded(0, 0, 0)
+        ('2', ('0', 'not known'))
+    """
+    if not math.isfinite(high):
+        return number(max(0.0, value)), f"{number(low)} or more"
+    if high <= 0:
+        return "0", "not known"
+    unit = 10 ** max(0, math.floor(math.log10(max(1.0, (high - low) / 10))))
+    least, most = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
+    return f"{round(max(0.0, value) / unit) * unit:,}", f"{number(least)}{_TO}{number(most)}"
+
+
+def rounded_share(share: float, low: float, high: float) -> tuple[str, str]:
+    """The same for a share, in percent.
+
+    Example:
+        >>> rounded_share(0.098, 0.083, 0.112)[1].replace("\u00a0", " ")
+        '8% to 12%'
+    """
+    digits = 0 if high - low >= _BROAD else 1
+    unit = 10**digits
+    least, most = math.floor(100 * low * unit) / unit, math.ceil(100 * high * unit) / unit
+    return f"{100 * share:.{digits}f}%", f"{least:.{digits}f}%{_TO}{most:.{digits}f}%"
+
+
+def unsure(low: float, high: float) -> str:
+    """A share of which only the interval is worth telling; ends are rounded outwards.
+
+    Example:
+        >>> unsure(0.0, 0.0712).replace("\u00a0", " "), unsure(0.0, 0.0)
+        ('0 to 8%', 'not known')
+    """
+    if high <= 0:
+        return "not known"
+    digits = 1 if high < _BROAD else 0
+    unit = 10**digits
+    least, most = math.floor(100 * low * unit) / unit, math.ceil(100 * high * unit) / unit
+    return f"{least:.{digits if least else 0}f}{_TO}{most:.{digits}f}%"
+
+
+def percent(share: float) -> str:
+    """A share in percent with two digits that count.
+
+    Example:
+        >>> percent(0.423), percent(0.0421), percent(0.00421), percent(0.0)
+        ('42%', '4.2%', '0.42%', '0%')
+    """
+    size = 100 * abs(share)
+    digits = 0 if size >= 10 or size < 0.005 else 1 if size >= 1 else 2
+    return f"{100 * share:.{digits}f}%"

@@ -1,0 +1,180 @@
+"""Tables of a release as an Excel workbook, written by XlsxWriter."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import UsageError
+from hedgerow.estimate.answers import reliability
+from hedgerow.estimate.queries import NOT_MEASURED
+from hedgerow.present.regions import shown_tables
+from hedgerow.present.tables import REMARKS, TOTAL, columns, headings, how_to_read, title_of
+from hedgerow.present.words import guarantee, unmeasured
+from hedgerow.release import MarginalsRelease, Release
+from hedgerow.release.tabulate import CountTable
+from hedgerow.schema.schema import displayed
+
+_NOT_IN_NAMES = re.compile(r"[\[\]:*?/\\']")
+_LONGEST_NAME = 31
+_LONGEST_TEXT = 32_000
+_MOST_ROWS = 1_000_000  # that a sheet takes, about
+
+
+def write_sheet(release: Release, table: CountTable, path: Path, where: str | None = None) -> None:
+    """Writes one table, with what it means on a cover.
+
+    Args:
+        release: Where it comes from.
+        table: The table.
+        path: The file, which is replaced.
+        where: The condition that its cells meet, in words.
+    """
+    with _Book(path) as book:
+        book.cover(release, [title_of(release, table, where)])
+        book.table(release, title_of(release, table, where), table)
+
+
+def write_workbook(release: Release, path: Path) -> None:
+    """Writes a workbook: a cover, every attribute and table that was measured, and the regions.
+
+    Args:
+        release: The release.
+        path: The file, which is replaced.
+    """
+    tables = [release.table(*names) for names in _shown(release)]
+    with _Book(path) as book:
+        titles = [title_of(release, table, None) for table in tables]
+        book.cover(release, titles)
+        for title, table in zip(titles, tables, strict=True):
+            book.table(release, title, table)
+        if release.kind == "table":
+            book.rows("regions", release.generalized("arrow"))  # type: ignore[attr-defined]
+
+
+def _shown(release: Release) -> list[tuple[str, ...]]:
+    """The attributes of each table in a workbook."""
+    if release.kind == "transactions":
+        return [("item",), ("item", "item")]
+    names = [attribute.name for attribute in release.schema.columns]
+    single: list[tuple[str, ...]] = [(one,) for one in names if one not in release.unmeasured]
+    if release.kind != "marginals":
+        return single
+    counted = shown_tables(release.expect(MarginalsRelease))
+    together = [one.names for one in counted if len(one.names) > 1]
+    return [*single, *dict.fromkeys(together)]
+
+
+class _Book:
+    """A workbook that is being written. Texts are texts: none of them is taken for a formula."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import xlsxwriter
+        except ImportError:
+            raise UsageError(
+                "Excel files need XlsxWriter, which is not installed.",
+                hint="pip install 'hedgerow[excel]', or write .csv.",
+            ) from None
+        self._book: Any = xlsxwriter.Workbook(str(path), {"constant_memory": False})
+        self._bold = self._book.add_format({"bold": True})
+        self._soft = self._book.add_format({"font_color": "#4c5a52", "text_wrap": True})
+        self._formats = {
+            "count": self._book.add_format({"num_format": "#,##0"}),
+            "share": self._book.add_format({"num_format": "0.0%"}),
+        }
+        self._names: set[str] = set()
+
+    def __enter__(self) -> _Book:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._book.close()
+
+    def cover(self, release: Release, titles: list[str]) -> None:
+        """What this is, what is promised, and what is where."""
+        sheet = self._sheet("about")
+        sheet.set_column(0, 0, 100)
+        told = release.describe()
+        rows = [
+            (release.schema.name, self._bold),
+            (f"Tables from a release by hedgerow ({release.method}).", None),
+            (" ".join(guarantee(release)), self._soft),
+            (told.suppressed or "", self._soft),
+            (unmeasured(release) or "", self._soft),
+            ("How to read the tables", self._bold),
+            ("All numbers are noisy: noise was added to protect people. 'from' and 'to' are the "
+             "ends of 95% intervals: each holds the true count in at least 95 of 100 releases. "
+             "'about' is the best estimate, 'usually within' a guess of how far it is off.",
+             self._soft),
+            *((words, self._soft) for words in REMARKS.values()),
+            ("Tables in this workbook", self._bold),
+            *((title, None) for title in titles),
+        ]  # fmt: skip
+        for place, (text, form) in enumerate(row for row in rows if row[0]):
+            sheet.write_string(place, 0, text[:_LONGEST_TEXT], form)
+
+    def table(self, release: Release, title: str, table: CountTable) -> None:
+        """A sheet with a table: numbers as numbers, the total below."""
+        sheet = self._sheet(" & ".join(table.names))
+        sheet.write_string(0, 0, title[:_LONGEST_TEXT], self._bold)
+        names = len(table.names)
+        sheet.set_column(0, names - 1, 24)
+        sheet.set_column(names, names + 5, 14)
+        for column, heading in enumerate(headings(table)):
+            sheet.write_string(2, column, heading, self._bold)
+        found, total, form = table.answers, table.total, self._formats[table.by]
+        numbers = [*columns(table).values()]
+        row = 3
+        known = table.known
+        for place, remark in enumerate(table.reliability):
+            for column, labels in enumerate(table.labels):
+                shown = displayed(release.schema, table.names[column], labels[place])
+                sheet.write_string(row, column, shown[:_LONGEST_TEXT])
+            for column, name in enumerate(numbers, names):
+                if known[place]:
+                    self._number(sheet, row, column, float(getattr(found, name)[place]), form)
+            if not table.lower_only:
+                sheet.write_string(row, names + len(numbers), remark)
+            row += 1
+        sheet.write_string(row, 0, TOTAL, self._bold)
+        if table.by == "share":
+            sheet.write_number(row, names, 1, form)
+        elif (remark := reliability(total)[0]) != NOT_MEASURED:
+            for column, name in enumerate(numbers, names):
+                self._number(sheet, row, column, float(getattr(total, name)[0]), form)
+            if not table.lower_only:
+                sheet.write_string(row, names + len(numbers), remark)
+        for sentence in how_to_read(table, release.schema):
+            row += 1
+            sheet.write_string(row + 1, 0, sentence)
+        sheet.freeze_panes(3, 0)
+
+    def rows(self, name: str, rows: Any) -> None:
+        """A sheet with an Arrow table."""
+        sheet = self._sheet(name)
+        for column, field in enumerate(rows.column_names):
+            sheet.write_string(0, column, field, self._bold)
+            for row, value in enumerate(rows[field].slice(0, _MOST_ROWS).to_pylist(), 1):
+                if isinstance(value, int | float):
+                    sheet.write_number(row, column, value)
+                elif value is not None:
+                    sheet.write_string(row, column, str(value)[:_LONGEST_TEXT])
+
+    def _number(self, sheet: Any, row: int, column: int, value: float, form: Any) -> None:
+        if math.isfinite(value):
+            sheet.write_number(row, column, value, form)
+        else:
+            sheet.write_string(row, column, "not known")
+
+    def _sheet(self, name: str) -> Any:
+        """A new sheet; Excel wants short names, all different, without some characters."""
+        plain = _NOT_IN_NAMES.sub(" ", name).strip()[:_LONGEST_NAME] or "table"
+        found, number = plain, 2
+        while found.casefold() in self._names:
+            end = f" {number}"
+            found, number = plain[: _LONGEST_NAME - len(end)] + end, number + 1
+        self._names.add(found.casefold())
+        return self._book.add_worksheet(found)

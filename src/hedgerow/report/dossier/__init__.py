@@ -1,1 +1,0 @@
-"""The dossier: a release for data protection officers, and its deployment record."""

@@ -1,0 +1,317 @@
+"""Findings: where groups differ beyond noise, what stands out, in the schema's order and words."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import hedgerow as hr
+from hedgerow import sample
+from hedgerow.data import encode_rows
+from hedgerow.present.document import Histogram, Scale
+from hedgerow.present.findings import (
+    Difference,
+    _card,
+    _finding,
+    averages,
+    differences,
+    findings,
+    notable,
+)
+from hedgerow.present.html import fragment
+from hedgerow.present.report import page, report
+from hedgerow.present.values import bands_parts, labels_of
+from hedgerow.present.words import part_of
+from hedgerow.release import Release
+from hedgerow.verification import verify
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+FOLDERS = sorted(path.name for path in GOLDEN.iterdir() if path.is_dir() and path.name[0] != "_")
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    people, schema = sample.people(3000, seed=3), sample.schema()
+    return hr.publish(people, schema, hr.DiffGen(), epsilon=9, seed=7)
+
+
+def test_the_class_comes_first_and_noise_never(release: Release) -> None:
+    found = notable(release)
+    assert found[0].name == "readmitted" and 2 <= len(found) <= 4
+    nothing = hr.publish(sample.people(40, seed=3), sample.schema(), epsilon="0.01", seed=7)
+    assert notable(nothing) == [] and findings(nothing) == ()
+    assert "Findings" not in page(nothing)
+
+
+def test_findings_come_before_the_promise_and_have_intervals(release: Release) -> None:
+    text = page(release)
+    assert text.index('id="findings"') < text.index('id="promise"')
+    assert '<line class="err"' in text and "95% interval" in text
+
+
+def test_a_claim_is_made_only_where_intervals_allow_it(release: Release) -> None:
+    spread = notable(release)[0]
+    ends = {"low": np.array([80.0, 10.0]), "high": np.array([120.0, 30.0])}
+    clear: Any = replace(spread, counts=np.array([100.0, 20.0]), **ends)
+    assert "The most frequent is no: about 100 people" in card(release, clear)
+    ends["high"] = np.array([120.0, 90.0])
+    assert "the intervals do not tell" in card(release, replace(clear, **ends))
+
+
+def test_values_keep_the_order_of_the_schema(release: Release) -> None:
+    for spread in notable(release):
+        text = card(release, spread)
+        places = [text.find(f'scope="row">{label}<') for label in labels_of(spread)]
+        shown = [place for place in places if place >= 0]
+        assert shown == sorted(shown)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_commands_of_a_page_work_on_this_release(name: str) -> None:
+    release = Release.load(GOLDEN / name)
+    (asked,) = shlex.split(release.example)
+    items = release.schema.kind == "transactions"
+    assert len(release.count([asked.split(", ")] if items else asked)) == 1
+    text = page(GOLDEN / name)
+    assert f"hedgerow query release/ {release.example}" in text.replace("&#39;", "'")
+    for spread in notable(release)[:1]:
+        if spread.attribute is not None:
+            assert "hedgerow table release/" in text and len(release.table(spread.name))
+
+
+def test_attributes_that_it_says_nothing_about_are_named() -> None:
+    method = hr.DiffGen(specialisations=2)
+    release = hr.publish(sample.people(800, seed=3), sample.schema(), method, epsilon=1, seed=7)
+    assert release.unmeasured
+    text = page(release)
+    assert f"It says nothing about {', '.join(release.unmeasured)}." in text
+
+
+def test_a_release_that_cannot_be_relied_on_has_no_findings(release: Release) -> None:
+    broken = replace(release, guarantee=release.guarantee | {"epsilon": "1/9"})
+    assert "findings" not in [one.key for one in report(broken, verify(broken)).sections]
+
+
+def test_widths_of_bands_make_no_finding(release: Release) -> None:
+    """Even numbers in bands of all widths are even, and the median lies where it lies."""
+    (stay,) = [one for one in release.histograms() if one.name == "stay"]
+    assert len({*np.diff(stay.edges).tolist()}) > 1
+    text = card(release, stay)
+    assert "most frequent" not in text and "largest" not in text and "per unit" in text
+    widths = np.diff(stay.edges).astype(float)
+    even = replace(stay, counts=widths * 10, low=widths * 9, high=widths * 11)
+    (drawn,) = [one for one in bands_parts(even) if isinstance(one, Histogram)]
+    assert np.ptp(drawn.heights) < 1e-9 and len(drawn.heights) > 1  # all bars are equally tall
+
+
+def test_averages_have_intervals_that_hold(release: Release) -> None:
+    (table,) = averages(release)
+    rows = {row[0]: row[1:] for row in table.rows}  # type: ignore[union-attr]
+    assert set(rows) <= {"age", "admitted", "stay", "visits", "bmi"} and "age" in rows
+    ages = sample.people(3000, seed=3)["age"].to_numpy()
+    median, ends, mean, mean_ends = rows["age"]
+    for truth, interval in ((np.median(ages), ends), (ages.mean(), mean_ends)):
+        low, high = str(interval).replace("\u00a0", " ").split(" to ")
+        assert float(low) <= truth <= float(high)
+    assert 20 < float(str(median)) < 90 and 20 < float(str(mean)) < 90
+
+
+# Differences between groups.
+
+
+def card(release: Release, spread: Any) -> str:
+    return fragment([_card(release, spread)])
+
+
+def difference(shares: list[float], low: list[float], high: list[float], **more: Any) -> Difference:
+    names = {one.name: one for one in sample.schema().attributes}
+    return Difference(
+        outcome=sample.schema().target,  # type: ignore[arg-type]
+        value="yes", by=(names["home"],), groups=tuple((f"g{n}",) for n in range(len(shares))),
+        shares=np.array(shares), low=np.array(low), high=np.array(high), **more,
+    )  # fmt: skip
+
+
+def test_a_difference_in_one_plain_sentence() -> None:
+    found = difference([0.428, 0.2, 0.03], [0.40, 0.1, 0.02], [0.46, 0.3, 0.05], smaller=2)
+    assert found.sentence("people") == (
+        "readmitted is yes for 43% of people with home g0, ± 3; for 3% of those with home g2, ± 2."
+    )
+    text = fragment([_finding(found, "people", Scale(0.5, "%"))])
+    assert "Left out: 2 groups of fewer than 5% of people." in text
+    assert found.gap == pytest.approx(0.35)
+
+
+def test_what_is_written_after_plus_and_minus_holds_the_interval() -> None:
+    found = difference([0.125, 0.5], [0.119, 0.5], [0.1349, 0.5])
+    share = round(100 * 0.125)
+    assert share - found.reach(0) <= 11.9 and share + found.reach(0) >= 13.49
+    assert found.reach(1) == 1  # and never 0: that would be exact
+
+
+def test_the_class_by_groups_comes_first_and_only_where_intervals_tell() -> None:
+    release = hr.publish(sample.people(3000, seed=3), sample.schema(), epsilon=2, seed=7)
+    told, vain = differences(release)
+    assert told and all(one.gap > 0 for one in told)
+    assert [one.gap for one in told] == sorted((one.gap for one in told), reverse=True)
+    assert len(told) + len(vain) == len(release.schema.attributes)
+    text = fragment(findings(release))
+    assert text.index(f"<h3>{told[0].title}</h3>") < text.index("<h3>readmitted</h3>")
+    assert "do not show causes" in text and f"was seen in {vain[0]}" in text
+    noise = hr.publish(sample.people(60, seed=3), sample.schema(), epsilon="0.05", seed=7)
+    assert differences(noise)[0] == []
+
+
+@pytest.mark.parametrize("method", ["marginals", "diffgen", "diffmulti"])
+def test_no_estimate_lies_on_an_end_of_its_interval(method: str) -> None:
+    release: Any = hr.publish(sample.people(3000, seed=3), sample.schema(), method, epsilon=2)
+    for one in differences(release)[0]:
+        width = one.high - one.low
+        assert (one.shares >= one.low + width / 5).all()
+        assert (one.shares <= one.high - width / 5).all()
+
+
+def test_all_findings_are_on_one_scale() -> None:
+    release = hr.publish(sample.people(3000, seed=3), sample.schema(), epsilon=9, seed=7)
+    cards: Any = findings(release)[1]
+    scales = {
+        head for one in cards.cards for head in one.parts[0].heads if not isinstance(head, str)
+    }
+    assert len(cards.cards) > 2 and len(scales) == 1
+
+
+@pytest.mark.parametrize("method", ["marginals", "diffgen"])
+def test_intervals_of_shares_by_group_hold_the_truth(method: str) -> None:
+    """All at once with 95%: if so, 6 of 20 releases miss with a probability of 0.0003."""
+    rows, schema = sample.people(1500, seed=4), sample.schema()
+    codes, _ = encode_rows(rows, schema)
+    classes = np.array(rows["readmitted"].to_pylist())
+    missed, told = 0, 0
+    for seed in range(20):
+        release: Any = hr.publish(rows, schema, method, epsilon=2, seed=seed)
+        found, _ = differences(release)
+        told += len(found)
+        held = []
+        for one in found:
+            place = schema.attributes.index(one.by[0])
+            for (low, high), least, most in zip(spans_of(one), one.low, one.high, strict=True):
+                inside = classes[(codes[:, place] >= low) & (codes[:, place] < high)]
+                held.append(not len(inside) or least <= np.mean(inside == one.value) <= most)
+        missed += not all(held)
+    assert told >= 20 and missed < 6
+
+
+def spans_of(found: Difference) -> list[tuple[int, int]]:
+    """The codes of groups, by their words."""
+    (by,) = found.by
+    spans = [(low, high) for low in range(by.size) for high in range(low + 1, by.size + 1)]
+    known = {part_of(by, *span): span for span in spans}
+    return [known[label] for (label,) in found.groups]
+
+
+@pytest.mark.parametrize("classes", [2, 3, 9])
+def test_every_share_that_might_be_shown_has_its_part_of_the_error(
+    classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which groups and classes are looked at depends on noise, so the others pay as well."""
+    names = [f"c{n}" for n in range(classes)]
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        "age": {"type": "numeric", "low": 0, "high": 3},
+        "kind": {"type": "categorical", "values": names, "role": "class"}}})  # fmt: skip
+    rows = pa.table(
+        {"age": [n % 4 for n in range(900)], "kind": [names[n % classes] for n in range(900)]}
+    )
+    release = hr.publish(rows, schema, epsilon=9, seed=1)
+    levels: list[float] = []
+    own = hr.MarginalsRelease.count
+
+    def count(self: Any, queries: Any, level: float = 0.95) -> Any:
+        levels.append(level)
+        return own(self, queries, level)
+
+    monkeypatch.setattr(hr.MarginalsRelease, "count", count)
+    differences(release)
+    (level,) = {level for level in levels if level != 0.95}
+    runs = 4 * 5 / 2  # of four ages
+    assert (1 - level) * 2 * runs * {2: 1, 3: 3, 9: 9}[classes] == pytest.approx(0.05)
+
+
+def test_small_groups_make_no_finding() -> None:
+    """Of 40 people all are ill, of 2,960 a tenth; those few are left out, and counted."""
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        "place": {"type": "categorical", "values": ["north", "south", "isle"]},
+        "ill": {"type": "boolean", "role": "class"}}})  # fmt: skip
+    rows = [{"place": "isle", "ill": True}] * 40
+    rows += [{"place": ("north", "south")[n // 1000 % 2], "ill": n < 900} for n in range(2960)]
+    release = hr.publish(pa.Table.from_pylist(rows), schema, epsilon=50, seed=1)
+    ((found,), _) = differences(release)
+    assert found.groups == (("north",), ("south",)) and found.smaller == 1
+
+
+def test_heavy_tails_are_joined() -> None:
+    """Gains are 0 for nine in ten; the tenth part is one group, though it lies in many bands."""
+    random = np.random.default_rng(3)
+    gains = np.where(random.random(4000) < 0.9, 0, random.integers(1, 100_000, 4000))
+    rich = np.where(gains > 0, random.random(4000) < 0.7, random.random(4000) < 0.2)
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        "gain": {"type": "numeric", "low": 0, "high": 99_999},
+        "rich": {"type": "boolean", "role": "class"}}})  # fmt: skip
+    release = hr.publish(pa.table({"gain": gains, "rich": rich}), schema, epsilon=2, seed=1)
+    ((first, *_), _) = differences(release)
+    assert first.groups[0] == ("0",) and len(first.groups) == 2
+    assert first.sentence("people").startswith("rich is true for 7")
+
+
+def test_named_tables_are_found_without_a_class() -> None:
+    random = np.random.default_rng(3)
+    home = random.choice(["town", "land"], 3000)
+    ill = random.random(3000) < np.where(home == "town", 0.5, 0.1)
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "tables": ["home ill"],
+        "attributes": {"home": {"type": "categorical", "values": ["town", "land"]},
+        "ill": {"type": "boolean"}, "age": {"type": "numeric", "low": 0, "high": 9}}})  # fmt: skip
+    rows = pa.table({"home": home, "ill": ill, "age": random.integers(0, 10, 3000)})
+    release = hr.publish(rows, schema, epsilon=2, seed=1)
+    (found,), vain = differences(release)
+    assert found.named and vain == [] and found.title in ("home by ill", "ill by home")
+
+
+def test_a_rule_makes_no_impossible_finding() -> None:
+    """Nobody below 15 is at work: a share of exactly nothing, and no interval above it."""
+    random = np.random.default_rng(3)
+    age = random.integers(0, 60, 3000)
+    work = (age >= 15) & (random.random(3000) < 0.6)
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row",
+        "rules": ["age < 15 implies work = false"],
+        "attributes": {"age": {"type": "numeric", "low": 0, "high": 59},
+        "work": {"type": "boolean", "role": "class"}}})  # fmt: skip
+    release = hr.publish(pa.table({"age": age, "work": work}), schema, epsilon=1, seed=1)
+    ((found, *_), _) = differences(release)
+    young = [place for place, (_, high) in enumerate(spans_of(found)) if high <= 15]
+    assert young and found.value == "true"
+    assert all(found.shares[place] == found.high[place] == 0 for place in young)
+
+
+def test_pages_say_what_picking_the_largest_does_to_intervals(release: Release) -> None:
+    """Of many values, regions or itemsets the largest are shown: their level is no longer 95%."""
+    words = "were picked by their estimates"
+    many = {"type": "categorical", "values": [f"v{n}" for n in range(20)]}
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": {"place": many}})
+    rows = [{"place": f"v{n % 20}"} for n in range(2000)]
+    told = page(hr.publish(pa.Table.from_pylist(rows), schema, epsilon=9, seed=1))
+    assert f"Of many values, those that are listed {words}" in told and f"Those {words}" in told
+    few = {"place": many | {"values": ["v0", "v1"]}}
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": few})
+    rows = [{"place": f"v{n % 2}"} for n in range(2000)]
+    assert words not in page(hr.publish(pa.Table.from_pylist(rows), schema, epsilon=9, seed=1))
+    assert f"These regions {words}" not in page(GOLDEN / "diffmulti-tuned-1")  # all are shown
+    method = hr.DiffMulti(specialisations=20)
+    fine = hr.publish(sample.people(3000, seed=3), sample.schema(), method, epsilon=9, seed=7)
+    assert f"These regions {words}" in page(fine)
+    shop = Release.load(next(GOLDEN.glob("diffpart*")))
+    assert f"These itemsets {words}" in page(shop)

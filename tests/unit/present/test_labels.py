@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hedgerow as hr
+from hedgerow.present.words import part_of, rounded, rounded_share
+from hedgerow.schema import Numeric
+from hedgerow.schema.schema import displayed, other_of
+
+SCHEMA = hr.Schema.from_dict(
+    {
+        "name": "s",
+        "unit": "row",
+        "attributes": {
+            "race": {"type": "categorical", "values": ["A", "Other"], "missing": "other"},
+            "home": {"type": "categorical", "values": ["A", "B"], "outside": "other"},
+            "day": {"type": "numeric", "low": "2024-01-01", "high": "2024-12-31", "step": 7},
+            "bmi": {
+                "type": "numeric", "low": 14, "high": 48, "step": 0.5, "missing": "other",
+                "outside": "other",
+            },
+        },
+    }
+)  # fmt: skip
+
+
+def plain(text: str) -> str:
+    return text.replace("\u00a0", " ")
+
+
+def test_other_says_what_is_in_it_and_is_told_from_a_value_of_that_name() -> None:
+    race, home, day, bmi = SCHEMA.attributes
+    assert displayed(SCHEMA, "race", "Other") == "Other"
+    assert displayed(SCHEMA, "race", "other") == other_of(race) == "other (incl. missing)"
+    assert displayed(SCHEMA, "home", "other") == "other (incl. not listed)"
+    assert other_of(bmi) == "other (incl. missing and out of bounds)"
+    assert other_of(day) == "other" and displayed(SCHEMA, "unknown", "other") == "other"
+
+
+def test_parts_of_dates_and_decimals_in_words() -> None:
+    _, _, day, bmi = SCHEMA.attributes
+    assert plain(part_of(day, 0, 2)) == "2024-01-01 to 2024-01-14"
+    assert plain(part_of(day, 0, day.size)) == "2024-01-01 to 2024-12-31"
+    assert plain(part_of(bmi, 1, 2)) == "14.5 to under 15"
+    assert plain(part_of(bmi, 2, 70)) == "15 to 48 or other (incl. missing and out of bounds)"
+
+
+@given(low=st.integers(0, 40), width=st.integers(1, 9), step=st.integers(1, 6))
+def test_parts_of_whole_numbers_meet_without_a_gap(low: int, width: int, step: int) -> None:
+    age = Numeric(
+        "age", low=Fraction(3), high=Fraction(3 + 60 * step), step=Fraction(step), kind="integer"
+    )
+    first = plain(part_of(age, low, low + width)).split(" to ")
+    then = plain(part_of(age, low + width, low + width + 1)).split(" to ")
+    assert int(first[-1]) + 1 == int(then[0])
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**5), st.floats(0, 1))
+def test_rounding_never_narrows_an_interval(low: int, width: int, share: float) -> None:
+    about, ends = rounded(low + share * width, low, low + width)
+    least, most = (int(end.replace(",", "")) for end in plain(ends).split(" to "))
+    assert least <= low and low + width <= most
+    assert most - least <= 1.4 * width or width < 10
+    assert "." not in about  # nobody is counted in tenths
+    assert abs(float(about.replace(",", "")) - (low + share * width)) <= max(0.5, width / 20)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_rounding_never_narrows_a_share(low: float, more: float, part: float) -> None:
+    high = low + (1 - low) * more
+    about, ends = rounded_share(low + part * (high - low), low, high)
+    least, most = (float(end.rstrip("%")) / 100 for end in plain(ends).split(" to "))
+    assert least <= low + 1e-9 and high <= most + 1e-9 and about.endswith("%")
+
+
+@pytest.mark.parametrize("low", [0.0, 17.0])
+def test_without_an_upper_end_it_is_so_many_or_more(low: float) -> None:
+    assert rounded(30.0, low, math.inf)[1] == f"{low:.0f} or more"
+
+
+@pytest.mark.parametrize("value", [0.0, 0.4])
+def test_an_interval_that_noise_left_nothing_of_is_not_called_zero(value: float) -> None:
+    assert rounded(value, 0.0, 0.0) == ("0", "not known")
