@@ -37,7 +37,7 @@ def make_pages(folder: Path) -> list[Path]:
     """Pages about releases of the embedded sample by every method, and some with raw data."""
     import hedgerow as hr
     from hedgerow import sample
-    from hedgerow.evaluation.scorecard import judge
+    from hedgerow.evaluation.scorecard import evaluate as judge
     from hedgerow.present.report import page
 
     sample.write(folder, overwrite=True)

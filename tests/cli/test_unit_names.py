@@ -15,7 +15,7 @@ import pytest
 import hedgerow
 from hedgerow import sample
 from hedgerow.evaluation.compare import compared
-from hedgerow.evaluation.scorecard import judge
+from hedgerow.evaluation.scorecard import evaluate as judge
 from hedgerow.present.against import (
     classes_against,
     counts_against,
