@@ -16,6 +16,7 @@ from papers.pages import write_page, write_table
 
 __all__ = [
     "PAPERS",
+    "absent",
     "claims",
     "Figure",
     "Inputs",
@@ -45,6 +46,11 @@ def figures() -> list[Figure]:
 def title(paper: str) -> str:
     """The name of a paper in words."""
     return str(_module(paper).TITLE)
+
+
+def absent(paper: str) -> str:
+    """What of a paper cannot be run, and why; "" if all of it can."""
+    return str(getattr(_module(paper), "ABSENT", ""))
 
 
 def claims(paper: str) -> tuple[Claim, ...]:

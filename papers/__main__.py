@@ -130,7 +130,9 @@ def run(
         words += first + "".join(f"; {', '.join(made_at[one])} at {one}" for one in others)
         whole = len(mine) == len(papers.select(paper))
         page = out / f"{paper if whole else name}.md"
-        write_page(papers.title(paper), papers.claims(paper), mine, page, words)
+        write_page(
+            papers.title(paper), papers.claims(paper), mine, page, words, papers.absent(paper)
+        )
     if as_json:
         print_json({"out": str(out), "figures": [_facts(result) for result in results]})
         return

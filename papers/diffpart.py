@@ -47,6 +47,11 @@ from papers.figure import (
 __all__ = ["CLAIMS", "FIGURES", "TITLE"]
 
 TITLE = "DiffPart: publishing set-valued data via differential privacy (VLDB 2011)"
+ABSENT = (
+    "The paper's STM data (passengers of Montreal's transport) is not public. Its halves of figures"
+    " 3, 4a, 5, 7 and 8 are missing; figures 4b and 6, which have no other half, are run on"
+    " simulated stations."
+)
 
 BUDGETS = ("0.5", "0.75", "1", "1.25")
 QUERIES = 10_000  # in each of five sets

@@ -158,6 +158,7 @@ def write_page(
     results: Sequence[Result],
     path: Path,
     command: str,
+    absent: str = "",
 ) -> None:
     """Writes the page of a paper, with plots that lie beside it.
 
@@ -167,11 +168,11 @@ def write_page(
         results: Its figures.
         path: Where to write; plots are looked for in the same folder.
         command: The command that made it, and the commit.
+        absent: What of the paper cannot be run, and why.
     """
-    absent = [one for one in results if one.skipped]
-    parts = [f"# {title}", ""]
-    for reason in dict.fromkeys(one.skipped for one in absent):
-        names = ", ".join(one.figure.name for one in absent if one.skipped == reason)
+    parts = [f"# {title}", "", *([absent, ""] if absent else [])]
+    for reason in dict.fromkeys(one.skipped for one in results if one.skipped):
+        names = ", ".join(one.figure.name for one in results if one.skipped == reason)
         parts += [f"**Not run: {names}**, {reason}.", ""]
     parts += _table(claims, results)
     parts += [f"*Written by {command}. {NOT_PRIVATE}*", ""]

@@ -60,6 +60,11 @@ TITLE = (
     "Supermodular: a supermodularity-based differential privacy preserving algorithm for data"
     " anonymization (TKDE 2014)"
 )
+ABSENT = (
+    "The paper's table (Wal-Mart's item descriptions, more than 400,000 records, 30 attributes) is"
+    " not public, and the paper states no numbers. Rows drawn from UCI Adult stand in, with up to"
+    " 14 attributes: it has no more."
+)
 
 EIGHT, SIX, FOUR = 8, 6, 4  # attributes
 HULLS = 150  # records whose hulls are looked at
@@ -465,8 +470,7 @@ def _shares(quick: bool) -> Sequence[Point]:
 
 
 _DATA = (
-    " The table of the paper (Wal-Mart's item descriptions, more than 400,000 records, 30"
-    " attributes) is not public: records are drawn from UCI Adult. Hierarchies are the taxonomies"
+    " Hierarchies are the taxonomies"
     " of our schema, numbers are halved repeatedly; weights are 1 at the leaves. The root's"
     " sensitivity is 0 in the paper, where risks would be 0 too; here a record has a sensitivity of"
     f" at least {FLOOR}. The side table is 30,000 other rows, in the paper it is the private table."

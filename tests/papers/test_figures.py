@@ -280,6 +280,12 @@ def test_a_page_begins_with_its_claims_and_those_that_depend_on_trees(tmp_path):
     ]
 
 
+def test_what_cannot_be_run_stands_first(tmp_path):
+    pages.write_page("T", (), [], tmp_path / "p.md", "c", papers.absent("diffpart"))
+    assert (tmp_path / "p.md").read_text("utf-8").split("\n")[2].startswith("The paper's STM data")
+    assert papers.absent("diffgen") == ""
+
+
 def test_a_proof_needs_no_run():
     one = claim(proof="does not hold")
     assert one.verdict({}, "ours") == ("a proof", "does not hold")
