@@ -21,6 +21,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "precision = bits + 65 + 2 * trials.bit_length()",
     ): "Any precision is exact; with less, more bits are asked for more often.",
     (
+        "data/item_kernels.py",
+        "while gap < values.size // 3:",
+        "while gap < values.size // 2:",
+    ): "With other gaps, of which the last is 1, Shell's method sorts as well.",
+    (
         "methods/publisher.py",
         "MOST_POWER = 18  # of ten: no noisy number of rows is larger",
         "MOST_POWER = 19  # of ten: no noisy number of rows is larger",

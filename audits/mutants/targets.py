@@ -203,7 +203,7 @@ TARGETS: tuple[Target, ...] = (
         "counting/item_memory.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS
     ),
     _target("counting/people.py", slow=_unit("counting/streaming", "streamed")),
-    _target("data/people.py", *_unit("data", "locality"), SURVIVORS),
+    _target("data/people.py", *_unit("data", "person", "locality"), SURVIVORS),
     Target(
         path="data/item_kernels.py",
         tests=_unit("data", "transactions", "records_locality"),

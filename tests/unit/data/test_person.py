@@ -16,7 +16,7 @@ from hedgerow.counting.engine import Engine
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.data import read, read_transactions
-from hedgerow.data.people import cap_rows, person_ids, row_hash
+from hedgerow.data.people import WeightColumns, cap_rows, person_ids, row_hash
 from hedgerow.data.stream import RowStream
 from hedgerow.schema import Items, Schema
 
@@ -230,3 +230,18 @@ def test_the_hash_of_rows_is_splitmix64():
     found = row_hash([rows[:, 0], rows[:, 1]]).tolist()
     assert found == [mixed(row) for row in rows.tolist()]
     assert row_hash([np.zeros(1, np.uint8)]).tolist() == [0xE220A8397B1DCDAF]  # its first value
+
+
+def test_which_rows_of_a_person_stay_is_the_same_in_every_version():
+    columns = np.array([0, 5, 70_000]), np.array([0, 1, 1])
+    known = [12035550249420947055, 16247700015443706586, 3355845385723470124]
+    assert row_hash(columns).tolist() == known
+
+
+@pytest.mark.parametrize("rule, kept", [("drop", "kept"), ("error", "refused")])
+def test_rules_for_weights_of_peoples_own(rule, kept):
+    """Each looks at its record alone: what is missing, below or above."""
+    columns = WeightColumns(("minds",), low=0.0, high=3.0, missing=rule, outside=rule)
+    levels = columns.encode(pa.array(["1", None, "much", "-1", "4", "3"]), "minds")
+    odd = [False, True, True, True, True, False]
+    assert (getattr(levels, kept) ^ (rule == "drop")).tolist() == odd

@@ -152,3 +152,10 @@ def test_sizes_that_the_papers_take() -> None:
     sizes = {method: method(schedule="paper").plan(schema, 1) for method in list(DEFAULTS)[:3]}
     assert [plan.specialisations for plan in sizes.values()] == [1000, 10, 10]
     assert sizes[hr.DiffMulti].depth == 7 + 1  # the heights of all taxonomies, 7 for a number
+
+
+def test_releases_by_the_paper_say_what_was_done_to_counts() -> None:
+    rules = {hr.DiffMulti: "none", hr.DiffGen: "none", hr.CDiffGen: "averaging"}
+    for method, rule in rules.items():
+        assert method(schedule="paper").settings()["consistency"] == rule
+        assert method().settings().get("consistency") != "none"

@@ -329,3 +329,9 @@ def test_a_made_side_table_never_breaks_a_rule():
             pa.table({"pay": [1, 2]}), schema, hr.Supermodular(), "0.1", "1e-6", seed=seed
         )
         assert release.method == "supermodular"
+
+
+def test_other_settings_are_compared_from_a_hundredth_to_a_hundredfold():
+    points = published(METHODS["threshold"]).frontier["points"]
+    compared = [point["risk_threshold"] / 0.2 for point in points]
+    assert compared == pytest.approx([0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100])

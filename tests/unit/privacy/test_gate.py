@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import LeakError
+from hedgerow.privacy import gate
 from hedgerow.privacy.budget import UnitBudget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.gate import Gate
@@ -66,6 +68,18 @@ def test_every_level_subtracts_one_step_more(epsilon: Fraction, bits: int) -> No
         assert threshold == step
         assert float(used) <= rate  # rounded down, never up
         assert math.isclose(float(used), rate, rel_tol=1e-9)
+
+
+def test_a_step_is_never_below_its_logarithm() -> None:
+    """By rounding up a logarithm that is itself rounded up; by a hair less, some step is short."""
+    exact = Decimal(2).ln(Context(prec=40))
+    assert 0 < Decimal(gate._LN2.numerator) / gate._LN2.denominator - exact < Decimal("1e-6")
+    for bits in (1, 3, 9, 40):
+        for epsilon in (Fraction(1, 1000), Fraction(1), Fraction(7, 3)):
+            made = Gate.of(epsilon, bits)
+            assert made.step * Decimal(made.rate.numerator) >= (
+                bits * exact * made.rate.denominator
+            )
 
 
 def tail(rate: float, m: int) -> float:
