@@ -21,6 +21,7 @@ from hedgerow.methods.clusters import (
     cluster_schema,
     find_centroids,
     label_rows,
+    publish_clusters,
     run,
 )
 from hedgerow.privacy.budget import Budget
@@ -279,3 +280,13 @@ def test_a_cluster_that_noise_could_have_filled_stays_where_it_was():
         found = run(Table(schema, np.zeros((9, 2), np.uint16)), 1, 1, Budget.of(1), Exact())
         assert (found.points[0].tolist() == [0, 1]) == moved
         assert told == [1 / 128]
+
+
+def test_a_class_with_a_column_of_another_name_gives_way_to_the_cluster():
+    told = SCHEMA.to_dict()
+    told["attributes"]["ill"]["column"] = "ILLNESS"
+    rows = crowds().rename_columns(["age", "job", "ILLNESS"])
+    centroids, release = publish_clusters(rows, Schema.from_dict(told), epsilon=20, seed=1)
+    assert len(centroids.points) == 2 and release.schema.classes == ("1", "2")
+    ages = sorted(float(point["age"]) for point in centroids.describe())
+    assert ages[0] < 25 and ages[1] > 75
