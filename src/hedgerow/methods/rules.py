@@ -36,7 +36,7 @@ REST_EDGES = (0, 1, 4, 15)
 
 _LARGEST_CORE = 14
 _NOISE_SHARE = 0.04  # of all records, which the noise of a single item's support may make up
-_CORE_SHARE = 0.25  # of the support of an item of the core, which that noise may make up
+_CORE_SHARE = 0.3  # of the support of an item of the core, which that noise may make up
 _WHOLE_NOISE_SHARE = 0.02
 _SUPPORT_UNITS = (300_000, 830_000)  # of a million, at least and at most
 _STAND_OUT = 20  # records for each item, times epsilon
@@ -158,8 +158,8 @@ def core_size(items: int, records: int, epsilon: float, supports: Ints | None = 
     """How many items to count set by set, given what the cells may cost a record.
 
     The support of one item of the core is the sum of half of all cells. Its noise should stay
-    below four percent of the records and below a quarter of the item's own support, which the fit of
-    the cells takes out. A whole universe, which has no other supports, has two percent.
+    below four percent of the records and below 30% of the item's own support, which their fit
+    takes out. For a whole universe, which has no other supports, it is two percent of the records.
 
     Args:
         items: The number of items in the universe.

@@ -136,18 +136,19 @@ def show_transactions(release: TransactionsRelease, view: View) -> None:
     say(f"{release.schema.name}: {holds}")
     for line in words.guarantee(release):
         say(line)
-    say()
     those = release.schema.unit_names[1]
     if tree:
         headings = ["items, or groups of them", those]
     else:
         headings = [f"{those} that hold", "about", "from", "to (95% interval)"]
-    print_table(
-        headings,
-        [[text_of(row[0]), *(_number(value) for value in row[1:])] for row in rows],
-        set(range(1, len(headings))),
-    )
-    if not tree:
+    if rows:
+        say()
+        print_table(
+            headings,
+            [[text_of(row[0]), *(_number(value) for value in row[1:])] for row in rows],
+            set(range(1, len(headings))),
+        )
+    if rows and not tree:
         say("(--top N for more; itemsets.txt lists the published counts themselves)")
     if plot is not None:
         say(f"\nDrew the most frequent itemsets to {plot}.")
