@@ -307,7 +307,7 @@ def write_folder(
             fresh.mkdir()
             usual = fresh.stat().st_mode
             fresh.chmod(0o700)  # nobody else sees what is not finished, or is not private
-            if _fill(contents, manifest, fresh)["guarantee"]["private"]:
+            if _fill(contents, manifest, fresh)["guarantee"].get("private"):
                 fresh.chmod(usual)
             _swap(fresh, target, target.parent / f".{target.name}.old-{mark}")
         except BaseException:  # an interrupt too leaves nothing behind
