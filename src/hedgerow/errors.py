@@ -48,8 +48,8 @@ class HedgerowError(Exception):
         self, message: str, hint: str | None = None, places: Iterable[tuple[str, ...]] = ()
     ) -> None:
         self.places = tuple(dict.fromkeys(places))
-        self.message = _shown(message)
-        self.hint = None if hint is None else _shown(hint)
+        self.message = _escape(message)
+        self.hint = None if hint is None else _escape(hint)
         super().__init__(self.message if hint is None else f"{self.message}\n  {self.hint}")
 
     def __reduce__(self) -> tuple[type[HedgerowError], tuple[object, ...]]:
@@ -57,7 +57,7 @@ class HedgerowError(Exception):
         return type(self), (self.message, self.hint, self.places)
 
 
-def _shown(text: str) -> str:
+def _escape(text: str) -> str:
     """The text with control characters written out, but for line breaks."""
     return _OBEYED.sub(lambda found: repr(found[0])[1:-1], text)
 

@@ -49,7 +49,7 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool, data
     from datetime import date
 
     from hedgerow.cli.files import write_text
-    from hedgerow.draft.answers import interview_of, signed_schema
+    from hedgerow.draft.answers import interview_of, sign_schema
     from hedgerow.draft.words import PUBLIC
     from hedgerow.schema import Schema
 
@@ -65,7 +65,7 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool, data
     except (KeyboardInterrupt, EOFError) as stop:
         note(f"\nYour answers are in {kept} (NOT PRIVATE). The same command goes on from there.")
         raise stop if isinstance(stop, KeyboardInterrupt) else KeyboardInterrupt from None
-    text = signed_schema(interview, answers, date.today(), out)
+    text = sign_schema(interview, answers, date.today(), out)
     write_text(out, text, overwrite, private="\ndraft: true\n" in text)
     kept.unlink(missing_ok=True)
     say(f"Wrote {out}.")
@@ -106,7 +106,7 @@ def _ask(interview: Interview, answers: dict[str, str], kept: Path, out: Path) -
         typer.echo("> ", nl=False, err=True)  # stdout may lead elsewhere
         reply = input().strip()
         if reply == "?":
-            note(f"{_explained(interview, question, kind)}\n")
+            note(f"{_explain(interview, question, kind)}\n")
         elif reply.casefold() == "back":
             # what followed from the answer before is asked again if it still follows
             for one in reversed(asked[: asked.index(question)]):
@@ -152,7 +152,7 @@ def _kind_before(asked: list[Question], question: Question) -> Question | None:
     return before if _is_kind(before) else None
 
 
-def _explained(interview: Interview, question: Question, kind: Question | None) -> str:
+def _explain(interview: Interview, question: Question, kind: Question | None) -> str:
     """What a person should know to answer, with all answers that there are."""
     from hedgerow.draft.words import HOW_TO_DROP
 

@@ -196,7 +196,7 @@ def method_of(name: str | None, schema: Schema, given: Mapping[str, Any]) -> Pub
             option = f"--{'no-' if value is False else ''}{key.replace('_', '-')}"
             others = [
                 other
-                for other, (method, settings) in _loaded().items()
+                for other, (method, settings) in _load_methods().items()
                 if key in settings and method.data == METHODS[name].data
             ]
             option = settings_of(kind_of(others[0]))[key].option if others else option
@@ -213,7 +213,7 @@ def method_of(name: str | None, schema: Schema, given: Mapping[str, Any]) -> Pub
     return method
 
 
-def _loaded() -> dict[str, tuple[Any, dict[str, Setting]]]:
+def _load_methods() -> dict[str, tuple[Any, dict[str, Setting]]]:
     """All methods that can be loaded; a package that is broken is refused when it is named."""
     found = {}
     for name in METHODS:
@@ -260,7 +260,7 @@ def method_options() -> list[MethodOption]:
     )
     by_name: dict[str, dict[str, list[str]]] = {}
     first: dict[str, Setting] = {}
-    loaded = _loaded()
+    loaded = _load_methods()
     for method, (_, settings) in loaded.items():
         for name, setting in settings.items():
             first.setdefault(name, setting)
@@ -273,7 +273,7 @@ def method_options() -> list[MethodOption]:
 
 
 @cache
-def _parsed() -> list[Any]:
+def _parse_options() -> list[Any]:
     """The options for the parser, as it makes them of a command that has nothing else."""
 
     def command(**given: Any) -> None:
@@ -296,7 +296,7 @@ class MethodCommand(Command):
         """The command's own options, and those of methods."""
         own = super().get_params(ctx)
         names = {parameter.name for parameter in own}
-        return [*own[:-1], *(one for one in _parsed() if one.name not in names), *own[-1:]]
+        return [*own[:-1], *(one for one in _parse_options() if one.name not in names), *own[-1:]]
 
     def invoke(self, ctx: Any) -> Any:
         """Takes these options aside, and runs the command."""

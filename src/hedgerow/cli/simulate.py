@@ -190,7 +190,7 @@ def show_plan_by_accuracy(trials: Trials, targets: list[str]) -> None:
         say(f"{other.setting} {needs if other.epsilon else 'does not reach all of them'}.")
     for cap in caps:
         lowest = f"{cap['epsilon']:g}"
-        words = f"an epsilon of {lowest} would be as accurate as {_tried(best)} is here"
+        words = f"an epsilon of {lowest} would be as accurate as {_largest_epsilon(best)} is here"
         words = words if best.epsilon is None else f"epsilon would be {lowest}"
         say(f"With max_rows: {cap['max_rows']} {words}.")
     trials.close(_about(best, trials.rows))
@@ -250,7 +250,7 @@ def _at_best(one: TargetResult) -> str:
     return f"not reached: within {one.target.format_error(error)} at {epsilon}"
 
 
-def _tried(best: AccuracyPlan) -> str:
+def _largest_epsilon(best: AccuracyPlan) -> str:
     """The largest epsilon that was tried."""
     return max((e for one in best.targets for e in one.errors), key=float)
 
@@ -263,7 +263,7 @@ def _caps(schema: Schema, best: AccuracyPlan, delta: str) -> list[dict[str, floa
     if schema.person is None or float(delta) > 0:
         return []
     most = schema.person.max_rows
-    each = float(best.epsilon or _tried(best)) / most
+    each = float(best.epsilon or _largest_epsilon(best)) / most
     return [
         {"max_rows": cap, "epsilon": each * cap}
         for cap in sorted({1, 2, 3, 5, most, 2 * most})

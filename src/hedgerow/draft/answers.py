@@ -34,7 +34,6 @@ from hedgerow.draft.questions import (
     Values,
     accept,
     accept_choice,
-    asked_together,
     join,
     kind_of,
     next_question,
@@ -45,6 +44,7 @@ from hedgerow.draft.questions import (
     reason,
     remark,
     split,
+    split_family,
 )
 from hedgerow.errors import DataError, SchemaError, UsageError
 from hedgerow.schema.items import DEFAULT_FAN_OUT
@@ -67,7 +67,7 @@ def settle(sketch: Sketch, answers: Answers) -> list[Settled]:
     said = {one.key: answers.get(one.key, one.default) for one in questions(sketch, answers)}
     found: dict[str, Settled] = {}
     for family in families(published_columns(sketch, answers)):
-        for group in asked_together(family, answers):
+        for group in split_family(family, answers):
             keys = _column_settings(group[0], said)
             found |= {column.name: replace(keys, name=column.name) for column in group}
     person = said.get("person")
@@ -191,7 +191,7 @@ def _all(sketch: ItemSketch, answers: Answers) -> Iterator[Question]:
     if not _tree(reply):
         yield Question(
             key="groups", text=words.ITEM_GROUPS, why=words.WHY_ITEM_GROUPS,
-            default=_grouping(_listed(reply, items)),
+            default=_grouping(_list_items(reply, items)),
         )  # fmt: skip
     yield Question(
         key="max_items", text=words.MAX_ITEMS, why=words.WHY_MAX_ITEMS,
@@ -244,12 +244,12 @@ def accept_item(sketch: ItemSketch, question: Question, reply: str) -> str:
     return text
 
 
-def answered_items(sketch: ItemSketch, answers: Answers, today: datetime.date) -> str:
+def write_items(sketch: ItemSketch, answers: Answers, today: datetime.date) -> str:
     r"""The text of the schema file that answers make; a draft until somebody has signed it.
 
     Example:
         >>> sketch = ItemSketch(title="clicks", labels=["1", "2", "4"], what="clicks.dat")
-        >>> text = answered_items(sketch, {"universe": "1 to 9"}, datetime.date(2026, 1, 31))
+        >>> text = write_items(sketch, {"universe": "1 to 9"}, datetime.date(2026, 1, 31))
         >>> print(text[text.index("\nitems:") + 1:], end="")
         items:
           universe: {range: [1, 9]}
@@ -267,7 +267,7 @@ def answered_items(sketch: ItemSketch, answers: Answers, today: datetime.date) -
     lines += [] if sketch.column is None else [f"  column: {sketch.column}"]
     separator = _separator(sketch, answers)
     lines += [] if separator == " " else [f"  separator: {json.dumps(separator)}"]
-    lines += _grouped(sketch, said)
+    lines += _write_groups(sketch, said)
     lines += [f"  {key}: {said[key]}" for key in ("foreign", "empty")]
     if said["max_items"].casefold() != "all":
         lines.append(f"  max_items: {said['max_items']}")
@@ -296,7 +296,7 @@ def _tree(reply: str) -> bool:
     return bool(_FILE.fullmatch(reply)) and not reply.casefold().endswith(".txt")
 
 
-def _listed(reply: str, items: Sequence[str]) -> Sequence[str]:
+def _list_items(reply: str, items: Sequence[str]) -> Sequence[str]:
     """The items of a reply that lists them."""
     if reply == _SEEN:
         return items
@@ -307,7 +307,7 @@ def _number(reply: str, items: Sequence[str]) -> int:
     """How many items a reply says there are; of a file nobody knows, so it is many."""
     if ends := _RANGE.fullmatch(reply):
         return max(1, int(ends[2]) - int(ends[1]) + 1)
-    return len(_listed(reply, items)) or _LONG
+    return len(_list_items(reply, items)) or _LONG
 
 
 def _grouping(items: Sequence[str]) -> str:
@@ -333,12 +333,12 @@ def _check_universe(text: str) -> None:
         raise UsageError(f"{wrong[0][:1].upper()}{wrong[0][1:]}.", hint=hint)
 
 
-def _grouped(sketch: ItemSketch, said: Mapping[str, str]) -> list[str]:
+def _write_groups(sketch: ItemSketch, said: Mapping[str, str]) -> list[str]:
     """The lines about the universe and its tree."""
     reply = said["universe"]
     if _tree(reply):
         return [f"  taxonomy: {json.dumps(reply, ensure_ascii=False)}"]
-    items = _listed(reply, sketch.items(_separator(sketch, said)))
+    items = _list_items(reply, sketch.items(_separator(sketch, said)))
     prefix = _PREFIX.fullmatch(said["groups"])
     if prefix and items:
         groups: dict[str, list[str]] = {}
@@ -390,19 +390,19 @@ def interview_of(sketch: Sketch | ItemSketch) -> Interview:
             questions=partial(item_questions, sketch),
             accept=partial(accept_item, sketch),
             remark=remark,
-            text=partial(answered_items, sketch),
+            text=partial(write_items, sketch),
         )
     return Interview(
         names=[column.name for column in sketch.columns],
         questions=partial(questions, sketch),
         accept=partial(accept, sketch),
         remark=remark,
-        text=partial(answered_schema, sketch),
+        text=partial(write_schema, sketch),
         rare={column.name: column.guess.rare for column in sketch.columns},
     )
 
 
-def signed_schema(interview: Interview, answers: Answers, today: datetime.date, path: Path) -> str:
+def sign_schema(interview: Interview, answers: Answers, today: datetime.date, path: Path) -> str:
     """The text of the schema file that answers make, with the fingerprint of what was signed.
 
     Nobody can have looked at all of a schema that cannot be read yet, because a file with a
@@ -427,7 +427,7 @@ def signed_schema(interview: Interview, answers: Answers, today: datetime.date, 
     return text if found.is_draft else signed
 
 
-def answered_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> str:
+def write_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> str:
     """The text of the schema file that answers make.
 
     It is marked as a draft, which `publish` refuses, until all questions are answered and a person
@@ -442,7 +442,7 @@ def answered_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> s
         >>> import pyarrow as pa
         >>> from hedgerow.draft.draft import sketch_table
         >>> sketch = sketch_table(pa.table({"age": [17, 40], "ill": ["yes", "no"]}))
-        >>> text = answered_schema(sketch, {"unit": "no"}, datetime.date(2026, 1, 31))
+        >>> text = write_schema(sketch, {"unit": "no"}, datetime.date(2026, 1, 31))
         >>> print(text[text.index("name:"):], end="")
         name: table
         unit: row

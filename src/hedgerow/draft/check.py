@@ -50,7 +50,7 @@ class OwnValues:
         ...     kind="integer")
         >>> seen = OwnValues(Schema("x", (number,), unit="row"), [number])
         >>> seen.add(Encoded(columns=[np.arange(40)], rows=40, people=None, report=Report()))
-        >>> [attribute.name for attribute in seen.found()]
+        >>> [attribute.name for attribute in seen.attributes()]
         ['number']
     """
 
@@ -68,7 +68,7 @@ class OwnValues:
         for held, codes in zip(self._held, batch.columns, strict=True):
             held.add(codes, who)
 
-    def found(self) -> list[Attribute]:
+    def attributes(self) -> list[Attribute]:
         """The attributes that nearly identify people."""
         return [held.attribute for held in self._held if held.tells_apart()]
 
@@ -83,7 +83,7 @@ class OwnValues:
             "it nearly identifies people, and a release can say little about it. If it names or "
             "numbers people, write `role: identifier`, or `role: person` with `max_rows` if a "
             f"person can have several rows. Otherwise {_coarser(attribute)}."
-            for attribute in self.found()
+            for attribute in self.attributes()
         ]
 
 
@@ -236,7 +236,7 @@ class RareValues:
         >>> rare = RareValues(Schema.from_dict({"name": "x", "attributes": columns}).attributes)
         >>> codes = np.array([0] * 12 + [1])
         >>> rare.add(Encoded(columns=[codes], rows=13, people=None, report=Report()))
-        >>> rare.found()
+        >>> rare.values()
         {'ward': ['b']}
     """
 
@@ -262,7 +262,7 @@ class RareValues:
                 who[code].add(person)
                 enough[code] = len(who[code]) >= _FEWEST
 
-    def found(self) -> dict[str, list[str]]:
+    def values(self) -> dict[str, list[str]]:
         """The values by attribute; `other` is no value of a taxonomy."""
         rare = {}
         for _, attribute, who in self._held:
@@ -363,7 +363,7 @@ class UnusedValues:
         >>> columns = {"ward": {"type": "categorical", "values": ["a", "b", "c"]}}
         >>> unused = UnusedValues(Schema.from_dict({"name": "x", "attributes": columns}).attributes)
         >>> unused.add([np.array([0, 0, 2])])
-        >>> unused.found()
+        >>> unused.values()
         {'ward': ['b']}
     """
 
@@ -379,7 +379,7 @@ class UnusedValues:
         for place, _, seen in self._held:
             seen[columns[place]] = True
 
-    def found(self) -> dict[str, list[str]]:
+    def values(self) -> dict[str, list[str]]:
         """The values that nobody has, by attribute; `other` is no value of a taxonomy."""
         unused = {}
         for _, attribute, seen in self._held:
@@ -399,7 +399,7 @@ class UnusedValues:
             what: How messages call the data.
         """
         told = []
-        for name, gone in self.found().items():
+        for name, gone in self.values().items():
             shown = ", ".join(map(repr, gone[:_TOLD])) + (", ..." if len(gone) > _TOLD else "")
             told.append(
                 f"{what}, column {name!r}: NOT PRIVATE: no row has {len(gone)} of its values: "
@@ -456,7 +456,7 @@ def check_rows(
         warnings.warn(sentence, DataWarning, stacklevel=2)
     stream.finish(report)
     what = stream.source.what
-    few = rare.found()
+    few = rare.values()
     told = rare_warnings(few, what)
     for sentence in (*own.warnings(what), *told, *again.warnings(), *never.warnings(what)):
         warnings.warn(sentence, DataWarning, stacklevel=2)

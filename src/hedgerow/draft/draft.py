@@ -297,12 +297,12 @@ def entry(
           # Two.
           sex: {type: categorical, values: ["f", "m"]}
     """
-    lines = [f"  # {line}" for line in wrapped(comment)]
+    lines = [f"  # {line}" for line in wrap(comment)]
     if name in RESERVED and "type" in settings:
         settings = {**settings, "column": name}
         name = f"{name}_value"
     inside = [f"{key}: {value}" for key, value in settings.items()]
-    quoted = [_quoted(label) for label in labels]
+    quoted = [_quote(label) for label in labels]
     if len(", ".join(quoted)) <= _SHORT and not recode:
         listed = [f"values: [{', '.join(quoted)}]"] if quoted else []
         return [*lines, f"  {key_of(name)}: {{{', '.join([*inside, *listed])}}}"]
@@ -313,7 +313,7 @@ def entry(
         lines.extend(f"      - {label}" for label in quoted)
     if recode:
         lines.append("    recode:")
-        lines.extend(f"      {_quoted(rule)}: {_quoted(leaf)}" for rule, leaf in recode.items())
+        lines.extend(f"      {_quote(rule)}: {_quote(leaf)}" for rule, leaf in recode.items())
     return lines
 
 
@@ -322,18 +322,18 @@ def head_lines(title: str, unit: str, reviewer: str, today: datetime.date) -> li
     lines = [f"name: {title}", f"unit: {unit}", *([] if reviewer else ["draft: true"])]
     lines.append("began_as_draft: true")
     if reviewer:
-        lines += ["metadata:", f"  reviewer: {_quoted(reviewer)}"]
+        lines += ["metadata:", f"  reviewer: {_quote(reviewer)}"]
         lines.append(f"  reviewed: {today.isoformat()}")
     return lines
 
 
 def file_lines(written: Layout) -> list[str]:
     """The lines that say how the file is written, if that is unusual."""
-    told = [f"  {key}: {_quoted(value)}" for key, value in written.describe().items()]
+    told = [f"  {key}: {_quote(value)}" for key, value in written.describe().items()]
     return ["file:", *told] if told else []
 
 
-def wrapped(comment: str) -> list[str]:
+def wrap(comment: str) -> list[str]:
     """The lines of a comment; what is to be copied (`...` or {...}) stays in one of them."""
     whole = re.sub(r"`.*?`|\{.*?\}", lambda found: found[0].replace(" ", "\0"), comment)
     return [line.replace("\0", " ") for line in textwrap.wrap(whole, _WIDTH)]
@@ -343,10 +343,10 @@ def key_of(text: str) -> str:
     """A YAML key, in quotes if YAML might take it for something else."""
     if _PLAIN.fullmatch(text) and text.casefold() not in _WORDS:
         return text
-    return _quoted(text)
+    return _quote(text)
 
 
-def _quoted(text: str | int) -> str:
+def _quote(text: str | int) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -82,13 +82,13 @@ _LONGEST = {"icd-9-cm": 6, "icd-10-cm": 8}  # characters; other numbers have mor
 _FEW = 8  # different values that must be names, where the column's name says nothing
 
 
-def ordered(labels: Sequence[str]) -> list[str] | None:
+def sort_bands(labels: Sequence[str]) -> list[str] | None:
     """Bands in the order of their numbers, others after them; None if these are not bands.
 
     Example:
-        >>> ordered(["65+", "[0-10)", "unknown", "[10-65)"])
+        >>> sort_bands(["65+", "[0-10)", "unknown", "[10-65)"])
         ['[0-10)', '[10-65)', '65+', 'unknown']
-        >>> ordered([">30", "NO", "<30"]), ordered(["a-b", "3"])
+        >>> sort_bands([">30", "NO", "<30"]), sort_bands(["a-b", "3"])
         (['<30', '>30', 'NO'], None)
     """
     found = {label: _band(label) for label in labels}
@@ -222,13 +222,13 @@ def notation(texts: Sequence[str]) -> tuple[dict[str, str], bool] | None:
     return None
 
 
-def known_list(name: str, labels: Sequence[str]) -> str | None:
+def find_list(name: str, labels: Sequence[str]) -> str | None:
     """The list that comes with hedgerow to which values belong, by name and values.
 
     Example:
-        >>> known_list("diag_1", ["250.83", "276", "V57"]), known_list("home", ["CA", "TX", "NY"])
+        >>> find_list("diag_1", ["250.83", "276", "V57"]), find_list("home", ["CA", "TX", "NY"])
         ('icd-9-cm', None)
-        >>> known_list("state", ["CA", "TX", "NY"]), known_list("x", ["CA", "TX"])
+        >>> find_list("state", ["CA", "TX", "NY"]), find_list("x", ["CA", "TX"])
         ('us-states', None)
     """
     letters = [label for label in labels if not label[:1].isdigit()]
@@ -374,7 +374,7 @@ def guess_column(name: str, parts: Sequence[Any]) -> Guess:
         recode = dict(sorted(known, key=lambda pair: (places[pair[1]], pair[0])))
         unwritten = any(rows < FEWEST for _, rows in written.values())
         found = replace(found, recode=recode, partial=found.partial or unwritten)
-    found = _cased(found)
+    found = _ignore_case(found)
     if (found.partial or infinite) and found.published:
         settings = dict(found.settings or {})
         if settings["type"] == "categorical":
@@ -391,7 +391,7 @@ def guess_column(name: str, parts: Sequence[Any]) -> Guess:
     return found
 
 
-def _cased(found: Guess) -> Guess:
+def _ignore_case(found: Guess) -> Guess:
     """The same; if rare values differ from labels in case alone, which then does not matter."""
     folded = {label.casefold() for label in found.labels}
     known = {*found.labels, *found.recode}
@@ -466,13 +466,13 @@ def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) 
         kept = {rule: leaf for rule, leaf in recode.items() if rule not in values.rare}
         found = _categorical(pair, rules, _SPELLINGS if kept else "", kept)
         return replace(found, partial=len(kept) < len(recode), rare=values.rare)
-    if (known := known_list(name, labels)) is not None:
+    if (known := find_list(name, labels)) is not None:
         settings = {"type": "categorical", "taxonomy": known, "outside": "other", **rules}
         return Guess(settings=settings, comment=f"Its values are those of the list {known}.")
     if not pa.types.is_string(present.type) or len(labels) < 2:
         return None
     if (written := notation(labels)) is not None:
-        return _noted(name, present, rules, *written)
+        return _guess_notation(name, present, rules, *written)
     if formats := date_formats(labels):
         days = pc.strptime(present, format=formats[0], unit="s").cast(pa.date32())
         told = "" if len(formats) == 1 else _EITHER.format(first=formats[0], second=formats[1])
@@ -492,7 +492,7 @@ def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]
             return replace(found, settings=settings, comment=told, partial=True)
     people = find_people(name, present, values.distinct)
     if people is not None:
-        way = _written(present) if people.rank == 0 else ""
+        way = _advise(present) if people.rank == 0 else ""
         return Guess(people=people, comment=f"{way} {people.comment(chosen=False)}".strip())
     doubtful = is_doubtful(name, present, values.distinct)
     few = len(values.common) <= _VALUES
@@ -509,19 +509,19 @@ def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]
         return replace(found, labels=shown, partial=partial, rare=values.rare)
     if not few or values.covered < _COVERED:
         many = len(values.distinct) > _VALUES
-        way = _written(present) or (_TOO_MANY if many else _RARE.format(fewest=FEWEST))
+        way = _advise(present) or (_TOO_MANY if many else _RARE.format(fewest=FEWEST))
         told = f"{way} {ASK_ABOUT_DROPPED}" if doubtful else way
         return Guess(comment=told, rare=values.rare)
     if any(label_fault(label) is not None for label in labels):
         return Guess(comment="Some value holds a line break or another unseen character.")
     labels, recode = spellings(labels)
-    found_order = ordered(labels) or code_order(labels) or labels
+    found_order = sort_bands(labels) or code_order(labels) or labels
     told = f"{_SPELLINGS if recode else ''} {values.left_out}".strip()
     found = _categorical(found_order, rules, told, recode)
     return replace(found, partial=partial, rare=values.rare)
 
 
-def _noted(
+def _guess_notation(
     name: str, present: Any, rules: Mapping[str, str], signs: Mapping[str, str], certain: bool
 ) -> Guess | None:
     """Numbers whose notation is declared with them."""
@@ -551,7 +551,7 @@ def _categorical(
     return Guess(settings=settings, labels=labels, recode=recode or {}, comment=comment)
 
 
-def _written(present: Any) -> str:
+def _advise(present: Any) -> str:
     """What to do about texts if most of them are numbers or dates, however they are written."""
     if not pa.types.is_string(present.type):
         return ""

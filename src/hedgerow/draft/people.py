@@ -31,7 +31,7 @@ def once_each(name: str, parts: Sequence[Any], people: Any) -> list[Any]:
         >>> sorted(part.to_pylist())
         ['a', 'b']
     """
-    array = _joined(name, parts)
+    array = _join(name, parts)
     table = pa.table(
         {"value": array, "who": people, "row": pa.array(range(len(array)), pa.int64())}
     )
@@ -41,7 +41,7 @@ def once_each(name: str, parts: Sequence[Any], people: Any) -> list[Any]:
 
 def texts_of(name: str, parts: Sequence[Any]) -> Any:
     """The values of a column as texts, for comparison alone; null for what is missing."""
-    array = _joined(name, parts)
+    array = _join(name, parts)
     texts = array if pa.types.is_string(array.type) else array.cast(pa.string())
     trimmed = pc.utf8_trim_whitespace(texts)
     words = pa.array(sorted(MISSING_WORDS), pa.string())
@@ -64,7 +64,7 @@ def tidy(name: str, parts: Sequence[Any]) -> tuple[Any, dict[str, tuple[str, int
         >>> tidy("ill", [pa.array(["1.0", "0.0", "NA", "1.0"])])[1]
         {'1.0': ('1', 2), '0.0': ('0', 1)}
     """
-    array = _joined(name, parts)
+    array = _join(name, parts)
     if pa.types.is_floating(array.type):
         finite = pc.is_finite(array)
         array = pc.if_else(finite, array.cast(pa.float64()), pa.scalar(None, pa.float64()))
@@ -89,7 +89,7 @@ def tidy(name: str, parts: Sequence[Any]) -> tuple[Any, dict[str, tuple[str, int
     return pc.if_else(pc.equal(written, "None"), written, texts), {}
 
 
-def _joined(name: str, parts: Sequence[Any]) -> Any:
+def _join(name: str, parts: Sequence[Any]) -> Any:
     """One array of all parts, of a plain type."""
     plain = []
     for part in parts:

@@ -178,7 +178,7 @@ def read_values(reply: str) -> Values:
     return Values(labels=labels)
 
 
-def revised(reply: str, default: str) -> str:
+def revise(reply: str, default: str) -> str:
     """A reply about values in full, if it only says what changes in the proposal.
 
     Args:
@@ -186,7 +186,7 @@ def revised(reply: str, default: str) -> str:
         default: The proposal. Its own values that begin with a sign are no changes.
 
     Example:
-        >>> revised("+c, -a", "a, b"), revised("+2 = ward", "1 = home"), revised("-1, 1", "-1, 0")
+        >>> revise("+c, -a", "a, b"), revise("+2 = ward", "1 = home"), revise("-1, 1", "-1, 0")
         ('b, c', '1 = home, 2 = ward', '-1, 1')
     """
     known, parts = split(default), split(reply)
@@ -240,12 +240,12 @@ def complete_groups(reply: str, values: Sequence[str]) -> str:
     return "; ".join(f"{name}: {join(below)}" for name, below in told.items() if below)
 
 
-def left_out(reply: str, seen: Sequence[str]) -> list[str]:
+def omissions(reply: str, seen: Sequence[str]) -> list[str]:
     """Values of the data that a reply about values does not name; none if it names a taxonomy.
 
     Example:
-        >>> left_out("a, b", ["a", "c"]), left_out("1 = home", ["1"]), left_out("countries", ["FR"])
-        (['c'], [], [])
+        >>> omissions("a, b", ["a", "c"]), omissions("1 = home", ["1"])
+        (['c'], [])
     """
     said = read_values(reply)
     if said.taxonomy:
@@ -355,7 +355,7 @@ def accept(sketch: Sketch, question: Question, reply: str) -> str:
     if part == "format":
         _try_format(sketch, question, text)
     if part == "values":
-        text = revised(text, question.default)
+        text = revise(text, question.default)
         read_values(text)
     if part == "groups" and text != "none":
         return complete_groups(text, question.listed)
@@ -374,7 +374,7 @@ def remark(question: Question, answer: str) -> str:
     """
     if not question.key.startswith("values of "):
         return ""
-    gone = left_out(answer, question.listed)
+    gone = omissions(answer, question.listed)
     told = join(gone[:_TOLD]) + (", ..." if len(gone) > _TOLD else "")
     return words.LEFT_OUT.format(values=told) if gone else ""
 
@@ -432,7 +432,7 @@ def questions(sketch: Sketch, answers: Answers) -> list[Question]:
                 key=_together(family), text=words.together(names), why=words.WHY_TOGETHER,
                 default="yes", choices=("yes", "no"), columns=names, from_data=True,
             ))  # fmt: skip
-        for group in asked_together(family, answers):
+        for group in split_family(family, answers):
             found += _about(group, answers, len(published))
     return [*found, _sign_off(found, answers)]
 
@@ -461,7 +461,7 @@ def _whole(sketch: Sketch, answers: Answers) -> Iterator[Question]:
             default="none" if target is None else target.name, choices=(*able, "none"),
             from_data=True,
         )  # fmt: skip
-    dropped = _dropped(sketch, answers)
+    dropped = _propose_dropping(sketch, answers)
     notes = {one.name: reason(one) for one in sketch.columns if one.name in dropped}
     yield Question(
         key="drop", text=words.DROP, why=words.WHY_DROP, default=join(dropped) or "none",
@@ -479,7 +479,7 @@ def _whole(sketch: Sketch, answers: Answers) -> Iterator[Question]:
     )  # fmt: skip
 
 
-def _dropped(sketch: Sketch, answers: Answers) -> list[str]:
+def _propose_dropping(sketch: Sketch, answers: Answers) -> list[str]:
     """The columns that are proposed to be dropped; one among columns that are alike stays."""
     used = {answers.get("person"), answers.get("class")}
     alike = {one.name for group in families(sketch.columns) if len(group) > 1 for one in group}
@@ -502,7 +502,7 @@ def reason(column: Column) -> str:
 def published_columns(sketch: Sketch, answers: Answers) -> list[Column]:
     """The columns that are published, and the class among them."""
     names = [column.name for column in sketch.columns]
-    default = _dropped(sketch, answers)
+    default = _propose_dropping(sketch, answers)
     gone = set(read_names(answers["drop"], [], names) if "drop" in answers else default)
     person, target = sketch.role("person"), sketch.role("class")
     if answers.get("unit", "yes") == "yes":  # until it is answered, whom it seems to be
@@ -521,7 +521,7 @@ def _together(family: list[Column]) -> str:
     return f"together of {family[0].name}"
 
 
-def asked_together(family: list[Column], answers: Answers) -> list[list[Column]]:
+def split_family(family: list[Column], answers: Answers) -> list[list[Column]]:
     """Columns that are alike, in groups for which each question is asked once."""
     if answers.get(_together(family)) == "no":
         return [[column] for column in family]

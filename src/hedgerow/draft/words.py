@@ -130,11 +130,11 @@ WHY_SIGN = (
 )
 
 
-def told(names: Sequence[str]) -> str:
+def name_columns(names: Sequence[str]) -> str:
     """Columns by name, as the beginning of a question.
 
     Example:
-        >>> told(["a"]), told(list("abcdef"))
+        >>> name_columns(["a"]), name_columns(list("abcdef"))
         ('a', '6 columns alike (a, b, c, d, ...)')
     """
     if len(names) == 1:
@@ -145,23 +145,23 @@ def told(names: Sequence[str]) -> str:
 
 def together(names: Sequence[str]) -> str:
     """Asks whether columns are asked about at once."""
-    return f"{told(names)}: ask about them at once?"
+    return f"{name_columns(names)}: ask about them at once?"
 
 
 def kind(names: Sequence[str]) -> str:
     """Asks what a column is."""
-    return f"{told(names)}: what {'is it' if len(names) == 1 else 'are they'}?"
+    return f"{name_columns(names)}: what {'is it' if len(names) == 1 else 'are they'}?"
 
 
 def bounds(names: Sequence[str], dates: bool) -> str:
     """Asks for bounds."""
     between = "days" if dates else "numbers"
-    return f"{told(names)}: between which {between}, by public knowledge?"
+    return f"{name_columns(names)}: between which {between}, by public knowledge?"
 
 
 def values(names: Sequence[str]) -> str:
     """Asks for values."""
-    return f"{told(names)}: which values can there be, by public knowledge?"
+    return f"{name_columns(names)}: which values can there be, by public knowledge?"
 
 
 def sign(proposed: int) -> str:

@@ -146,7 +146,7 @@ def create(path: Path) -> None:
             f"the ledger {path} cannot be begun: {error.strerror or 'the system refused'}",
             hint="Name a file in a folder that is there and that you may write to.",
         ) from None
-    with _connected(path) as file:
+    with _connect(path) as file:
         file.execute("BEGIN IMMEDIATE")
         _build(file)
         file.execute(f"PRAGMA application_id = {_MARK}")
@@ -166,7 +166,7 @@ def transaction(path: Path, *, writes: bool, keep: bool = True) -> Iterator[sqli
         ReleaseError: If the file is missing, locked, damaged, no ledger, or cannot be written.
     """
     _refuse_strange(path)
-    with _connected(path) as file:
+    with _connect(path) as file:
         file.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
         if file.execute("PRAGMA user_version").fetchone() == (1,):
             file.execute("ROLLBACK")
@@ -177,7 +177,7 @@ def transaction(path: Path, *, writes: bool, keep: bool = True) -> Iterator[sqli
         file.execute("COMMIT" if keep else "ROLLBACK")
 
 
-def damaged(path: Path, what: str) -> ReleaseError:
+def damage(path: Path, what: str) -> ReleaseError:
     """The error for a ledger that must not be relied on."""
     return ReleaseError(
         f"{path} cannot be relied on as a ledger: {what}",
@@ -220,7 +220,7 @@ def _refuse_strange(path: Path) -> None:
 
 
 @contextmanager
-def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+def _connect(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         # mode=rw never makes a file: a wrong name must not begin a new ledger
         with closing(
@@ -281,9 +281,9 @@ def _check(path: Path, file: sqlite3.Connection, expected: int, layout: str) -> 
             f"{path} was made by a later hedgerow", hint="Install a newer hedgerow to use it."
         )
     if file.execute("PRAGMA integrity_check").fetchone() != ("ok",):
-        raise damaged(path, "the file is damaged")
+        raise damage(path, "the file is damaged")
     if _layout(file) != _layout_of(layout):
-        raise damaged(path, "its tables are not those that hedgerow makes")
+        raise damage(path, "its tables are not those that hedgerow makes")
     # Numbers follow each other and are never given twice, so a gap is an entry that was lost.
     for table in ("entries", "history") if expected > 1 else ("entries",):
         number, last, given = file.execute(
@@ -291,7 +291,7 @@ def _check(path: Path, file: sqlite3.Connection, expected: int, layout: str) -> 
             f"sqlite_sequence WHERE name = '{table}'), 0) FROM {table}"
         ).fetchone()
         if not number == last == given:
-            raise damaged(path, f"{table} are missing" if table == "entries" else "history is cut")
+            raise damage(path, f"{table} are missing" if table == "entries" else "history is cut")
 
 
 def _statements() -> list[str]:
@@ -347,7 +347,7 @@ def _in_words(path: Path, error: sqlite3.Error) -> ReleaseError:
     if code in _HINTS:
         what, hint = _HINTS[code]
         return ReleaseError(f"the ledger {path} cannot be used: {what}", hint=hint)
-    return damaged(path, "it cannot be read or written as one")
+    return damage(path, "it cannot be read or written as one")
 
 
 # What a budget ledger says: data sets, their releases, and what was changed by hand.
@@ -478,7 +478,7 @@ def read_accounts(path: Path, file: Any) -> dict[str, Account]:
         if isinstance(text, str) and _AMOUNT.fullmatch(text):
             with suppress(ZeroDivisionError):
                 return Fraction(text)
-        raise damaged(path, "an amount in it is not a number")
+        raise damage(path, "an amount in it is not a number")
 
     history: dict[str, list[Change]] = {}
     notes: dict[int, dict[str, Any]] = {}
@@ -529,7 +529,7 @@ def read_accounts(path: Path, file: Any) -> dict[str, Account]:
             history=tuple(changes),
         )
     if entries or history:
-        raise damaged(path, "a release belongs to no data set")
+        raise damage(path, "a release belongs to no data set")
     return accounts
 
 

@@ -133,7 +133,7 @@ class Booking:
             if state == "reserved":
                 self._move(file, "booked")
             elif state != "booked":
-                raise book_file.damaged(self.path, "this run was closed before it ended")
+                raise book_file.damage(self.path, "this run was closed before it ended")
             self._move(file, "drawn")
 
     def mark_published(self, place: str | os.PathLike[str]) -> None:
@@ -154,7 +154,7 @@ class Booking:
                     (words, digest, self.number),
                 )
             elif state != "published":
-                raise book_file.damaged(self.path, f"this release is {state} there")
+                raise book_file.damage(self.path, f"this release is {state} there")
             mark_replaced(file, self.number, words, digest)
         self._let_go()
 
@@ -188,7 +188,7 @@ class Booking:
             "SELECT state FROM entries WHERE number = ? AND booked = ?", (self.number, self.booked)
         ).fetchone()
         if found is None:
-            raise book_file.damaged(self.path, "it does not know this release any more")
+            raise book_file.damage(self.path, "it does not know this release any more")
         return str(found[0])
 
     def _move(self, file: Any, state: str) -> None:
@@ -364,7 +364,7 @@ class BudgetLedger(Suggestions):
                 )
                 hold = Hold.take(self._alive(number))
                 if hold is None:
-                    raise book_file.damaged(
+                    raise book_file.damage(
                         self.path, "a run is going on that it knows nothing of, as an older copy"
                     )
                 left = account.left[0] - budget.epsilon, account.left[1] - budget.delta

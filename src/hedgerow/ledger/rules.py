@@ -28,7 +28,7 @@ def name_of(name: str) -> tuple[str, str]:
     Names that a person would take for the same are the same: spaces and capitals do not count.
     """
     shown = " ".join(unicodedata.normalize("NFC", name).split())
-    if not shown or _hidden(shown) or len(shown) > _LONGEST_NAME:
+    if not shown or _has_hidden(shown) or len(shown) > _LONGEST_NAME:
         raise UsageError(
             "a data set needs a name of ordinary letters.", hint="Write --dataset clinic, say."
         )
@@ -43,7 +43,7 @@ def check_text(what: str, text: str) -> str:
         'a power cut'
     """
     shown = " ".join(unicodedata.normalize("NFC", text).split())
-    if not shown or _hidden(shown) or len(shown) > _LONGEST_TEXT:
+    if not shown or _has_hidden(shown) or len(shown) > _LONGEST_TEXT:
         raise UsageError(
             f"the {what} must be a text of 1 to {_LONGEST_TEXT} ordinary letters.",
             hint="Write it so that others understand it years from now.",
@@ -51,7 +51,7 @@ def check_text(what: str, text: str) -> str:
     return shown
 
 
-def _hidden(text: str) -> bool:
+def _has_hidden(text: str) -> bool:
     return any(unicodedata.category(letter).startswith("C") for letter in text)
 
 

@@ -14,7 +14,7 @@ from hedgerow.release import Release
 from hedgerow.release.plots import PALE, frame_of
 from hedgerow.release.tabulate import CountTable
 from hedgerow.schema import Schema
-from hedgerow.schema.schema import displayed
+from hedgerow.schema.schema import display_label
 
 TOTAL = "total"
 NOTHING = (
@@ -56,7 +56,7 @@ def lines(table: CountTable, schema: Schema) -> list[list[str]]:
     told: Callable[[float], str] = "{:.1%}".format if table.by == "share" else number
     rows = [
         [
-            *(displayed(schema, *one) for one in zip(table.names, labels, strict=True)),
+            *(display_label(schema, *one) for one in zip(table.names, labels, strict=True)),
             *(told(float(one[place])) if known else "-" for one in numbers),
             *([] if table.lower_only else [remark]),
         ]

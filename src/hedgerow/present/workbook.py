@@ -15,7 +15,7 @@ from hedgerow.present.tables import REMARKS, TOTAL, columns, headings, how_to_re
 from hedgerow.present.words import guarantee, unmeasured
 from hedgerow.release import MarginalsRelease, Release
 from hedgerow.release.tabulate import CountTable
-from hedgerow.schema.schema import displayed
+from hedgerow.schema.schema import display_label
 
 _NOT_IN_NAMES = re.compile(r"[\[\]:*?/\\']")
 _LONGEST_NAME = 31
@@ -131,7 +131,7 @@ class _Book:
         known = table.known
         for place, remark in enumerate(table.reliability):
             for column, labels in enumerate(table.labels):
-                shown = displayed(release.schema, table.names[column], labels[place])
+                shown = display_label(release.schema, table.names[column], labels[place])
                 sheet.write_string(row, column, shown[:_LONGEST_TEXT])
             for column, name in enumerate(numbers, names):
                 if known[place]:

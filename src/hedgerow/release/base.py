@@ -50,7 +50,7 @@ from hedgerow.release.tabulate import (
     tabulated,
 )
 from hedgerow.schema import Numeric, Query, Schema
-from hedgerow.schema.schema import displayed
+from hedgerow.schema.schema import display_label
 from hedgerow.store.frames import Frame, Framed, as_kind
 from hedgerow.suggestions import RELEASE, answer_mistakes, as_text
 
@@ -336,7 +336,7 @@ class Release(Framed):
         """
         table = self.table(*attributes, **options)
         title = f"{self.schema.name}: {' by '.join(table.names)}"
-        return draw_table(table, title, partial(displayed, self.schema), ax)
+        return draw_table(table, title, partial(display_label, self.schema), ax)
 
     def histograms(self) -> tuple[Spread, ...]:
         """How many records have each value of each attribute, or each item."""

@@ -157,13 +157,13 @@ def people(rows: int = 8000, seed: int = 1) -> pa.Table:
         {
             "patient": [f"P{number:06d}" for number in draw.permutation(rows)],
             "age": age,
-            "sex": _forgotten(draw, sex, 0.01),
+            "sex": _forget(draw, sex, 0.01),
             "home": home.tolist(),
-            "occupation": _forgotten(draw, job, 0.02),
+            "occupation": _forget(draw, job, 0.02),
             "admitted": [first + datetime.timedelta(days=int(n)) for n in day],
             "stay": stay,
             "visits": visits,
-            "bmi": _forgotten(draw, np.round(bmi, 1), 0.05),
+            "bmi": _forget(draw, np.round(bmi, 1), 0.05),
             "smoker": smoker,
             "alone": alone,
             "readmitted": np.where(readmitted, "yes", "no").tolist(),
@@ -256,7 +256,7 @@ def _leaves_and_parents(name: str) -> list[tuple[str, str]]:
     ]
 
 
-def _forgotten(draw: np.random.Generator, values: NDArray[Any], share: float) -> list[Any]:
+def _forget(draw: np.random.Generator, values: NDArray[Any], share: float) -> list[Any]:
     """The values as a list, with some of them left out."""
     gone = draw.random(len(values)) < share
     return [None if lost else value for value, lost in zip(values.tolist(), gone, strict=True)]

@@ -431,7 +431,7 @@ def read_number(text: str) -> tuple[Fraction, Kind] | None:
 # Attributes as a schema file describes them: the way back from `build`.
 
 
-def described(attribute: Attribute) -> dict[str, Any]:
+def describe(attribute: Attribute) -> dict[str, Any]:
     """The keys of a schema file that say what the attribute is, every default spelt out."""
     rules: dict[str, Any] = {"missing": attribute.missing, "outside": attribute.outside}
     if attribute.split == "never":
@@ -445,7 +445,7 @@ def described(attribute: Attribute) -> dict[str, Any]:
         bands = attribute.bands
         rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside
         starts = tuple(bands.low + bands.step * code for code in attribute.edges[1:])
-        told = described(replace(bands, common=starts))
+        told = describe(replace(bands, common=starts))
         return told | {"bands": told.pop("common")} | rules
     if isinstance(attribute, Numeric):
 

@@ -36,7 +36,7 @@ from hedgerow.schema.lint import (
     items_faults,
     label_fault,
     layout_faults,
-    merged,
+    merge_alike,
     raise_faults,
     range_fault,
 )
@@ -339,7 +339,7 @@ def _tree(
         own = Shared(column.taxonomy, file, source.folder)
         named = read_tree(own, root, source.shared, found)
     elif column.values is not None:
-        leaves = [leaf for text in _listed(column, source, found) for leaf in text]
+        leaves = [leaf for text in _read_values(column, source, found) for leaf in text]
         label = DEFAULT_ROOT if root is None else root
         named = Tree(file, Branch(label, source.line("values"), leaves))
     elif paths:
@@ -389,7 +389,7 @@ def _without_repeats(
     return [path for path in paths if len(path[0]) > 1 or path[0][0] not in known]
 
 
-def _listed(column: CategoricalModel, source: Source, found: Report) -> list[list[Branch]]:
+def _read_values(column: CategoricalModel, source: Source, found: Report) -> list[list[Branch]]:
     node = column.values
     items = node.items if isinstance(node, ListNode) else []
     texts = [item for item in items if isinstance(item, Text)]
@@ -406,7 +406,7 @@ def _check_values(
     if column.values is None or column.taxonomy is None:
         return
     known = set(taxonomy.leaves)
-    listed = [leaf for leaves in _listed(column, source, found) for leaf in leaves]
+    listed = [leaf for leaves in _read_values(column, source, found) for leaf in leaves]
     for leaf in [leaf for leaf in listed if leaf.label not in known][:_SHOWN]:
         what = f"the value {leaf.label!r} is no leaf of the taxonomy"
         hint = "Add it to the taxonomy, or remove it from values."
@@ -479,7 +479,7 @@ class _Builder:
                 source.fault(what, f"Remove {key}.", key)
             items = build_items(model.items, source.below("items", subject="items"))
             self._name_and_unit(model, model.items.person)
-            return self._reviewed(Schema(items=items, **common))
+            return self._finish(Schema(items=items, **common))
         attributes: list[Attribute] = []
         targets: list[Categorical] = []
         identifiers: list[str] = []
@@ -536,9 +536,9 @@ class _Builder:
         raise_faults(source.report.faults)
         if tables or rules:
             schema = replace(schema, tables=tuple(tables), rules=tuple(rules))
-        return self._reviewed(schema)
+        return self._finish(schema)
 
-    def _reviewed(self, schema: Schema) -> Schema:
+    def _finish(self, schema: Schema) -> Schema:
         """The schema with its warnings; a draft if it is a file and not what was signed off."""
         about = schema.metadata
         if self.source.file is not None and schema.changed_since_signed:
@@ -548,7 +548,7 @@ class _Builder:
             hint += "now, sign it again: `hedgerow sign schema.yaml --name ...`."
             self.source.warn(what, hint, "metadata", "signed")
             schema = replace(schema, is_draft=True, metadata=about.unsigned)
-        return replace(schema, warnings=tuple(map(str, merged(self.source.report.warnings))))
+        return replace(schema, warnings=tuple(map(str, merge_alike(self.source.report.warnings))))
 
     def _without(self, document: Any, error: ValidationError) -> SchemaModel:
         """The rest of a document with faults, so that those of the rest are told with them."""

@@ -206,11 +206,11 @@ def no_logic(name: str) -> str | None:
     return "There is no 'not' and no 'or': list what is to count, or ask several queries."
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     r"""A name or label as a query may hold it, in quotes if it needs them.
 
     Example:
-        >>> print(quoted("Female"), quoted(">50K"), quoted('say "x"'))
+        >>> print(quote("Female"), quote(">50K"), quote('say "x"'))
         Female ">50K" "say \"x\""
     """
     if _BARE.fullmatch(text):
@@ -390,11 +390,11 @@ _RANGE = re.compile(r"(-?[\d.]+)\s*(?:-|–|to|\.\.)\s*(-?[\d.]+)")  # as people
 _LISTED = 12  # more names than this would bury the message
 
 
-def merged(intervals: Iterable[tuple[float, float]]) -> Intervals:
+def merge(intervals: Iterable[tuple[float, float]]) -> Intervals:
     """The same codes as disjoint intervals in increasing order that do not touch.
 
     Example:
-        >>> merged([(4, 6), (0, 1), (1, 2), (5, 7)])
+        >>> merge([(4, 6), (0, 1), (1, 2), (5, 7)])
         ((0, 2), (4, 7))
     """
     found: list[tuple[float, float]] = []
@@ -427,10 +427,10 @@ def suggest(wrong: str, known: Sequence[str], these: str) -> str:
     folded: dict[str, str] = {}
     for name in known:
         folded.setdefault(name.casefold(), name)
-    close = [quoted(folded[name]) for name in get_close_matches(wrong.casefold(), folded, 3)]
+    close = [quote(folded[name]) for name in get_close_matches(wrong.casefold(), folded, 3)]
     words = [f"Did you mean {' or '.join(close)}?"] if close else []
     if len(known) <= _LISTED:
-        words.append(f"{these} are {', '.join(map(quoted, known))}.")
+        words.append(f"{these} are {', '.join(map(quote, known))}.")
     elif not close:
         words.append(f"{these} stand in the schema, which is part of the release (manifest.json).")
     return " ".join(words)
@@ -448,7 +448,7 @@ class Labels:
         Raises:
             Misread: If a label is unknown, or an interval is asked for.
         """
-        return merged(self._span(item) for item in items)
+        return merge(self._span(item) for item in items)
 
     def words(self, intervals: Intervals) -> str:
         """The condition in canonical words: as few labels as can be, largest groups first."""
@@ -460,8 +460,8 @@ class Labels:
                 if reach is None:
                     raise _unsayable(self.attribute)
                 low = reach[0]
-                labels.append(quoted(reach[1]))
-        name = quoted(self.attribute.name)
+                labels.append(quote(reach[1]))
+        name = quote(self.attribute.name)
         if len(labels) > 1:
             return f"{name} in {{{', '.join(labels)}}}"
         ((low, high),) = intervals
@@ -549,7 +549,7 @@ class Labels:
     @property
     def _example(self) -> str:
         some = self.attribute.taxonomy.leaves[:2]
-        return f"{quoted(self.attribute.name)} in {{{', '.join(map(quoted, some))}}}"
+        return f"{quote(self.attribute.name)} in {{{', '.join(map(quote, some))}}}"
 
 
 @dataclass(frozen=True)
@@ -574,7 +574,7 @@ class Numbers:
         Raises:
             Misread: If something is no number, holds no value or lies outside the bounds.
         """
-        return merged(self._interval(item) for item in items)
+        return merge(self._interval(item) for item in items)
 
     def words(self, intervals: Intervals) -> str:
         """The condition in canonical words."""
@@ -582,7 +582,7 @@ class Numbers:
         items = [self._span_words(low, min(high, grid)) for low, high in intervals if low < grid]
         if intervals[-1][1] > grid:
             items.append(OTHER)
-        name = quoted(self.attribute.name)
+        name = quote(self.attribute.name)
         if len(items) > 1:
             return f"{name} in {{{', '.join(items)}}}"
         return f"{name} {'in' if items[0][0] == '[' else '='} {items[0]}"
@@ -683,7 +683,7 @@ class Numbers:
             hint = f"Write {wanted}, from {self._shown(0)} to {self._bound(self.attribute.high)}"
             hint += f", or {OTHER}." if self.attribute.has_other else "."
             if ends := _RANGE.fullmatch(word.text):
-                hint = f"Write {quoted(self.attribute.name)} in [{ends[1]}, {ends[2]}]."
+                hint = f"Write {quote(self.attribute.name)} in [{ends[1]}, {ends[2]}]."
             raise Misread(
                 f"{self.attribute.name!r} needs {wanted}, which {word.text!r} is not",
                 hint,

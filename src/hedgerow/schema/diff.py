@@ -43,12 +43,12 @@ def schema_diff(old: Schema, new: Schema) -> list[tuple[str, str]]:
     ]
     for what in ("table", "rule"):
         lists = before.get(f"{what}s", []), after.get(f"{what}s", [])
-        found += [("schema", line) for line in _listed(what, *lists)]
+        found += [("schema", line) for line in _list(what, *lists)]
     told, tells = before.get("metadata", {}), after.get("metadata", {})
     for key in _keys(told, tells):
         found += [("metadata", sentence) for sentence in _value(key, told.get(key), tells.get(key))]
     if old.items is not None and new.items is not None:
-        found += [("items", line) for line in _keyed(before["items"], after["items"])]
+        found += [("items", line) for line in _by_key(before["items"], after["items"])]
         trees = old.items.taxonomy, new.items.taxonomy
         return found + [("items", line) for line in _trees(*trees)]
     if old.kind != new.kind:
@@ -66,7 +66,7 @@ def schema_diff(old: Schema, new: Schema) -> list[tuple[str, str]]:
     olds = {column.name: column for column in old.columns}
     news = {column.name: column for column in new.columns}
     for name in both:
-        found += [(name, line) for line in _keyed(first[name], second[name])]
+        found += [(name, line) for line in _by_key(first[name], second[name])]
         one, other = olds.get(name), news.get(name)
         if isinstance(one, Categorical) and isinstance(other, Categorical) and one.bands is None:
             found += [(name, line) for line in _trees(one.taxonomy, other.taxonomy)]
@@ -77,7 +77,7 @@ def _keys(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     return [*before, *(key for key in after if key not in before)]
 
 
-def _keyed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+def _by_key(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     lines = []
     for key in _keys(before, after):
         if key == "recode":
@@ -90,14 +90,14 @@ def _keyed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 def _value(key: str, before: Any, after: Any) -> list[str]:
     if before == after:
         return []
-    return [f"{key} is {_shown(after)}, and was {_shown(before)}"]
+    return [f"{key} is {_show(after)}, and was {_show(before)}"]
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     return "not given" if value is None else repr(value)
 
 
-def _listed(what: str, before: Sequence[Any], after: Sequence[Any]) -> list[str]:
+def _list(what: str, before: Sequence[Any], after: Sequence[Any]) -> list[str]:
     """What is different between two lists of tables or of rules."""
     first, second = (
         [one if isinstance(one, str) else f"{' '.join(one['attributes'])} (weight {one['weight']})"

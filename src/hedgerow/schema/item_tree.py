@@ -54,7 +54,7 @@ class ItemTree:
         parent, first, number = [-1], [], []
         for node in order:
             kids = below[node[0]] if len(node) == 1 else node
-            groups = _grouped(kids)
+            groups = _group(kids)
             first.append(len(order))
             number.append(len(groups))
             parent.extend([len(first) - 1] * len(groups))
@@ -97,7 +97,7 @@ class ItemTree:
         return np.arange(self.first_child[node], self.first_child[node] + self.children[node])
 
 
-def _grouped(kids: tuple[int, ...]) -> list[tuple[int, ...]]:
+def _group(kids: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Children as they are, or neighbours in groups of about equal size where they are too many."""
     if len(kids) <= MOST_CHILDREN:
         return [(kid,) for kid in kids]

@@ -119,7 +119,7 @@ class Items:
     def taxonomy(self) -> Taxonomy:
         """The tree over exactly these items, in their order; no node has a single child."""
         if not isinstance(self.universe, Taxonomy):
-            return grouped(self.labels, self.fan_out)
+            return group(self.labels, self.fan_out)
         tree = self.universe
         if self.dummy is None:
             return tree
@@ -204,13 +204,13 @@ class Items:
         return named | rules
 
 
-def grouped(labels: tuple[str, ...], fan_out: int) -> Taxonomy:
+def group(labels: tuple[str, ...], fan_out: int) -> Taxonomy:
     """A context-free tree: neighbours are grouped level by level, up to one root.
 
     The last group of a level may be smaller, and disappears if it would have a single member.
 
     Example:
-        >>> tree = grouped(("a", "b", "c", "d", "e"), 2)
+        >>> tree = group(("a", "b", "c", "d", "e"), 2)
         >>> tree.nested()
         {'a .. d': {'a .. b': ['a', 'b'], 'c .. d': ['c', 'd']}, 'e': None}
     """

@@ -107,12 +107,12 @@ class Report:
             ]
 
 
-def merged(warnings: Sequence[Fault]) -> list[Fault]:
+def merge_alike(warnings: Sequence[Fault]) -> list[Fault]:
     """Warnings with one line for three or more that differ only in the names they quote.
 
     Example:
         >>> many = [Fault(f"attribute {n!r}: it is flat", "Add groups.") for n in "abcd"]
-        >>> [str(warning) for warning in merged(many)]
+        >>> [str(warning) for warning in merge_alike(many)]
         ["attribute 'a': it is flat (and 3 more: attribute 'b', attribute 'c', ...). Add groups."]
     """
     alike: dict[tuple[str, str], list[Fault]] = {}

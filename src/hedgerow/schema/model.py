@@ -473,13 +473,13 @@ def _explain(
         if key == "separator":
             return "items cannot be separated by this", 'Write " ", ",", ";", "|" or "\\t".'
         if key in ("decimal", "thousands"):
-            signs = " or ".join(f'"{sign}"' for sign in _allowed(kind, key))
-            return f"{key} is {_shown(value)}", f"Write {signs}, with the quotes."
+            signs = " or ".join(f'"{sign}"' for sign in _choices_of(kind, key))
+            return f"{key} is {_quote(value)}", f"Write {signs}, with the quotes."
         if key == "role":
-            return f"role is {_shown(value)}", _choose(value, _ROLES)
+            return f"role is {_quote(value)}", _choose(value, _ROLES)
         if key == "unit":
-            return f"unit is {_shown(value)}", _EXAMPLES["unit"]
-        return f"{key} is {_shown(value)}", _choose(value, _allowed(kind, key))
+            return f"unit is {_quote(value)}", _EXAMPLES["unit"]
+        return f"{key} is {_quote(value)}", _choose(value, _choices_of(kind, key))
     if rule.startswith(("int", "greater_than")):
         least, usual = (2, 10) if key == "fan_out" else (1, 1)
         return (
@@ -519,7 +519,7 @@ _EXAMPLES = {
 }
 
 
-def _shown(value: Any) -> str:
+def _quote(value: Any) -> str:
     return repr(value) if isinstance(value, str) else "not a single text"
 
 
@@ -537,9 +537,9 @@ def _no_kind(value: Any) -> tuple[str, str]:
             "Write one, such as {type: numeric, low: 0, high: 120} or {role: identifier}.",
         )
     if "type" in value:
-        return f"type is {_shown(value['type'])}", _choose(value["type"], _TYPES)
+        return f"type is {_quote(value['type'])}", _choose(value["type"], _TYPES)
     if "role" in value and value["role"] not in _ROLES:
-        return f"role is {_shown(value['role'])}", _choose(value["role"], _ROLES)
+        return f"role is {_quote(value['role'])}", _choose(value["role"], _ROLES)
     for key in value:
         near = get_close_matches(str(key), ("type", "role"), 1)
         if near:
@@ -553,7 +553,7 @@ def _model(kind: str | None) -> type[BaseModel]:
     return _PARTS.get(kind) or ATTRIBUTE_MODELS[kind]
 
 
-def _allowed(kind: str | None, key: str) -> list[str]:
+def _choices_of(kind: str | None, key: str) -> list[str]:
     annotation: Any = _model(kind).model_fields[key].annotation
     parts = [part for part in annotation.__args__ if part is not type(None)]
     return [text for part in parts for text in getattr(part, "__args__", (part,))]

@@ -24,10 +24,10 @@ from hedgerow.schema.conditions import (
     Numbers,
     Span,
     Word,
-    merged,
+    merge,
     no_logic,
     overlap,
-    quoted,
+    quote,
     read_condition,
     split,
     suggest,
@@ -174,7 +174,7 @@ class Vocabulary:
                     self._read[part] = known
                 self._add(found, *known, len(part))
             except Misread as error:
-                error.hint = self._unquoted(part) or error.hint
+                error.hint = self._unquote(part) or error.hint
                 raise _pointing(error, text, start) from None
         return found
 
@@ -206,7 +206,7 @@ class Vocabulary:
         """Writes a query; see `Query.text`."""
         parts = list(query.where)
         if query.classes is not None:
-            codes = merged((code, code + 1) for code in query.classes)
+            codes = merge((code, code + 1) for code in query.classes)
             parts.append((len(self.schema.attributes), codes))
         for part in parts:
             if part not in self._written:
@@ -233,10 +233,10 @@ class Vocabulary:
                 part += _AND  # perhaps a label that holds one
         return [] if part else parts
 
-    def _unquoted(self, part: str) -> str | None:
+    def _unquote(self, part: str) -> str | None:
         """A hint where a name needs quotes and has none."""
-        names = [name for name in self._places if name in part and quoted(name) not in part]
-        return f"The name needs quotes: {quoted(max(names, key=len))}." if names else None
+        names = [name for name in self._places if name in part and quote(name) not in part]
+        return f"The name needs quotes: {quote(max(names, key=len))}." if names else None
 
     def _resolve(self, name: Word, items: tuple[Item, ...]) -> tuple[int, Intervals]:
         place = self.place(name)

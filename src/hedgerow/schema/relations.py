@@ -27,9 +27,9 @@ from hedgerow.schema.conditions import (
     Intervals,
     Misread,
     Word,
-    merged,
+    merge,
     overlap,
-    quoted,
+    quote,
     read_names,
     split_rule,
 )
@@ -213,7 +213,7 @@ def describe_tables(schema: Schema) -> list[Any]:
     for table in schema.tables:
         names = [schema.columns[place].name for place in table.places]
         weight = {"weight": describe_weight(table.weight)}
-        plain = " ".join(map(quoted, names))
+        plain = " ".join(map(quote, names))
         described.append(plain if table.weight == 1 else {"attributes": names} | weight)
     return described
 
@@ -298,9 +298,7 @@ def _whole(vocabulary: Vocabulary, text: str) -> dict[int, Intervals]:
 def _all_but(codes: Intervals, attribute: Attribute) -> Intervals:
     """The other codes, without that of `other`."""
     ends = [0.0, *(end for pair in codes for end in pair), float(attribute.size)]
-    rest = merged(
-        (low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if low < high
-    )
+    rest = merge((low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if low < high)
     if OTHER not in (attribute.missing, attribute.outside):
         return rest
     if isinstance(attribute, Numeric):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.registry import load
-from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Layout, Numeric, described
+from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Layout, Numeric, describe
 from hedgerow.schema.items import Items
 from hedgerow.schema.lint import (
     Fault,
@@ -287,11 +287,11 @@ class Schema(Suggestions):
 
     def _take_notation(self) -> None:
         """Numbers whose columns do not say how they are written are written as the file says."""
-        told = [_noted(one, self.file) if isinstance(one, Numeric) else one
+        told = [_with_notation(one, self.file) if isinstance(one, Numeric) else one
                 for one in self.attributes]  # fmt: skip
         object.__setattr__(self, "attributes", tuple(told))
         if self.target is not None and self.target.bands is not None:
-            bands = _noted(self.target.bands, self.file)
+            bands = _with_notation(self.target.bands, self.file)
             object.__setattr__(self, "target", replace(self.target, bands=bands))
 
     def _unit_faults(self) -> list[Fault]:
@@ -538,9 +538,9 @@ class Schema(Suggestions):
             about["file"] = self.file.describe()
         if self.items is not None:
             return about | {"items": self.items.describe()}
-        columns: dict[str, Any] = {a.name: described(a) for a in self.attributes}
+        columns: dict[str, Any] = {a.name: describe(a) for a in self.attributes}
         if self.target is not None:
-            columns[self.target.name] = described(self.target) | {"role": "class"}
+            columns[self.target.name] = describe(self.target) | {"role": "class"}
         if self.person is not None:
             columns[self.person.column] = {"role": "person", "max_rows": self.person.max_rows}
         for name in self.identifiers:
@@ -621,7 +621,7 @@ class Schema(Suggestions):
         return self.metadata.reviewer is not None and not self.changed_since_signed
 
 
-def _noted(numeric: Numeric, file: Layout) -> Numeric:
+def _with_notation(numeric: Numeric, file: Layout) -> Numeric:
     """The numbers with the file's notation, unless they are dates or have their own."""
     if numeric.kind == "date" or numeric.decimal or numeric.thousands:
         return numeric
@@ -693,7 +693,7 @@ def other_of(attribute: Attribute) -> str:
     return f"{OTHER} (incl. {' and '.join(why)})" if why else OTHER
 
 
-def displayed(schema: Schema, name: str, label: str) -> str:
+def display_label(schema: Schema, name: str, label: str) -> str:
     """A label of a table as people see it: `other` says what is in it."""
     if label != OTHER:
         return label

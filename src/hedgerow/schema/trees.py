@@ -175,7 +175,7 @@ def grow(root: Branch, file: str | None, report: Report, *, other: bool = False)
         if wrong is not None:
             report.fault(*wrong, file, top.line)
         elif label in seen:
-            _repeated(label, seen[label], (branch, above), file, report)
+            _refuse_repeated(label, seen[label], (branch, above), file, report)
         else:
             seen[label] = (branch, above)
             if label != label.strip():
@@ -212,7 +212,7 @@ def has_leaf(root: Branch, label: str) -> bool:
     return False
 
 
-def _repeated(
+def _refuse_repeated(
     label: str,
     old: tuple[Branch, Branch],
     new: tuple[Branch, Branch],
@@ -668,17 +668,17 @@ WIDE = 50  # children of one group; more are hard to read, and each is one step 
 _SHOWN = 3
 
 
-def nested(root: Branch) -> Any:
+def to_nested(root: Branch) -> Any:
     """The tree below a root as mappings and lists, groups of one member included."""
     if not any(child.below for child in root.below):
         return [child.label for child in root.below]
-    return {child.label: nested(child) if child.below else None for child in root.below}
+    return {child.label: to_nested(child) if child.below else None for child in root.below}
 
 
 def _yaml(tree: Tree, root: Branch) -> str:
     from hedgerow.schema.yaml_writer import dump_tree  # which loads YAML
 
-    return dump_tree({root.label: nested(root)})
+    return dump_tree({root.label: to_nested(root)})
 
 
 def _arx(tree: Tree, root: Branch) -> str:

@@ -58,9 +58,9 @@ def claims(content: bytes) -> Claims:
     footer, _ = _Compact(content, max(0, len(content) - 8 - size), len(content) - 8).struct()
     numbers = unfolded = 0
     columns: dict[int, int] = {}
-    for group in _listed(footer.get(_GROUPS)):
+    for group in _list(footer.get(_GROUPS)):
         numbers = max(numbers, _count(group.get(_GROUP_ROWS)))
-        for place, column in enumerate(_listed(group.get(_GROUP_COLUMNS))):
+        for place, column in enumerate(_list(group.get(_GROUP_COLUMNS))):
             found, largest = _pages(content, column[_META])
             columns[place] = columns.get(place, 0) + found
             unfolded = max(unfolded, largest)
@@ -88,7 +88,7 @@ def _pages(content: bytes, column: dict[int, Any]) -> Claims:
     return max(numbers, claimed), unfolded
 
 
-def _listed(found: Any) -> list[dict[int, Any]]:
+def _list(found: Any) -> list[dict[int, Any]]:
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise ValueError("no list of structs")
     return found
@@ -200,7 +200,7 @@ def ints_of(
     column = column_of(file, table, name)
     if not pa.types.is_integer(column.type) or column.null_count:
         raise broken(file, f"the column {name!r} must hold whole numbers")
-    values = _filled(column)
+    values = _fill(column)
     limits = np.iinfo(kind)
     if len(values) and (values.min() < limits.min or values.max() > limits.max):
         raise broken(file, f"the column {name!r} holds numbers that are too large")
@@ -218,14 +218,14 @@ def labels_of(file: str, table: pa.Table, name: str, labels: Sequence[str]) -> I
     known = {label: place for place, label in enumerate(labels)}
     found = np.array([known.get(text, -1) for text in texts.to_pylist()], np.int64)
     if pa.types.is_dictionary(column.type):
-        found = np.append(found, -1)[_filled(column.indices)]
+        found = np.append(found, -1)[_fill(column.indices)]
         found[~_present(column)] = -1
     if (found < 0).sum() != column.null_count:
         raise broken(file, f"the column {name!r} holds a label that the schema does not know")
     return found
 
 
-def _filled(column: pa.Array) -> NDArray[Any]:
+def _fill(column: pa.Array) -> NDArray[Any]:
     """Whole numbers, 0 for null; Arrow's own way would load all of its functions first."""
     if not column.null_count:
         return np.asarray(column.to_numpy(zero_copy_only=False))
@@ -256,7 +256,7 @@ _BLOCK = 1 << 20
 
 
 @contextmanager
-def _opened(folder: Path, name: str, most: int) -> Iterator[IO[bytes]]:
+def _open(folder: Path, name: str, most: int) -> Iterator[IO[bytes]]:
     """An ordinary file of a folder, open for reading.
 
     Raises:
@@ -295,14 +295,14 @@ def read_bytes(folder: Path, name: str, most: int) -> bytes:
         ReleaseError: If it is missing, no ordinary file, or larger than may be.
         OSError: If the system refuses.
     """
-    with _opened(folder, name, most) as file:
+    with _open(folder, name, most) as file:
         return file.read(os.fstat(file.fileno()).st_size)
 
 
 def digest(folder: Path, name: str, most: int) -> str:
     """The SHA-256 of an ordinary file, a little of which is read at a time; see `read_bytes`."""
     found = hashlib.sha256()
-    with _opened(folder, name, most) as file:
+    with _open(folder, name, most) as file:
         while block := file.read(_BLOCK):
             found.update(block)
     return found.hexdigest()
@@ -363,7 +363,7 @@ def read_columns(
         file = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts)
         table = file.read(columns=wanted).select(wanted).unify_dictionaries()
         table.validate(full=True)
-        return table if like is None else _written_out(table, like)
+        return table if like is None else _write_out(table, like)
     except Exception:
         raise broken(name, "this is not a readable Parquet file") from None
 
@@ -378,7 +378,7 @@ def _texts(file: Any, field: Any) -> list[str]:
     return [path for path in paths if path.startswith(f"{field.name}.")]
 
 
-def _written_out(table: pa.Table, like: pa.Table) -> pa.Table:
+def _write_out(table: pa.Table, like: pa.Table) -> pa.Table:
     """The table with text as another table has it, if none is longer than there."""
     for place, field in enumerate(like.schema):
         if table.schema.field(place).type == field.type:
@@ -386,17 +386,17 @@ def _written_out(table: pa.Table, like: pa.Table) -> pa.Table:
         known = like.column(place)
         flat = [chunk.values if pa.types.is_list(field.type) else chunk for chunk in known.chunks]
         longest = max((len(text or "") for chunk in flat for text in chunk.to_pylist()), default=0)
-        chunks = [_decoded(chunk, longest) for chunk in table.column(place).chunks]
+        chunks = [_decode(chunk, longest) for chunk in table.column(place).chunks]
         table = table.set_column(place, field, pa.chunked_array(chunks, field.type))
     return table
 
 
-def _decoded(array: Any, longest: int) -> pa.Array:
+def _decode(array: Any, longest: int) -> pa.Array:
     """Text from a dictionary, or lists of it; Arrow would load all of its functions for that."""
     if pa.types.is_list(array.type):
         if array.null_count:
             raise ValueError("no list")
-        return pa.ListArray.from_arrays(array.offsets, _decoded(array.values, longest))
+        return pa.ListArray.from_arrays(array.offsets, _decode(array.values, longest))
     labels = array.dictionary.to_pylist()
     if any(len(label or "") > longest for label in labels):
         raise ValueError("a longer text")

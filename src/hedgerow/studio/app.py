@@ -201,7 +201,7 @@ def _endpoint(
                 )
         part = request.headers.get("hx-request") == "true"
         asked = Asked(studio=studio, query=dict(request.query_params), form=form, part=part)
-        return await run_in_threadpool(_answered, view, asked)
+        return await run_in_threadpool(_answer, view, asked)
 
     return answer
 
@@ -238,7 +238,7 @@ async def _form(request: Request) -> dict[str, list[str]] | int:
         return 413
 
 
-def _answered(view: str, asked: Asked) -> Response:
+def _answer(view: str, asked: Asked) -> Response:
     """What a view answers; errors become pages, and never show more than messages of ours."""
     try:
         with only_inside(asked.studio.root):

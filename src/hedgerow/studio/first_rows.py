@@ -66,7 +66,7 @@ def look(rows: FirstRows) -> Any:
     return found["rows"]
 
 
-def _looked(rows: FirstRows) -> Any:
+def _look(rows: FirstRows) -> Any:
     from hedgerow.data.choose import check_header, open_source
     from hedgerow.data.frames import split_text
     from hedgerow.draft.draft import looks_like_transactions
@@ -106,7 +106,7 @@ def _lines(path: Path) -> list[list[str]]:
 def main() -> None:
     """Reads what to look at from the standard input and writes what was found."""
     try:
-        found: dict[str, Any] = {"rows": _looked(FirstRows(**json.load(sys.stdin)))}
+        found: dict[str, Any] = {"rows": _look(FirstRows(**json.load(sys.stdin)))}
     except HedgerowError as error:
         found = {"error": [error.message, error.hint]}
     json.dump(found, sys.stdout)

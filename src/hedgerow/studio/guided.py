@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hedgerow.draft.answers import answered_schema
+from hedgerow.draft.answers import write_schema
 from hedgerow.draft.draft import Sketch
 from hedgerow.draft.questions import (
     Question,
@@ -82,7 +82,7 @@ def under_way(asked: Asked, text: SchemaText) -> Guided | None:
         if job is not None and job.result and "proposals" in job.result:
             sketch, job.result = Sketch.from_dict(job.result["proposals"]), None
             known[text.path] = Guided(sketch=sketch, mark=text.mark)
-            proposed = SchemaText(text.path, answered_schema(sketch, {}, datetime.date.today()))
+            proposed = SchemaText(text.path, write_schema(sketch, {}, datetime.date.today()))
             asked.studio.drafts[text.path] = proposed.domains()
     guided = known.get(text.path)
     if guided is not None and (guided.mark != text.mark or not text.is_draft):
@@ -108,8 +108,8 @@ def fields_of(
     for one in found.values():
         if one.key == "reviewer":
             continue
-        part, name = _named(guided.sketch, one.key)
-        values = _shown(guided, one, part)
+        part, name = _name_field(guided.sketch, one.key)
+        values = _show(guided, one, part)
         boxes = {key: _box(key, name) for key in values}
         entered = {  # browsers end lines in their own way
             key: "\n".join(asked.get(box).splitlines())
@@ -122,7 +122,7 @@ def fields_of(
     return shown
 
 
-def taken(guided: Guided, asked: Asked) -> tuple[Guided, dict[str, str]]:
+def take_answers(guided: Guided, asked: Asked) -> tuple[Guided, dict[str, str]]:
     """The answers with those of a form, and what is wrong with others by the names of fields."""
     answers, errors = dict(guided.answers), dict[str, str]()
     waiting = {one.key: one for one in questions(guided.sketch, answers)}
@@ -131,7 +131,7 @@ def taken(guided: Guided, asked: Asked) -> tuple[Guided, dict[str, str]]:
         key, question = next(iter(waiting.items()))
         del waiting[key]
         done.add(key)
-        part, name = _named(guided.sketch, key)
+        part, name = _name_field(guided.sketch, key)
         reply = _reply(guided, question, part, name, asked)
         if reply is None or key == "reviewer":  # who signs sees all of it first (`check.sign`)
             continue
@@ -160,9 +160,7 @@ def keep(asked: Asked, text: SchemaText, guided: Guided) -> SchemaError | None:
         What is wrong with that schema, which is then not written.
     """
     asked.studio.guided[text.path] = guided
-    made = SchemaText(
-        text.path, answered_schema(guided.sketch, guided.answers, datetime.date.today())
-    )
+    made = SchemaText(text.path, write_schema(guided.sketch, guided.answers, datetime.date.today()))
     try:
         made.save(asked.get("seen"))
     except SchemaError as error:
@@ -171,7 +169,7 @@ def keep(asked: Asked, text: SchemaText, guided: Guided) -> SchemaError | None:
     return None
 
 
-def _named(sketch: Sketch, key: str) -> tuple[str, str]:
+def _name_field(sketch: Sketch, key: str) -> tuple[str, str]:
     """What a question asks, and how its field is called: columns by their place."""
     part, _, column = key.partition(" of ")
     if not column:
@@ -185,7 +183,7 @@ def _box(key: str, name: str) -> str:
     return f"{key}-{name.partition('-')[2]}" if key in _BOUNDS else name
 
 
-def _shown(guided: Guided, question: Question, part: str) -> dict[str, str]:
+def _show(guided: Guided, question: Question, part: str) -> dict[str, str]:
     reply = guided.answers.get(question.key, question.default)
     if part in ("numbers", "dates"):
         return read_bounds(reply, part == "dates") if reply else dict.fromkeys(_BOUNDS, "")
@@ -254,7 +252,7 @@ class Bulk:
         ticked = {number for number in names if str(number) in asked.every("pick")}
         return Bulk(filter=words, shown=frozenset(fits), ticked=frozenset(ticked))
 
-    def applied(self, asked: Asked) -> Asked:
+    def apply(self, asked: Asked) -> Asked:
         """The form as if the same had been chosen for each of the columns, and none were ticked.
 
         Raises:

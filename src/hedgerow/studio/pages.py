@@ -16,7 +16,7 @@ from hedgerow.store.markup import visible
 HERE = Path(__file__).parent
 
 
-def _shown(value: Any) -> Any:
+def _show(value: Any) -> Any:
     if value is None:
         return ""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -39,7 +39,7 @@ class Pages:
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,
             undefined=StrictUndefined,
-            finalize=_shown,
+            finalize=_show,
             trim_blocks=True,
             lstrip_blocks=True,
         )

@@ -163,14 +163,14 @@ class SchemaText:
 
     def with_key(self, key: str, node: Node | None) -> SchemaText:
         """The same with another value of a key at the top, or without it."""
-        new = [] if node is None else _written(_key(key), node, "")
+        new = [] if node is None else _write(_key(key), node, "")
         if key in self.keys:
-            return self._spliced(*self._lines(key), new)
+            return self._splice(*self._lines(key), new)
         first = next(
             (k.line for k, _ in self._root.pairs if k.value in ("attributes", "items")), None
         )
         at = first or 1
-        return self._spliced(at, at - 1, new)
+        return self._splice(at, at - 1, new)
 
     def with_column(self, column: str, settings: Mapping[str, Node]) -> SchemaText:
         """The same with other settings of a column."""
@@ -180,7 +180,7 @@ class SchemaText:
         line = self.text.splitlines()[first - 1]
         indent = line[: len(line) - len(line.lstrip())]
         node = Entries([(Text(key, plain=True), one) for key, one in settings.items()])
-        return self._spliced(first, last, _written(_key(column), node, indent))
+        return self._splice(first, last, _write(_key(column), node, indent))
 
     def schema(self) -> Schema:
         """The schema that the text describes.
@@ -200,7 +200,7 @@ class SchemaText:
     def _began_as_draft(self) -> bool:
         return self.value("began_as_draft").lower() == "true"
 
-    def signed_by(self, reviewer: str, day: str, shown: str) -> SchemaText:
+    def sign(self, reviewer: str, day: str, shown: str) -> SchemaText:
         """The same, signed off.
 
         Args:
@@ -218,7 +218,7 @@ class SchemaText:
             )
         pairs = [("reviewer", Text(reviewer)), ("reviewed", Text(day, plain=True))]
         pairs.append(("signed", Text(shown)))
-        signed = self._reviewed(pairs).with_key("draft", None)
+        signed = self._with_signers(pairs).with_key("draft", None)
         return signed._without_reasons() if self._began_as_draft else signed
 
     def _without_reasons(self) -> SchemaText:
@@ -242,7 +242,7 @@ class SchemaText:
         bare = replace(self, text=SIGNED + "\n".join(lines))
         return bare if bare._says() == self._says() else self
 
-    def _reviewed(self, signers: list[tuple[str, Text]]) -> SchemaText:
+    def _with_signers(self, signers: list[tuple[str, Text]]) -> SchemaText:
         """The same with these signers in the place of the earlier ones."""
         node = self.keys.get("metadata")
         gone = _signers(node)
@@ -281,7 +281,9 @@ class SchemaText:
             )
         self.schema()
         withdrawn = before.is_signed and before._says() != self._says()
-        text = self._reviewed([]).with_key("draft", plain("true")).text if withdrawn else self.text
+        text = (
+            self._with_signers([]).with_key("draft", plain("true")).text if withdrawn else self.text
+        )
         mode = self.path.stat().st_mode & 0o777
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
         temporary = Path(name)
@@ -318,7 +320,7 @@ class SchemaText:
             end -= 1  # comments belong to what follows
         return first, end
 
-    def _spliced(self, first: int, last: int, new: list[str]) -> SchemaText:
+    def _splice(self, first: int, last: int, new: list[str]) -> SchemaText:
         lines = self.text.splitlines()
         lines[first - 1 : last] = new
         return SchemaText(self.path, "\n".join(lines) + "\n")
@@ -371,7 +373,7 @@ def _key(text: str) -> Text:
     return Text(text, plain=bool(_BARE.fullmatch(text)) and text.casefold() not in _WORDS)
 
 
-def _written(key: Text, node: Node, indent: str) -> list[str]:
+def _write(key: Text, node: Node, indent: str) -> list[str]:
     """The lines of an entry."""
     first, *rest = _below(node, indent)
     return [f"{indent}{_scalar(key)}:{first}", *rest]
@@ -388,7 +390,7 @@ def _below(node: Node, indent: str) -> list[str]:
                 return [f" [{short}]"]
         return ["", *(line for one in node.items for line in _item(one, indent + "  "))]
     inner = indent + "  "
-    return ["", *(line for key, one in node.pairs for line in _written(key, one, inner))]
+    return ["", *(line for key, one in node.pairs for line in _write(key, one, inner))]
 
 
 def _item(node: Node, indent: str) -> list[str]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.data import read_transactions
-from hedgerow.draft.answers import Interview, interview_of, signed_schema
+from hedgerow.draft.answers import Interview, interview_of, sign_schema
 from hedgerow.draft.draft import ItemSketch, draft_text, sketch_table
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
@@ -42,7 +42,7 @@ def answered(interview: Interview, replies: Mapping[str, str]) -> dict[str, str]
 def schema_of(sketch: ItemSketch, folder: Path, **replies: str) -> Schema:
     interview, path = interview_of(sketch), folder / "schema.yaml"
     answers = answered(interview, {"reviewer": "Ada", **replies})
-    path.write_text(signed_schema(interview, answers, TODAY, path), encoding="utf-8")
+    path.write_text(sign_schema(interview, answers, TODAY, path), encoding="utf-8")
     return Schema.load(path)
 
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from hedgerow.data import read
-from hedgerow.draft.answers import answered_schema, interview_of, signed_schema
+from hedgerow.draft.answers import interview_of, sign_schema, write_schema
 from hedgerow.draft.draft import Sketch, sketch_table
 from hedgerow.draft.questions import accept, next_question, questions
 from hedgerow.errors import SchemaError, UsageError
@@ -74,7 +74,7 @@ def test_a_hospital_by_its_proposals_alone(tmp_path: Path) -> None:
     table = sketch(data)
     answers = answer_all(table, {"reviewer": "Dr Ada Brown"})
     assert len(answers) < 45  # of 38 columns
-    schema = load(tmp_path, answered_schema(table, answers, TODAY))
+    schema = load(tmp_path, write_schema(table, answers, TODAY))
     assert not schema.is_draft and schema.began_as_draft
     assert (schema.metadata.reviewer, schema.metadata.reviewed) == ("Dr Ada Brown", "2026-01-31")
     assert schema.unit == "person" and schema.person is not None
@@ -110,15 +110,15 @@ def test_columns_that_are_alike_are_asked_about_once() -> None:
 def test_a_schema_is_a_draft_until_everything_is_answered_and_signed(tmp_path: Path) -> None:
     table = sketch(pa.table({"age": [17, 40, 50], "ill": ["yes", "no", "no"]}))
     with pytest.raises(SchemaError, match="unit"):
-        load(tmp_path, answered_schema(table, {}, TODAY))
+        load(tmp_path, write_schema(table, {}, TODAY))
     for answers in (
         answer_all(table, {}),
         {"unit": "no", "reviewer": "A"},
         {**answer_all(table, {"reviewer": "A"}), "missing": "each"},  # asks more again
     ):
-        schema = load(tmp_path, answered_schema(table, answers, TODAY))
+        schema = load(tmp_path, write_schema(table, answers, TODAY))
         assert schema.is_draft and schema.began_as_draft and schema.metadata.reviewer is None
-    signed = answered_schema(table, answer_all(table, {"reviewer": "A"}), TODAY)
+    signed = write_schema(table, answer_all(table, {"reviewer": "A"}), TODAY)
     assert not load(tmp_path, signed).is_draft and "PRIVATE" in signed
 
 
@@ -143,7 +143,7 @@ def test_every_answer_can_be_changed(tmp_path: Path) -> None:
         "values of dull": "x, y", "missing of ill": "other", "reviewer": "me",
     }  # fmt: skip
     answers = answer_all(table, given)
-    schema = load(tmp_path, answered_schema(table, answers, TODAY))
+    schema = load(tmp_path, write_schema(table, answers, TODAY))
     assert schema.person is not None and schema.person.max_rows == 5
     age, kind, town, dull = schema.attributes
     assert isinstance(age, Numeric) and (age.high, age.step) == (99, 3)
@@ -203,7 +203,7 @@ def test_the_sign_off_says_what_was_left_as_the_data_has_it() -> None:
 def test_labels_need_no_spaces_and_are_never_taken_for_values() -> None:
     table = sketch(pa.table({"sex": ["F", "f", "M"] * 10, "age": [20, 30, 40] * 10}))
     given = {"values of sex": "F=Female, f=Female, M =Male"}
-    text = answered_schema(table, answer_all(table, given), TODAY)
+    text = write_schema(table, answer_all(table, given), TODAY)
     sex = Schema.from_dict(yaml.safe_load(text)).attributes[0]
     assert isinstance(sex, Categorical) and sex.taxonomy.leaves == ("Female", "Male")
     question = next(one for one in questions(table, {}) if one.key == "values of sex")
@@ -218,7 +218,7 @@ def test_spellings_are_merged_in_the_proposal() -> None:
     wrote = ["F", "f", "Female", "female", "M", "Male"]
     table = sketch(pa.table({"sex": wrote * 10, "ward": ["North", "north", "South"] * 20}))
     data = pa.table({"sex": wrote * 10, "ward": ["North", "north", "South"] * 20})
-    schema = Schema.from_dict(yaml.safe_load(answered_schema(table, answer_all(table, {}), TODAY)))
+    schema = Schema.from_dict(yaml.safe_load(write_schema(table, answer_all(table, {}), TODAY)))
     sex, ward = schema.attributes
     assert isinstance(sex, Categorical) and sex.taxonomy.leaves == ("Female", "Male")
     assert isinstance(ward, Categorical) and ward.taxonomy.leaves == ("North", "South")
@@ -228,7 +228,7 @@ def test_spellings_are_merged_in_the_proposal() -> None:
 def test_values_with_the_sign_are_proposed_as_they_are() -> None:
     data = pa.table({"rule": ["x=1", "y=2", "<=3"] * 10, "age": [20, 30, 40] * 10})
     table = sketch(data)
-    schema = Schema.from_dict(yaml.safe_load(answered_schema(table, answer_all(table, {}), TODAY)))
+    schema = Schema.from_dict(yaml.safe_load(write_schema(table, answer_all(table, {}), TODAY)))
     rule = schema.attributes[0]
     assert isinstance(rule, Categorical) and set(rule.taxonomy.leaves) == {"x=1", "y=2", "<=3"}
 
@@ -258,13 +258,13 @@ def test_what_cannot_be_read_yet_is_not_signed(tmp_path: Path) -> None:
     table = sketch_table(pa.table({"age": [17, 40] * 30, "job": ["nurse", "clerk", "smith"] * 20}))
     path, jobs = tmp_path / "schema.yaml", tmp_path / "jobs.csv"
     answers = answer_all(table, {"reviewer": "Ada", "values of job": "jobs.csv"})
-    text = signed_schema(interview_of(table), answers, TODAY, path)
+    text = sign_schema(interview_of(table), answers, TODAY, path)
     assert "jobs.csv" in text and "\ndraft: true\n" in text and "Ada" not in text
     jobs.write_text("nurse;ward;*\nclerk;office;*\nsmith;office;*\n", encoding="utf-8")
     path.write_text(text, encoding="utf-8")
     assert Schema.load(path).is_draft and Schema.load(path).metadata.reviewer is None
     # with the file in its place there is something to sign
-    path.write_text(signed_schema(interview_of(table), answers, TODAY, path), encoding="utf-8")
+    path.write_text(sign_schema(interview_of(table), answers, TODAY, path), encoding="utf-8")
     signed = Schema.load(path)
     assert not signed.is_draft and signed.metadata.signed == signed.fingerprint
     jobs.write_text("nurse;ward;*\nclerk;ward;*\nsmith;office;*\n", encoding="utf-8")
@@ -287,7 +287,7 @@ def test_groups_hold_every_value_once(tmp_path: Path) -> None:
         accept(table, question, "town 1, town 2")
     assert accept(table, question, "towns.csv") == "towns.csv"
     answers["groups of town"] = accept(table, question, "North: town 0, town 1; South: *")
-    (town, _) = load(tmp_path, answered_schema(table, answers, TODAY)).attributes
+    (town, _) = load(tmp_path, write_schema(table, answers, TODAY)).attributes
     assert isinstance(town, Categorical) and set(town.taxonomy.leaves) == set(towns)
     assert len(town.taxonomy.labels) == len(towns) + 3
 

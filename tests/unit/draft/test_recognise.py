@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.data import read
 from hedgerow.draft.draft import NO_UNIT, Sketch, draft_text, sketch_table
-from hedgerow.draft.guess import date_formats, guess_column, known_list, ordered, truth_values
+from hedgerow.draft.guess import date_formats, find_list, guess_column, sort_bands, truth_values
 from hedgerow.schema import Categorical, Numeric, Schema
 
 
@@ -27,7 +27,7 @@ from hedgerow.schema import Categorical, Numeric, Schema
     ],
 )
 def test_bands_are_ordered_by_their_numbers(bands: list[str]) -> None:
-    assert ordered(sorted(bands)) == ordered(bands[::-1]) == bands
+    assert sort_bands(sorted(bands)) == sort_bands(bands[::-1]) == bands
     found = guess_column("x", [pa.array(bands[::-1] * 30)])
     assert list(found.labels) == bands
 
@@ -36,7 +36,7 @@ def test_bands_are_ordered_by_their_numbers(bands: list[str]) -> None:
     "labels", [["Saint-Denis", "Paris"], ["2001-02-03", "2001-03-04"], ["1", "2", "3"], ["a+", "b"]]
 )
 def test_other_values_are_not_bands(labels: list[str]) -> None:
-    assert ordered(labels) is None
+    assert sort_bands(labels) is None
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_days_that_look_like_months_are_asked_about() -> None:
     ],
 )  # fmt: skip
 def test_values_of_known_lists(name: str, values: list[str], known: str | None) -> None:
-    assert known_list(name, sorted(set(values))) == known
+    assert find_list(name, sorted(set(values))) == known
     settings = guess_column(name, [pa.array(values * 3)]).settings
     assert (settings or {}).get("taxonomy") == known
 

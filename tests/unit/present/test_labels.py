@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import hedgerow as hr
 from hedgerow.present.words import part_of, rounded, rounded_share
 from hedgerow.schema import Numeric
-from hedgerow.schema.schema import displayed, other_of
+from hedgerow.schema.schema import display_label, other_of
 
 SCHEMA = hr.Schema.from_dict(
     {
@@ -35,11 +35,11 @@ def plain(text: str) -> str:
 
 def test_other_says_what_is_in_it_and_is_told_from_a_value_of_that_name() -> None:
     race, home, day, bmi = SCHEMA.attributes
-    assert displayed(SCHEMA, "race", "Other") == "Other"
-    assert displayed(SCHEMA, "race", "other") == other_of(race) == "other (incl. missing)"
-    assert displayed(SCHEMA, "home", "other") == "other (incl. not listed)"
+    assert display_label(SCHEMA, "race", "Other") == "Other"
+    assert display_label(SCHEMA, "race", "other") == other_of(race) == "other (incl. missing)"
+    assert display_label(SCHEMA, "home", "other") == "other (incl. not listed)"
     assert other_of(bmi) == "other (incl. missing and out of bounds)"
-    assert other_of(day) == "other" and displayed(SCHEMA, "unknown", "other") == "other"
+    assert other_of(day) == "other" and display_label(SCHEMA, "unknown", "other") == "other"
 
 
 def test_parts_of_dates_and_decimals_in_words() -> None:

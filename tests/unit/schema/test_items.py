@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema import Items, Schema, Taxonomy
-from hedgerow.schema.items import grouped
+from hedgerow.schema.items import group
 
 FOOD = Taxonomy.from_nested("Food", {"Drink": ["tea", "milk"], "Bread": ["rye", "white"]})
 
@@ -32,7 +32,7 @@ def as_tuples(tree: Taxonomy, node: int = 0) -> object:
 @given(st.integers(1, 300), st.integers(2, 320))
 def test_the_context_free_tree(size: int, fan_out: int) -> None:
     labels = tuple(map(str, range(size)))
-    tree = grouped(labels, fan_out)
+    tree = group(labels, fan_out)
     assert as_tuples(tree) == grouped_plainly(list(labels), fan_out)
     assert tree.leaves == labels
     assert all(parent < node for node, parent in enumerate(tree.parents))

@@ -12,7 +12,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.draft.draft import Sketch, sketch_table
-from hedgerow.studio.guided import Guided, taken
+from hedgerow.studio.guided import Guided, take_answers
 
 AT = {"data": "ward.csv", "schema": "ward.yaml"}
 DRUGS = [f"drug{n}" for n in range(24)]
@@ -231,7 +231,7 @@ def test_names_that_turn_the_direction_of_writing_are_answered() -> None:
     form: Any = Form()
     form.form = {"values-0": ["\r\n".join(map(visible, ["w", "x\u202ey", "z"]))],
                  "class": [visible(odd)], "reviewer": ["Ann"]}  # fmt: skip
-    guided, errors = taken(Guided(sketch=sketch, mark=""), form)
+    guided, errors = take_answers(Guided(sketch=sketch, mark=""), form)
     assert not errors
     assert guided.answers == {"class": odd, f"values of {odd}": "w, x\u202ey, z"}
 

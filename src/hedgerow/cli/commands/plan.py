@@ -139,7 +139,9 @@ def plan(
             trying.show_plan_by_accuracy(trials, accuracy)
         else:
             usual = [*trying.EPSILONS, *([epsilon] if epsilon else [])]
-            trying.show_simulation(trials, _ordered(_numbers(epsilons) if epsilons else usual))
+            trying.show_simulation(
+                trials, _sort_epsilons(_numbers(epsilons) if epsilons else usual)
+            )
         return
     for option, value in (
         ("--epsilons", epsilons), ("--try", try_), ("--public", public), ("--runs", runs),
@@ -209,7 +211,7 @@ def _numbers(text: str) -> list[str]:
     return parts
 
 
-def _ordered(epsilons: list[str]) -> list[str]:
+def _sort_epsilons(epsilons: list[str]) -> list[str]:
     """Each epsilon once, however it is written, the smallest first."""
     from hedgerow.privacy.budget import read_number
 

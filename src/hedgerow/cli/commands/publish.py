@@ -131,7 +131,7 @@ def publish(
     try:
         known = Schema.load(schema)
     except SchemaError as error:
-        if not _swapped(data, schema):
+        if not _look_swapped(data, schema):
             raise
         hint = " ".join(filter(None, ("Are data and schema swapped?", error.hint)))
         raise SchemaError(error.message, hint=hint) from None
@@ -188,7 +188,7 @@ def publish(
             note(_UNBOOKED)
 
 
-def _swapped(data: str, schema: Path) -> bool:
+def _look_swapped(data: str, schema: Path) -> bool:
     """Whether the names look as if one stood in the place of the other."""
     notation = (".yaml", ".yml")
     return data.endswith(notation) and schema.suffix not in notation

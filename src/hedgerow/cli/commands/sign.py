@@ -62,7 +62,7 @@ def sign(
             note("Nothing was signed. Change what should not be published, and sign then.")
             raise typer.Exit(1)
     today = datetime.date.today().isoformat()
-    text.signed_by(reviewer, today, known.fingerprint).save(text.mark)
+    text.sign(reviewer, today, known.fingerprint).save(text.mark)
     if as_json:
         print_json({
             "schema": str(schema), "reviewer": reviewer, "signed": today,

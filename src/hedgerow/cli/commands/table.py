@@ -324,9 +324,9 @@ def _write_picture(
 ) -> None:
     from hedgerow.present.tables import title_of
     from hedgerow.release.plots import draw_table
-    from hedgerow.schema.schema import displayed
+    from hedgerow.schema.schema import display_label
 
-    title, shown = title_of(release, found, where), partial(displayed, release.schema)
+    title, shown = title_of(release, found, where), partial(display_label, release.schema)
     draw_table(found, title, shown).figure.savefig(path, dpi=130, format=kind)
 
 

@@ -58,7 +58,7 @@ def taxonomy(
     """
     from hedgerow.schema.lint import Report, raise_faults
     from hedgerow.schema.taxonomy import Reading
-    from hedgerow.schema.trees import FORMATS, KEEP_RULES, grow, lint_tree, nested, outline
+    from hedgerow.schema.trees import FORMATS, KEEP_RULES, grow, lint_tree, outline, to_nested
 
     if out is not None and to is None:
         raise UsageError("--out needs a form", hint="Add, for example, --to yaml.")
@@ -89,7 +89,7 @@ def taxonomy(
             {
                 "source": source, "leaves": len(whole.leaves), "groups": max(groups, 0),
                 "levels": whole.height, "rules": dict(reading.rules), "root": root.label,
-                "tree": nested(root), "warnings": warned(),
+                "tree": to_nested(root), "warnings": warned(),
             }
         )  # fmt: skip
         return

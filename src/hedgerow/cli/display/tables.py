@@ -287,7 +287,7 @@ def _draw(release: MarginalsRelease, path: Path, overwrite: bool) -> bool:
     from hedgerow.present.findings import differences, notable
     from hedgerow.present.tables import title_of
     from hedgerow.release.plots import MOST_BARS, draw_table
-    from hedgerow.schema.schema import displayed
+    from hedgerow.schema.schema import display_label
 
     schema = release.schema
     told, _ = differences(release)
@@ -297,7 +297,7 @@ def _draw(release: MarginalsRelease, path: Path, overwrite: bool) -> bool:
     title, cut = title_of(release, table, None), len(table) > MOST_BARS
     if cut:
         table, title = table.largest(MOST_BARS), f"{title}, the {MOST_BARS} largest cells"
-    figure = draw_table(table, title, partial(displayed, schema)).figure
+    figure = draw_table(table, title, partial(display_label, schema)).figure
     seeded = not release.guarantee["private"]
     with whole_file(path, overwrite, "--plot", private=seeded) as temporary:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())

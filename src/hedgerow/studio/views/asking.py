@@ -8,14 +8,22 @@ from dataclasses import dataclass, replace
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.draft.questions import Question
-from hedgerow.draft.words import PUBLIC, told
+from hedgerow.draft.words import PUBLIC, name_columns
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.studio.app import Asked
-from hedgerow.studio.guided import Bulk, Field, Guided, fields_of, keep, open_questions, taken
+from hedgerow.studio.guided import (
+    Bulk,
+    Field,
+    Guided,
+    fields_of,
+    keep,
+    open_questions,
+    take_answers,
+)
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
-from hedgerow.studio.views.unit import doubt, repeated
+from hedgerow.studio.views.unit import doubt, list_repeated
 
 _KINDS = {"number": "numbers", "date": "dates", "values": "categories", "drop": "left out"}
 _RULES = {
@@ -43,7 +51,7 @@ class Group:
     @property
     def title(self) -> str:
         """How they are called at once."""
-        return told(self.names)
+        return name_columns(self.names)
 
     @property
     def is_open(self) -> bool:
@@ -61,7 +69,7 @@ def show_unit(
     return asked.show(
         "asked_unit", 400 if errors or fault else 200, way=way, text=text, fields=fields,
         names=[one.name for one in guided.sketch.columns], notes=fields["drop"].question.notes,
-        error=fault, repeated=repeated(text), command=_command(way), leads=_leads(way, fault),
+        error=fault, repeated=list_repeated(text), command=_command(way), leads=_leads(way, fault),
     )  # fmt: skip
 
 
@@ -71,7 +79,7 @@ def save_unit(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Respo
         doubt(text, asked)
     elif "unit" not in {**guided.answers, **asked.form}:
         raise UsageError("the unit was not chosen.", hint="Choose whom a release protects.")
-    guided, errors = taken(guided, asked)
+    guided, errors = take_answers(guided, asked)
     fault = keep(asked, text, guided)
     if errors or fault:
         return show_unit(asked, way, way.text(), guided, errors, fault)
@@ -106,8 +114,8 @@ def save_columns(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Re
     if asked.get("action") == "bulk":
         groups = _groups(guided, fields_of(guided, asked, {}))
         bulk = Bulk.of(asked, {one.number: one.names for one in groups})
-        asked = bulk.applied(asked)
-    guided, errors = taken(guided, asked)
+        asked = bulk.apply(asked)
+    guided, errors = take_answers(guided, asked)
     fault = keep(asked, text, guided)
     more = open_questions(guided)
     if errors or fault or more or bulk:

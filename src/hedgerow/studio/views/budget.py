@@ -72,7 +72,7 @@ def show(asked: Asked) -> Response:
     except HedgerowError as error:
         fault = error
     usual = _usual_delta(method)
-    ledgers, result = look(way.root).ledgers, _found(asked)
+    ledgers, result = look(way.root).ledgers, _find_result(asked)
     curves = [] if result is None else curves_of(result)
     tried = {one["epsilon"] for curve in curves for one in curve.points} or EPSILONS
     return asked.show(
@@ -157,7 +157,7 @@ def _by_accuracy(way: Way, method: str, delta: str, targets: list[str]) -> list[
     return [*_common(way, method, delta), "--runs", _RUNS, *options]
 
 
-def _found(asked: Asked) -> Any:
+def _find_result(asked: Asked) -> Any:
     """What the simulation found that the address names, if it is one."""
     name = asked.get("simulated")
     job = asked.studio.jobs.find(name) if name else None

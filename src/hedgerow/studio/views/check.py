@@ -27,7 +27,7 @@ def show(asked: Asked) -> Response:
         job = asked.studio.jobs.find(asked.get("checked"))
         if job.step == "check" and job.state == "done":
             result = job.result
-            prepared = _prepared(result.get("preparation"))
+            prepared = _describe_rows(result.get("preparation"))
             warnings = _others(result, prepared)
     drafted = asked.studio.guided.get(text.path)
     rare = {one.name: one.guess.rare for one in drafted.sketch.columns} if drafted else {}
@@ -35,7 +35,7 @@ def show(asked: Asked) -> Response:
     return asked.show(
         "check", way=way, text=text, schema=schema, result=result, prepared=prepared,
         published=published_columns(schema, rare), warnings=warnings,
-        warned=bool(result and _warnings(result)), **_unchanged(asked, text),
+        warned=bool(result and _warnings(result)), **_list_unchanged(asked, text),
         command=command_text(_command(way)) if way.get("data") else "",
     )  # fmt: skip
 
@@ -61,7 +61,7 @@ def sign(asked: Asked) -> Response:
             hint="Tick the box and write your name.",
         )
     today = datetime.date.today().isoformat()
-    changed = text.signed_by(reviewer, today, asked.get("fingerprint"))
+    changed = text.sign(reviewer, today, asked.get("fingerprint"))
     changed.save(asked.get("seen"))
     asked.studio.guided.pop(text.path, None)
     return RedirectResponse(way.to("check", checked=asked.get("checked")), status_code=303)
@@ -84,7 +84,7 @@ def _warnings(result: Any) -> list[str]:
     return [one for one in lines if not one.startswith("NOT PRIVATE")]
 
 
-def _unchanged(asked: Asked, text: SchemaText) -> dict[str, Any]:
+def _list_unchanged(asked: Asked, text: SchemaText) -> dict[str, Any]:
     """What `hedgerow init` asks at its end: who confirms it, and what nobody has changed.
 
     Where the studio has not seen the draft as it was made, everything counts as unchanged.
@@ -97,7 +97,7 @@ def _unchanged(asked: Asked, text: SchemaText) -> dict[str, Any]:
     return {"question": sign(len(kept)), "kept": kept}
 
 
-def _prepared(found: Any) -> Markup | None:
+def _describe_rows(found: Any) -> Markup | None:
     """What became of the rows, as the report says it."""
     if found is None:
         return None

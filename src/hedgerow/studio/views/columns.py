@@ -15,7 +15,7 @@ from hedgerow.studio.guided import Bulk
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText, plain
 from hedgerow.studio.steps import Way
-from hedgerow.studio.views.unit import guided_of
+from hedgerow.studio.views.unit import find_guided
 
 _NUMBERS = ("low", "high", "step")
 _ALIKE = 4  # so many columns that are alike are asked about once
@@ -54,7 +54,7 @@ def show(asked: Asked) -> Response:
     """The columns, to be completed and corrected."""
     way = Way.of(asked, "columns")
     text = way.text()
-    if asked.get("form") != "all" and (guided := guided_of(asked, text)):
+    if asked.get("form") != "all" and (guided := find_guided(asked, text)):
         from hedgerow.studio.views import asking
 
         return asking.show_columns(asked, way, text, guided)
@@ -65,13 +65,13 @@ def save(asked: Asked) -> Response:
     """Writes what was entered into the schema; shows it again if that is not a schema."""
     way = Way.of(asked, "columns")
     text = way.text()
-    if asked.get("form") != "all" and (guided := guided_of(asked, text)):
+    if asked.get("form") != "all" and (guided := find_guided(asked, text)):
         from hedgerow.studio.views import asking
 
         return asking.save_columns(asked, way, text, guided)
     action = asked.get("action")
     if action == "bulk":
-        asked = _bulk(asked, text).applied(asked)
+        asked = _bulk(asked, text).apply(asked)
     changed = _with_items(text, asked) if text.items else _with_columns(text, asked)
     if action == "filter":
         return _page(asked, way, changed)
@@ -102,7 +102,7 @@ def _text(node: Node | None) -> str:
     return node.value if isinstance(node, Text) else ""
 
 
-def _listed(node: Node | None) -> str | None:
+def _list_lines(node: Node | None) -> str | None:
     """A list with one value a line; None if it is not a list of texts."""
     if not isinstance(node, ListNode) or not all(isinstance(one, Text) for one in node.items):
         return None
@@ -118,24 +118,24 @@ def _all_shown(text: SchemaText) -> list[Shown]:
     families = _families(text)
     firsts = {name: first for first, others in families.items() for name in others}
     return [
-        replace(_shown(text, name), others=families.get(name, ()), first=firsts.get(name, ""))
+        replace(_show_column(text, name), others=families.get(name, ()), first=firsts.get(name, ""))
         for name in text.columns
     ]
 
 
-def _shown(text: SchemaText, name: str) -> Shown:
+def _show_column(text: SchemaText, name: str) -> Shown:
     settings = text.columns[name]
     role, kind = _text(settings.get("role")), _text(settings.get("type"))
     fields = {key: _text(settings.get(key)) for key in (*_NUMBERS, *_RULES, *_WRITTEN)}
     fields["thousands"] = _BLANK if fields["thousands"] == " " else fields["thousands"]
-    fields["ignore"] = ", ".join((_listed(settings.get("ignore")) or "").split())
+    fields["ignore"] = ", ".join((_list_lines(settings.get("ignore")) or "").split())
     whole = not {"values", "taxonomy", "recode"} & settings.keys()
     return Shown(
         name=name,
         kind=role if role in ("identifier", "person") else kind,
         reason=text.reason(name),
         fields=fields,
-        values="" if whole else _listed(settings.get("values")),
+        values="" if whole else _list_lines(settings.get("values")),
         is_class=role == "class",
     )
 
@@ -144,7 +144,7 @@ def _items(settings: Mapping[str, Node]) -> dict[str, str | None]:
     """The settings of items as the form shows them."""
     found: dict[str, str | None] = {key: _text(settings.get(key)) for key in _OF_ITEMS}
     universe = settings.get("universe")
-    found["universe"] = _listed(universe)
+    found["universe"] = _list_lines(universe)
     if isinstance(universe, Entries) and isinstance(universe.pairs[0][1], ListNode):
         ends = [_text(one) for one in universe.pairs[0][1].items]
         found["from"], found["to"] = ends if len(ends) == 2 else ("", "")
@@ -152,7 +152,7 @@ def _items(settings: Mapping[str, Node]) -> dict[str, str | None]:
 
 
 def _with_columns(text: SchemaText, asked: Asked) -> SchemaText:
-    entered = {name: _entered(place, before, asked)
+    entered = {name: _read_form(place, before, asked)
                for place, (name, before) in enumerate(text.columns.items())}  # fmt: skip
     places = {name: place for place, name in enumerate(text.columns)}
     for first, others in _families(text).items():
@@ -173,7 +173,7 @@ def _but_role(settings: Mapping[str, Node]) -> dict[str, Node]:
     return {key: node for key, node in settings.items() if key != "role"}
 
 
-def _entered(place: int, before: Mapping[str, Node], asked: Asked) -> dict[str, Node]:
+def _read_form(place: int, before: Mapping[str, Node], asked: Asked) -> dict[str, Node]:
     """The settings of a column by the form; as they were, if it is not in the form."""
     kind = asked.get(f"kind-{place}")
     if not kind or kind == "person":
@@ -228,7 +228,7 @@ def _put(settings: dict[str, Node], key: str, value: str) -> None:
 def _list(settings: dict[str, Node], key: str, listed: str, before: Node | None) -> None:
     """Sets a list of values; one that was not changed stays as it was written, ranges and all."""
     new = [line.strip() for line in listed.splitlines() if line.strip()]
-    old = _listed(before)
+    old = _list_lines(before)
     if old is not None and [visible(line.strip()) for line in old.split("\n")] == new:
         return
     if new:

@@ -17,7 +17,7 @@ from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.budget import method_of
 from hedgerow.studio.views.project import accounts_of
-from hedgerow.studio.views.unit import doubt, repeated
+from hedgerow.studio.views.unit import doubt, list_repeated
 
 _NAMES = 100  # tries for a name that is free
 _LEDGER = "budget.ledger"  # the first one of a folder
@@ -40,7 +40,7 @@ def show(asked: Asked) -> Response:
     return asked.show(
         "publish", way=way, text=text, schema=schema, method=method,
         factor=factor(budget.epsilon), large=budget.epsilon > LARGE_EPSILON,
-        repeated=repeated(text) if schema.unit == "row" else [],
+        repeated=list_repeated(text) if schema.unit == "row" else [],
         out=_free(way.root), once=secrets.token_urlsafe(12),
         accounts=accounts, opens=_opens(schema.name, accounts), earlier=earlier,
         together=_together(budget.epsilon, schema.name, earlier, accounts),
@@ -66,12 +66,12 @@ def run(asked: Asked) -> Response:
     refuse_large(way.get("epsilon", "1"), asked.get("yes_epsilon").strip() or None)
     sent, once = asked.studio.sent, asked.get("once")
     if once in sent:
-        return _sent_before(asked, way, sent[once])
+        return _refuse_repeated(asked, way, sent[once])
     out = fresh(way.root, asked.get("out"))
     command = _command(asked, way, method, argument(way.root, out))
     # the same form can arrive twice at the same moment, and `setdefault` lets one of them in
     if not once or sent.setdefault(once, mine := [out.name]) is not mine:
-        return _sent_before(asked, way, sent.get(once, []))
+        return _refuse_repeated(asked, way, sent.get(once, []))
     try:
         if asked.get("account").startswith(_OPEN):
             _open(asked, way, schema.name)
@@ -131,7 +131,7 @@ def _open(asked: Asked, way: Way, name: str) -> None:
     BudgetLedger(path).open(name, total.epsilon, total.delta)
 
 
-def _sent_before(asked: Asked, way: Way, begun: list[str]) -> Response:
+def _refuse_repeated(asked: Asked, way: Way, begun: list[str]) -> Response:
     """Refuses a form that was sent before, and leads to what it began."""
     error = Conflict(
         "this form was sent before, so nothing was published a second time.",

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.attributes import OTHER
-from hedgerow.schema.items import Items, grouped
+from hedgerow.schema.items import Items, group
 from hedgerow.schema.lint import Report
 from hedgerow.schema.taxonomy import Reading, Taxonomy
 from hedgerow.schema.trees import (
@@ -19,7 +19,7 @@ from hedgerow.schema.trees import (
     branch_of,
     built_in,
     lint_tree,
-    nested,
+    to_nested,
 )
 from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text, from_python
 from hedgerow.studio.app import Asked
@@ -56,7 +56,7 @@ def show(asked: Asked) -> Response:
         column = _column(columns, name)
         branch = _tree(text, column)
         size = len(_nodes(branch))
-        tree = _numbered(branch) if size <= _MOST else None
+        tree = _number(branch) if size <= _MOST else None
         lint = lint_tree(branch, column.reading if isinstance(column, Categorical) else Reading())
     command = ["taxonomy", way.argument("schema"), *(["--attribute", name] if name else [])]
     if schema.kind == "transactions":
@@ -76,14 +76,14 @@ def change(asked: Asked) -> Response:
     name, action = asked.get("column"), asked.get("action")
     column = _column(_columns(schema), name)
     if action == "import":
-        changed = _imported(text, column, asked.get("source"), way)
+        changed = _import(text, column, asked.get("source"), way)
     else:
         branch = _tree(text, column)
         picked = [int(one) for one in asked.every("node") if one.isdigit()]
         groups = {id(one) for one, _ in _nodes(branch) if one.below}
         _ACTIONS.get(action, _unknown)(branch, picked, asked)
         _prune(branch, groups)
-        changed = _written(text, schema, column, branch)
+        changed = _write(text, schema, column, branch)
     withdrawn = changed.save(asked.get("seen"))
     return RedirectResponse(
         way.to("taxonomies", column=name, withdrawn="yes" if withdrawn else ""), status_code=303
@@ -121,7 +121,7 @@ def _tree(text: SchemaText, column: Categorical | Items) -> Branch:
         tree = column.universe
         if isinstance(tree, Taxonomy):
             return branch_of(tree)
-        return replace(branch_of(grouped(column.given, column.fan_out)), label=DEFAULT_ROOT)
+        return replace(branch_of(group(column.given, column.fan_out)), label=DEFAULT_ROOT)
     root = branch_of(column.taxonomy)
     last = root.below[-1] if root.below else None
     added = OTHER in (column.missing, column.outside)
@@ -145,7 +145,7 @@ def _nodes(root: Branch) -> list[tuple[Branch, Branch | None]]:
     return found
 
 
-def _numbered(root: Branch) -> _Node:
+def _number(root: Branch) -> _Node:
     numbers = {id(branch): number for number, (branch, _) in enumerate(_nodes(root))}
 
     def shown(branch: Branch, depth: int) -> _Node:
@@ -155,7 +155,7 @@ def _numbered(root: Branch) -> _Node:
     return shown(root, 0)
 
 
-def _taken(root: Branch, picked: list[int]) -> list[tuple[Branch, Branch]]:
+def _take(root: Branch, picked: list[int]) -> list[tuple[Branch, Branch]]:
     """The nodes that were ticked, with their parents; not those below others that were."""
     nodes = _nodes(root)
     chosen: list[tuple[Branch, Branch]] = []
@@ -175,7 +175,7 @@ def _take_out(branch: Branch, parent: Branch) -> None:
 
 
 def _group(root: Branch, picked: list[int], asked: Asked) -> None:
-    chosen = _taken(root, picked)
+    chosen = _take(root, picked)
     label = asked.get("label").strip()
     if not label:
         raise UsageError("the group has no name.", hint="Write a name for it.")
@@ -187,7 +187,7 @@ def _group(root: Branch, picked: list[int], asked: Asked) -> None:
 
 
 def _move(root: Branch, picked: list[int], asked: Asked) -> None:
-    chosen = _taken(root, picked)
+    chosen = _take(root, picked)
     number, nodes = asked.get("target"), _nodes(root)
     target = nodes[int(number)][0] if number.isdigit() and int(number) < len(nodes) else None
     if target is None or (target is not root and not target.below):
@@ -200,14 +200,14 @@ def _move(root: Branch, picked: list[int], asked: Asked) -> None:
 
 
 def _dissolve(root: Branch, picked: list[int], asked: Asked) -> None:
-    for branch, parent in _taken(root, picked):
+    for branch, parent in _take(root, picked):
         if branch.below:
             at = next(n for n, one in enumerate(parent.below) if one is branch)
             parent.below[at : at + 1] = branch.below
 
 
 def _rename(root: Branch, picked: list[int], asked: Asked) -> None:
-    ((branch, _), *more) = _taken(root, picked)
+    ((branch, _), *more) = _take(root, picked)
     label = asked.get("label").strip()
     if more or not branch.below or not label:
         raise UsageError(
@@ -233,14 +233,14 @@ def _prune(root: Branch, groups: set[int]) -> None:
         _prune(root, groups)
 
 
-def _written(
+def _write(
     text: SchemaText, schema: Schema, column: Categorical | Items, root: Branch
 ) -> SchemaText:
     """The schema with this tree in it, and with the rules that came with a file."""
     flat = "universe" if isinstance(column, Items) else "values"
     settings: dict[str, Node] = {} if root.label == DEFAULT_ROOT else {"root": Text(root.label)}
     any_group = any(one.below for one in root.below)
-    settings["taxonomy" if any_group else flat] = from_python(nested(root))
+    settings["taxonomy" if any_group else flat] = from_python(to_nested(root))
     if isinstance(column, Categorical):
         described = schema.to_dict()["attributes"][column.name]
         settings |= {key: from_python(described[key]) for key in _RULES if key in described}
@@ -258,7 +258,7 @@ def _with_tree(text: SchemaText, column: Categorical | Items, tree: dict[str, No
     return text.with_column(column.name, kept | tree)
 
 
-def _imported(text: SchemaText, column: Categorical | Items, source: str, way: Way) -> SchemaText:
+def _import(text: SchemaText, column: Categorical | Items, source: str, way: Way) -> SchemaText:
     """The schema with a taxonomy from a file of the folder, or a list by name."""
     if source in built_in():
         written = source

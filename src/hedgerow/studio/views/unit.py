@@ -20,7 +20,7 @@ def show(asked: Asked) -> Response:
     """Is each row a person, or can a person have several?"""
     way = Way.of(asked, "unit")
     text = way.text()
-    if guided := guided_of(asked, text):
+    if guided := find_guided(asked, text):
         from hedgerow.studio.views import asking
 
         return asking.show_unit(asked, way, text, guided)
@@ -28,7 +28,7 @@ def show(asked: Asked) -> Response:
         asked.studio.drafts[text.path] = text.domains()
     return asked.show(
         "unit", way=way, text=text, person=_person(text), is_items=bool(text.items),
-        repeated=repeated(text),
+        repeated=list_repeated(text),
     )  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def save(asked: Asked) -> Response:
 
     way = Way.of(asked, "unit")
     text = way.text()
-    if guided := guided_of(asked, text):
+    if guided := find_guided(asked, text):
         from hedgerow.studio.views import asking
 
         return asking.save_unit(asked, way, text, guided)
@@ -59,7 +59,7 @@ def save(asked: Asked) -> Response:
     )
 
 
-def guided_of(asked: Asked, text: SchemaText) -> Guided | None:
+def find_guided(asked: Asked, text: SchemaText) -> Guided | None:
     """The questions that the page asks, if the draft was made here."""
     if not (asked.get("drafted") or asked.studio.guided):
         return None
@@ -68,7 +68,7 @@ def guided_of(asked: Asked, text: SchemaText) -> Guided | None:
     return under_way(asked, text)
 
 
-def repeated(text: SchemaText) -> list[str]:
+def list_repeated(text: SchemaText) -> list[str]:
     """The columns of which the draft says that they identify people who have several rows."""
     from hedgerow.draft.people import REPEATED
 
@@ -81,7 +81,7 @@ def doubt(text: SchemaText, asked: Asked) -> None:
     Raises:
         UsageError: If it was not.
     """
-    found = repeated(text)
+    found = list_repeated(text)
     if found and not asked.get("each_row"):
         raise UsageError(
             f"people seem to have several rows: {', '.join(found)} seems to tell them apart, and "
