@@ -43,8 +43,8 @@ $(VENV)/test: $(VENV)/made pyproject.toml
 
 # Kernels are compiled at their first call and kept. Two workers that begin in a fresh checkout would
 # both compile the same ones, so tests that call almost all of them go before.
-$(VENV)/kernels: $(VENV)/test tests/kernels.txt
-	-$(BIN)/python -m pytest $(shell cat tests/kernels.txt)
+$(VENV)/kernels: $(VENV)/test
+	-$(BIN)/python -m pytest -m kernels tests/contracts tests/papers tests/unit
 	@touch $@
 
 $(VENV)/bench: $(VENV)/demo
@@ -83,7 +83,7 @@ test: lint $(VENV)/kernels  ## set everything up, check style and types, run all
 # Tests of single modules, but for those that take longest, and what is looked for in the source.
 test-fast: lint $(VENV)/kernels  ## the same with the quick tests alone (a minute)
 	$(TEST) src papers tests/papers tests/unit $(addprefix tests/contracts/test_,import_law.py lints.py structure.py) \
-	  $(addprefix --deselect=,$(shell cat tests/slow.txt))
+	  -m 'not long and not slow'
 
 format: $(VENV)/test  ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .

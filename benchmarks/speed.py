@@ -137,7 +137,8 @@ def marginals(results: Results, rows: pa.Table, schema: Schema) -> None:
         name = f"45,222 rows: Marginals, delta {delta}, publishing and drawing"
         show(results, name, cpu(drawn, 2), ".2f s", "at most 3 s")
         seconds = cpu(lambda made=made: made[0].count(queries), 1)
-        show(results, f"  delta {delta}: 100,000 counts and their intervals", seconds, ".2f s", "at most 5 s")
+        name = f"  delta {delta}: 100,000 counts and their intervals"
+        show(results, name, seconds, ".2f s", "at most 5 s")
 
 
 def main() -> None:

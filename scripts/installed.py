@@ -91,8 +91,7 @@ def run_tests(python: Path, source: Path, jobs: int, everything: bool) -> None:
     command += ["--rootdir", ".", "-n", str(jobs), "--dist", "loadfile", "-W", "default"]
     command += [str(package), *(("tests",) if everything else QUICK)]
     if not everything:
-        slow = (source / "tests" / "slow.txt").read_text(encoding="utf-8").split()
-        command += [f"--deselect={name}" for name in slow]
+        command += ["-m", "not long and not slow"]
     kernels = {"NUMBA_CACHE_DIR": str(python.parents[1] / "numba")}
     if subprocess.run(command, cwd=source, env=clean() | kernels).returncode:
         sys.exit("Tests of the installed package fail.")

@@ -45,6 +45,7 @@ def table(hedge: Hedge, people: Path, out: Path, *words: object) -> bytes:
     return (out / "measurements.parquet").read_bytes()
 
 
+@pytest.mark.kernels
 def test_every_way_in_gives_the_same_release(hedge: Hedge, people: Path, tmp_path: Path) -> None:
     expected = table(hedge, people, tmp_path / "csv", people / "people.csv")
     ways: list[list[object]] = [

@@ -32,6 +32,8 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Rates, SecureSampler
 from hedgerow.schema import Schema
 
+pytestmark = pytest.mark.kernels
+
 GOLDEN = Path(__file__).with_name("golden_runs.json")
 SHOWN = 6  # longer arrays are told by their shape, sum and checksum
 

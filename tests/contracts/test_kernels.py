@@ -19,6 +19,8 @@ from hedgerow.compiled import Kernel
 from hedgerow.data.csv_file import gather, split_records
 from hedgerow.sample import write
 
+pytestmark = pytest.mark.kernels
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 try:
     import cases

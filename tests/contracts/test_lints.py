@@ -300,15 +300,3 @@ def test_publishers_do_not_look_at_the_table() -> None:
 def test_the_lints_can_fail(text: str, lint: object) -> None:
     assert callable(lint)
     assert lint(ast.parse(text))
-
-
-TESTS = SOURCE.parents[1] / "tests"
-
-
-@pytest.mark.parametrize("names", ["kernels.txt", "slow.txt"])
-def test_what_the_makefile_names_is_there(names: str) -> None:
-    lines = (TESTS / names).read_text(encoding="utf-8").split()
-    for line in lines:
-        file, _, name = line.partition("::")
-        text = (TESTS.parent / file).read_text(encoding="utf-8")
-        assert not name or f"def {name}(" in text, line

@@ -221,6 +221,7 @@ def test_the_order_of_rows_changes_nothing(name: str) -> None:
     assert same(one, other)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("name", PUBLISHERS)
 def test_the_width_of_codes_changes_nothing(name: str) -> None:
     data = table(SCHEMAS["mixed"], 300)

@@ -88,6 +88,7 @@ def test_another_package_can_be_installed(tmp_path, monkeypatch):
     assert asked[0][-1] == "import sdnist" and asked[1][-1] == "sdnist==2.4"
 
 
+@pytest.mark.slow
 def test_an_environment_without_dpmm_is_told():
     with pytest.raises(UsageError, match="did not finish"):
         apart.Dpmm("mst").publish(ROWS, SCHEMA, 1.0, 1, Path(sys.executable))

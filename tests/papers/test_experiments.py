@@ -89,6 +89,7 @@ def test_time_is_measured():
     assert adult.seconds(DiffGen(specialisations=2), "1", 1200)(Small(), 0) > 0
 
 
+@pytest.mark.slow
 def test_distortion_and_match_points_are_shares():
     inputs = Small()
     for name in ("diffmulti-fig5", "diffmulti-fig6"):
@@ -175,6 +176,7 @@ def test_supersets_are_added_up():
         assert sums[wanted] == cells[held].sum()
 
 
+@pytest.mark.slow
 def test_transactions_are_asked_and_mined(transactions, monkeypatch):
     monkeypatch.setattr(diffpart, "QUERIES", 50)
     errors = {name: diffpart._error(name, "50", 3)(transactions, 0) for name in diffpart.METHODS}
@@ -232,6 +234,7 @@ def test_steps_of_nodes_and_of_intervals():
     assert personal.depth_of(job, lo, hi).tolist() == [0, 1, 2]
 
 
+@pytest.mark.kernels
 def test_every_way_is_timed(few_people):
     (figure,) = (f for f in supermodular.FIGURES if f.name == "supermodular-fig3a")
     for point in figure.points(True):

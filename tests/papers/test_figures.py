@@ -174,6 +174,7 @@ def test_tables_are_read_as_they_were_written(tmp_path):
     assert pages.read_table(one.figure, tmp_path / "absent.csv") is None
 
 
+@pytest.mark.slow
 def test_pages_say_which_run_they_show(tmp_path):
     pytest.importorskip("matplotlib")
     for quick, words in ((False, "None. 3 runs of each point"), (True, "A quick run")):

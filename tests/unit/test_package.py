@@ -22,6 +22,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         hedgerow.nothing_like_this  # type: ignore[attr-defined]  # noqa: B018
 
 
+@pytest.mark.slow
 def test_publish_can_be_called_whatever_was_imported_first() -> None:
     first = (
         "import hedgerow",

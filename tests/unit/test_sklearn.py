@@ -144,6 +144,7 @@ CANNOT = {
 """The checks of scikit-learn that cannot pass, and why."""
 
 
+@pytest.mark.slow
 def test_the_checks_of_scikit_learn_pass() -> None:
     model = classifier(bounds=(-10, 200), classes=[0, 1, 2], epsilon=50)
     failed = {}

@@ -18,7 +18,7 @@ from hedgerow.errors import DataError, DataWarning, UsageError
 from hedgerow.schema import Schema
 
 distributed = pytest.importorskip("distributed")
-pytestmark = pytest.mark.usefixtures("workers")
+pytestmark = [pytest.mark.usefixtures("workers"), pytest.mark.slow]
 
 
 class Told:

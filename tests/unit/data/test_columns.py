@@ -100,6 +100,7 @@ def test_fixed_size_lists_slices_and_floats() -> None:
     assert records_of(read_transactions(large, CLICKS)) == [(3,)]
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(
     "kind", ["arrow", "category", "parquet", "csv", "csv.gz", "polars", "pandas"]
 )
@@ -215,6 +216,7 @@ def test_a_csv_file_needs_a_column_or_a_separator(tmp_path: Path) -> None:
     assert found == [(0, 1), (3, 4, 16)]
 
 
+@pytest.mark.slow
 def test_large_numbers_of_records(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     lines = [random.integers(1, 20, size).tolist() for size in random.integers(0, 9, 30_000)]

@@ -71,6 +71,7 @@ def test_gzip_of_several_members(tmp_path):
     assert rows(path, packed="gzip")[1] == [("1", "2"), ("3", "4")]
 
 
+@pytest.mark.slow
 def test_a_truncated_or_damaged_gzip_is_refused(tmp_path):
     content = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * 7919 % 10007) for i in range(300_000))
     whole = gzip.compress(content)
@@ -122,6 +123,8 @@ def test_quotes_inside_lines(tmp_path):
     assert rows(write(tmp_path, text))[1] == [('5" 3', 'x"y'), ('p"qr', ""), ("", '"')]
 
 
+@pytest.mark.kernels
+@pytest.mark.slow
 @pytest.mark.parametrize("line_breaks", [False, True])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_blocks_of_any_size_give_the_same_records(tmp_path, monkeypatch, end, line_breaks):

@@ -51,6 +51,7 @@ def same_rows(one: Any, other: Any) -> bool:
     return bool(np.array_equal(*rows))
 
 
+@pytest.mark.slow
 def test_duckdb(duck: str, people: pa.Table) -> None:
     expected = read(people, sample.schema())
     assert same_rows(read(Database(duck, table="people"), sample.schema()), expected)
@@ -58,6 +59,7 @@ def test_duckdb(duck: str, people: pa.Table) -> None:
     assert same_rows(read(Database(duck, query=query), sample.schema()), expected)
 
 
+@pytest.mark.slow
 def test_postgres(filled: str, people: pa.Table) -> None:
     expected = read(people, sample.schema())
     table = Database(filled, table="The Clinic.people")

@@ -77,6 +77,7 @@ def test_databases_by_address_and_table(folder: Path) -> None:
 MATRIX = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(MATRIX, MATRIX, st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_count_and_all_else_does(one, other, random) -> None:

@@ -76,6 +76,7 @@ def codes_of(kind: str, values: list[object]) -> list[object]:
     return [tuple(row) if ok else None for row, ok in zip(codes.tolist(), known, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["arrow", "polars", "object", "category"])
 def test_a_record_is_read_the_same_in_any_company(kind):
     values = TEXTS if kind in ("arrow", "polars") else OBJECTS
@@ -86,6 +87,7 @@ def test_a_record_is_read_the_same_in_any_company(kind):
         assert codes_of(kind, company) == alone[:place] + alone[place + 1 :]
 
 
+@pytest.mark.slow
 @seed(3)
 @settings(max_examples=150, deadline=None, database=None)
 @given(st.text(max_size=8), st.text(max_size=8))

@@ -115,6 +115,7 @@ def test_every_shape_has_a_way_out():
     assert sorted(WAYS) == list(range(min(WAYS), STRANGE))
 
 
+@pytest.mark.slow
 @seed(5)
 @settings(max_examples=300, deadline=None, database=None)
 @given(

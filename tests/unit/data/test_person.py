@@ -42,6 +42,7 @@ def kept(people, ages, max_rows):
 ROWS = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9)), min_size=1, max_size=30)
 
 
+@pytest.mark.slow
 @given(ROWS, st.integers(1, 4), st.randoms())
 def test_the_rule_looks_at_one_person_alone(rows, cap, random):
     whole = kept(*zip(*rows, strict=True), cap)
@@ -169,6 +170,7 @@ def in_two_files(folder: Path, first: Any, second: Any) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first, second", PAIRS)
 def test_one_person_in_two_types_is_one_person(tmp_path: Path, first: Any, second: Any) -> None:
     seen = []
@@ -181,6 +183,7 @@ def test_one_person_in_two_types_is_one_person(tmp_path: Path, first: Any, secon
         assert ages(make(folder, schema(2))) == {3: 1, 5: 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first, second", PAIRS)
 def test_one_person_in_two_types_has_one_record(tmp_path: Path, first: Any, second: Any) -> None:
     shop = Schema(name="shop", items=Items(range(1, 9), person="who", item="age"), unit="person")

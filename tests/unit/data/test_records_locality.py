@@ -117,6 +117,7 @@ def test_a_text_file_is_read_line_by_line(tmp_path: Path) -> None:
         assert read(company) == alone[:place] + alone[place + 1 :]
 
 
+@pytest.mark.slow
 @seed(6)
 @settings(max_examples=150, deadline=None, database=None)
 @given(st.text(max_size=8), st.text(max_size=8), st.sampled_from(UNIVERSES))

@@ -157,6 +157,7 @@ def test_composed_and_decomposed_accents_are_one_item(tmp_path: Path) -> None:
     assert found == [(0, 1), (0, 1)]
 
 
+@pytest.mark.slow
 def test_a_record_of_ten_thousand_items_and_a_universe_of_a_million(tmp_path: Path) -> None:
     big = Schema(name="big", items=Items(range(1_000_000)), unit="row")
     long = " ".join(str(7 * number) for number in reversed(range(10_000)))
@@ -294,6 +295,7 @@ UNIVERSES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @seed(4)
 @settings(max_examples=300, deadline=None, database=None)
 @given(

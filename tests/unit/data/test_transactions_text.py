@@ -17,6 +17,7 @@ SHOP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
 def test_items_in_one_text_of_a_column(kind: str, tmp_path: Path) -> None:
     rows = pa.table({"x": ["tea,milk", "milk", "tea"], "y": [1, 2, 3]})

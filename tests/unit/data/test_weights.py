@@ -107,6 +107,7 @@ def codes(rows: list[tuple[int, Any, Any]], rules: WeightColumns) -> list[tuple[
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")
 @settings(deadline=None, max_examples=150)
 @given(st.lists(ROW, max_size=6), st.lists(ROW, max_size=6), ROW, *RULES)

@@ -196,6 +196,7 @@ CELLS = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(CELLS, CELLS)
 def test_a_draft_loads_and_takes_the_data_it_came_from(draft, one, two):

@@ -20,6 +20,8 @@ from hedgerow.draft.draft import NO_UNIT, draft_text, looks_like_transactions, s
 from hedgerow.errors import DataError
 from hedgerow.schema import Items, Schema
 
+pytestmark = pytest.mark.kernels
+
 
 def draft(source: Any, folder: Path) -> Items:
     path = folder / "draft.yaml"
@@ -127,6 +129,7 @@ def test_nothing_to_draft_from_and_too_much(tmp_path: Path) -> None:
         draft_text(sketch_table(path))
 
 
+@pytest.mark.slow
 @seed(7)
 @settings(max_examples=100, deadline=None, database=None)
 @given(st.lists(st.lists(st.text(min_size=1, max_size=5), max_size=4), min_size=1, max_size=4))

@@ -198,6 +198,7 @@ def test_proposed_bounds_are_not_the_extremes_of_the_data(
     assert settings is not None and (settings["low"], settings["high"]) == (low, high)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("least", [0, 1, 3, 47, 312, 1903])
 def test_people_with_other_extremes_get_the_same_bounds(least: int) -> None:
     def bounds(most: int) -> tuple[str, str]:

@@ -151,6 +151,7 @@ def brute(partition, measurements, classes, rule, queries):
         yield answer(cells(measurements), query), spread
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     st.integers(0, 10**6),

@@ -46,6 +46,7 @@ def one_by_one(codes: Ints, query: Query) -> float:
     return float(part.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [True, False], ids=["whole codes", "parts of codes"])
 @pytest.mark.parametrize("room", [1 << 27, 1 << 13, 1], ids=["all", "digits", "bits"])
 @pytest.mark.parametrize("number", [1, 64, 1000])

@@ -37,6 +37,7 @@ def brute_projection(x, v, total):
     return best
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(pairs, st.integers(0, 120))
 def test_projection_equals_brute_force(cells, total):

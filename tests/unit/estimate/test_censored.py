@@ -95,6 +95,7 @@ def truth(rows, query):
     return met.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("total", [True, False])
 def test_intervals_hold_for_all_queries_at_once(total):
     """A release fails with a chance of at most 1%, so more than 4 of 40 with at most 5e-5."""

@@ -105,6 +105,7 @@ def exact(values):
     return np.array(values, object)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(measured_trees())
 def test_two_passes_solve_the_normal_equations_exactly(tree):
@@ -115,6 +116,7 @@ def test_two_passes_solve_the_normal_equations_exactly(tree):
     assert list(spread) == expected_spread
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6))
 def test_floats_agree_with_dense_least_squares(seed):
@@ -145,6 +147,7 @@ def test_floats_agree_with_dense_least_squares(seed):
     assert spread == pytest.approx(np.einsum("ij,jk,ik->i", rows, inverse, rows), rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(measured_trees(leaves_too=True))
 def test_unmeasured_leaves_get_what_is_left(tree):

@@ -68,6 +68,7 @@ def mixtures():
         yield rates.tolist(), weights.tolist()
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_at_every_level():
     for rates, weights in mixtures():
         chances = law(rates, weights)
@@ -96,6 +97,7 @@ def test_without_the_half_step_they_would_not():
         assert width - 0.5 < 9 <= width
 
 
+@pytest.mark.slow
 def test_intervals_are_little_wider_than_they_must_be():
     """Against the shortest exact ones, counted in whole numbers; where noise is worth the name."""
     ratios = []
@@ -170,6 +172,7 @@ def tails(rates, weights, kinds):
     return math.sqrt(spread)
 
 
+@pytest.mark.slow
 def test_sums_with_gaussian_noise_stay_within_their_intervals():
     for rates, weights, kinds in mixed():
         chances = law(rates, weights, kinds)

@@ -24,6 +24,7 @@ def _noisy(sizes: np.ndarray, rate: float, threshold: int, seed: int) -> tuple[n
     return (counts * listed).sum(axis=1), listed.sum(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.2, 0.7, 2.0])
 @pytest.mark.parametrize(
     "sizes",
@@ -56,6 +57,7 @@ def test_a_standard_error_would_promise_too_much() -> None:
     assert np.sum(np.asarray(ours) > sizes.sum()) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
 @pytest.mark.parametrize("sizes", [np.full(3000, 3), np.full(50, 60), np.array([1000, 5, 5])])
 def test_sampled_rows(share: float, sizes: np.ndarray) -> None:

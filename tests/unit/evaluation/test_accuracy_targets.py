@@ -106,6 +106,7 @@ def test_the_95_percent_error_covers_laplace_and_normal_errors() -> None:
     assert error_at_95(target, [np.zeros(0)]) is None
 
 
+@pytest.mark.slow
 def test_harder_targets_take_more_epsilon() -> None:
     targets = [read_target(f"age within {p}%", SCHEMA) for p in (60, 20, 0.0001)]
     (found,) = plan_by_accuracy(SCHEMA, targets, [("d", DiffMulti())], rows=2000, runs=2)
@@ -162,6 +163,7 @@ def test_progress_is_that_of_the_releases(monkeypatch: pytest.MonkeyPatch, least
     assert len(shares) >= len(made) and f"other, epsilon {made[-1]}" in stages
 
 
+@pytest.mark.slow
 def test_the_better_method_comes_first() -> None:
     target = read_target("age within 10%", SCHEMA)
     methods = [("regions", DiffGen(specialisations=1)), ("marginals", DiffMulti())]

@@ -82,6 +82,7 @@ def test_an_empty_region_gets_the_largest_class():
     assert classify.by_counts(release([[0, 0], [60, 10]]), TEST) == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_finds_a_clear_rule_in_rows(model):
     assert classify.on_rows(rows(400), rows(200, 2), SCHEMA, model) > 95

@@ -33,6 +33,7 @@ def test_best_values_are_marked() -> None:
     assert replace(line, values=(1.0, 1.0, None, None), better="more").best == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pair",
     [("diffmulti-tuned-1", "diffgen-tuned-1"), ("diffpart-tuned-3", "diffpart-paper-1")],

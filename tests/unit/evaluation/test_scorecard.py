@@ -20,6 +20,8 @@ from hedgerow.release import Release, TableRelease
 from hedgerow.sample.survey import shop_schema, transactions
 from hedgerow.schema import Person
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = hr.Schema.from_dict(
     {
         "name": "wards",

@@ -12,6 +12,8 @@ from hedgerow.evaluation import trials
 from hedgerow.evaluation.simulate import simulate
 from hedgerow.sample.survey import shop_schema
 
+pytestmark = pytest.mark.slow
+
 METHODS = [("diffmulti", hr.DiffMulti()), ("diffgen", hr.DiffGen())]
 
 

@@ -63,6 +63,7 @@ def test_deltas_add_up_too(book: BudgetLedger) -> None:
     assert book.accounts()[0].left == (Fraction(8, 10), 0)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -257,6 +258,7 @@ def test_a_later_version(book: BudgetLedger) -> None:
         book.accounts()
 
 
+@pytest.mark.slow
 def test_damaged_bytes(book: BudgetLedger) -> None:
     for _ in range(40):
         buy(book, "0.001")

@@ -45,6 +45,7 @@ def grids(draw: st.DrawFn) -> tuple[GridPartition, tuple[int, ...]]:
     return GridPartition(tuple(edges)), sizes
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(trees(), grids()))
 def test_locate_bounds_and_parts_agree_with_looking_everywhere(made):

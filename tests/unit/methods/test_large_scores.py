@@ -54,6 +54,7 @@ def scored(found: Histograms, name: str, paper: bool) -> Candidates:
     return score(found)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("paper", [False, True])
 @pytest.mark.parametrize("name", KERNELS)
 def test_python_and_kernels_agree_where_both_can_count(

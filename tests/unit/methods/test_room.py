@@ -35,6 +35,7 @@ def rows() -> pa.Table:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0, "1e-6"])
 @pytest.mark.parametrize(
     "method",

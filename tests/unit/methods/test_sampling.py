@@ -21,6 +21,8 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.schema import Schema
 
+pytestmark = pytest.mark.slow
+
 ATTRIBUTES = generalised_attributes(
     Schema.from_dict(
         {
@@ -148,6 +150,7 @@ def law_of_walks(aim, sharpness, weighted=True):
     return np.linalg.matrix_power(moves(record, aim, sharpness, weighted), MOVES)[-1]
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(
     "aim, sharpness", [pytest.param(*CASES[0], marks=pytest.mark.long), *CASES[1:3]]
 )

@@ -176,6 +176,7 @@ def small_tables(draw: st.DrawFn) -> tuple[list[Attribute], int, list[Record]]:
     return attributes, classes, draw(st.lists(record, max_size=25))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STATED)
 @pytest.mark.parametrize("apart", [False, True], ids=["together", "apart"])
 @pytest.mark.parametrize("paper", [False, True], ids=["gains", "paper"])
@@ -296,6 +297,7 @@ def neighbours(tables: Sequence[tuple[Record, ...]], most: int) -> tuple[np.ndar
     return less, more
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_sensitivity_and_span_hold_on_all_small_tables(setting: str) -> None:
     attributes, classes, most = SETTINGS[setting]
@@ -339,6 +341,7 @@ def check_changes(score: Score, change: np.ndarray, most: int, *, paper: bool) -
         assert abs(change).max() >= 2**16 - 1  # one bit, attained
 
 
+@pytest.mark.slow
 def test_span_holds_between_regions() -> None:
     """DiffGen compares the values of several cuts: two halves of one attribute, and another."""
     attributes = [numeric("n", 4), numeric("m", 2)]
@@ -373,6 +376,7 @@ def test_span_holds_between_regions() -> None:
             assert change.min() >= 0 or change.max() <= 0
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=3, max_size=3),
     st.integers(0, 2),

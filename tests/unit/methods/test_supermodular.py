@@ -90,6 +90,7 @@ def test_releases_pass_verification(method, tmp_path):
     assert release.synthesize(10, seed=1).num_rows == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [0, 1, 30])
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_tiny_tables_publish(method, rows, tmp_path):
@@ -138,6 +139,7 @@ def test_persons_with_several_rows(tmp_path):
     assert verdict.delta is not None and verdict.delta <= 1e-6
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("more", [{}, {"sharpness": 1.0}])
 def test_everything_too_risky_becomes_most_general(more):
     method = hr.Supermodular(risk=1e-9, rule="constant", **more)

@@ -98,6 +98,7 @@ def widest(name: str, domain: Domain, *, apart: bool) -> int:
     return int((change.max(axis=1) - change.min(axis=1)).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("apart", [False, True], ids=["together", "apart"])
 @pytest.mark.parametrize("name", SCORES)
 def test_the_range_holds_on_all_small_tables_for_all_weights(name: str, apart: bool) -> None:
@@ -167,6 +168,7 @@ def gains_of(name: str) -> np.ndarray:
     return whole - np.array(majority)[:, None]
 
 
+@pytest.mark.slow
 def test_equal_weights_change_nothing() -> None:
     one, other = Domain.of(weighed("3", "3")), Domain.of(schema({}, {}))
     assert not one.weighed and not other.weighed
@@ -178,6 +180,7 @@ def test_equal_weights_change_nothing() -> None:
     assert not Domain.of(schema({}, {}, **fixed)).weighed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("flip", [False, True], ids=["exponential", "flip"])
 def test_whole_laws_of_weighed_choices(name: str, flip: bool) -> None:

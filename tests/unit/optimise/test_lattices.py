@@ -86,6 +86,7 @@ def world(seed: int, attributes: int | None = None) -> World:
 SEEDS = [*range(8), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(8, 25))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_counts_of_a_whole_lattice(seed):
     here = world(seed)
@@ -102,6 +103,7 @@ def test_counts_of_a_whole_lattice(seed):
         assert [record.count(point) for point in points] == counts.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kappa", [1, 2, 3])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_aggregate_model(seed, kappa):
@@ -146,6 +148,7 @@ def test_where_rounding_leaves_no_system_to_solve_the_best_so_far_is_kept(monkey
     assert asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_threshold_model(seed):
     here = world(seed)
@@ -299,6 +302,7 @@ def plain_descent(record, risk):
     return point
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_walks_with_bounds_and_in_company_end_where_plain_ones_do(seed, monkeypatch):
     """Bounds, bits and shared counts save work and change nothing, nor do the blocks."""

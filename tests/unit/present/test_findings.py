@@ -72,6 +72,7 @@ def test_values_keep_the_order_of_the_schema(release: Release) -> None:
         assert shown == sorted(shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOLDERS)
 def test_the_commands_of_a_page_work_on_this_release(name: str) -> None:
     release = Release.load(GOLDEN / name)

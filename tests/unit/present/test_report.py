@@ -25,6 +25,8 @@ from hedgerow.measured import TreePartition
 from hedgerow.present.regions import upper_tree
 from hedgerow.present.report import page as written
 
+pytestmark = pytest.mark.slow
+
 KINDS = (
     "marginals", "diffmulti", "diffgen", "cdiffgen", "noisy", "sampled", "core", "tree", "paper",
     "seeded", "large", "unclassed",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from hedgerow.measured import TreePartition
 from hedgerow.present.document import Histogram
@@ -18,6 +19,7 @@ from hedgerow.release.histogram import Spread
 from hedgerow.schema import Schema
 
 
+@pytest.mark.slow
 def test_no_even_spread_is_drawn_for_what_was_not_measured(releases: dict[str, Path]) -> None:
     release = Release.load(releases["unclassed"]).expect(TableRelease)
     whole = TreePartition.of([(-1, -1, [0], [120])])

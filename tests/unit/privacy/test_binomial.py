@@ -63,6 +63,7 @@ def test_the_tail_and_its_powers_are_bracketed(rate: Fraction, threshold: int, p
     assert high - low <= 64 * power
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "trials, rate, threshold",
     [

@@ -146,6 +146,7 @@ def least_delta(rho: Fraction, epsilon: Fraction) -> Decimal:
         return grown / less_one * (order * (1 - 1 / order).ln()).exp()
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 8000).map(lambda n: Fraction(n, 1000)),
     st.sampled_from([Fraction(1, 10**3), Fraction(1, 10**6), Fraction(7, 10**12)]),
@@ -232,6 +233,7 @@ def test_the_finest_shares_that_can_be_drawn() -> None:
     assert Budget.of("0.001", 0, 1_000).row_epsilon == Fraction(1, 10**6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", ["1/1000000", "1/1000", "1/10", "1", "10", "50", "90"])
 @pytest.mark.parametrize("zeros", [3, 6, 30])
 def test_the_best_order_is_found(rho: str, zeros: int) -> None:

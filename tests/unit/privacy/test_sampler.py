@@ -76,6 +76,7 @@ def test_rates_that_samplers_cannot_hold_are_refused() -> None:
 # --- selection -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_choice_is_a_part_and_a_cut() -> None:
     offered = candidates(
         [(0, 1, 1, 0, -1), (900, 1, 3, 1, 5)],  # the cuts 5, 6 and 7 of attribute 1
@@ -136,6 +137,8 @@ def cell_law(exact: int, rate: float, threshold: int) -> dict[int | None, float]
     return law
 
 
+@pytest.mark.kernels
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [1, 2])
 def test_sparse_is_dense_with_small_counts_dropped(threshold: int, fits: Judge) -> None:
     """The joint law of three cells of which one holds records."""
@@ -250,6 +253,7 @@ def two_samples(one: Iterable[int], other: Iterable[int]) -> float:
     return float(stats.chi2_contingency(array[:, array.sum(axis=0) > 0]).pvalue)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [Fraction(1, 4), Fraction(1), Fraction(5, 2)])
 def test_discrete_laplace_agrees_with_opendp(rate: Fraction) -> None:
     dp = pytest.importorskip("opendp.prelude")
@@ -268,6 +272,7 @@ def test_discrete_laplace_agrees_with_opendp(rate: Fraction) -> None:
         assert two_samples(ours(wrong), oracle) < 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flip", [False, True], ids=["exponential", "permute and flip"])
 def test_selection_agrees_with_opendp(flip: bool) -> None:
     """OpenDP adds Gumbel noise, which is the exponential mechanism, or exponential noise, which

@@ -66,6 +66,7 @@ def gaussian_once(rate: Fraction, words: Any, at: Any) -> int:
     return int(out[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(1, 2), Fraction(3)], ids=str)
 def test_every_pattern_of_bits(rate: Fraction) -> None:
     """All words of two bits, up to eight of them: exact probabilities, and the mass left open."""
@@ -111,6 +112,7 @@ def test_strides_at_the_ends() -> None:
 # --- large samples -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES, ids=str)
 def test_discrete_gaussian(rate: Fraction, fits: Judge) -> None:
     drawn = draw(rate, 150_000, seed=11)
@@ -229,6 +231,7 @@ def two_samples(one: Iterable[int], other: Iterable[int]) -> float:
     return float(stats.chi2_contingency(array[:, array.sum(axis=0) > 0]).pvalue)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [Fraction(1, 64), Fraction(1, 4), Fraction(1)], ids=str)
 def test_discrete_gaussian_agrees_with_opendp(rate: Fraction) -> None:
     dp = pytest.importorskip("opendp.prelude")

@@ -111,6 +111,7 @@ def test_below_reaches_every_bit(bits: int) -> None:
         assert at.tolist() == [1, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "a, b", [(0, 1), (1, 1), (1, 2), (1, 3), (2, 3), (3, 4), (5, 7), (7, 8), (8, 8)]
 )
@@ -133,6 +134,7 @@ def test_the_envelope_trial_has_probability_two_over_e() -> None:
     assert open_ < Fraction(1, 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("a, b", [(0, 1), (2, 1), (3, 2), (5, 3)])
 def test_bernoulli_exp_takes_any_fraction(a: int, b: int) -> None:
     found, open_ = enumerate_words(
@@ -155,6 +157,7 @@ def laplace_once(rate: Fraction) -> Callable[[np.ndarray, np.ndarray], Hashable]
     return once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [5, pytest.param(6, marks=pytest.mark.long)])
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(3), Fraction(1, 2)], ids=str)
 def test_discrete_laplace_bit_by_bit(rate: Fraction, depth: int) -> None:
@@ -333,6 +336,7 @@ SELECTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SELECTIONS)
 def test_exponential_mechanism(name: str, fits: Judge) -> None:
     score, rate, weight, count = SELECTIONS[name]
@@ -351,6 +355,7 @@ def test_exponential_mechanism(name: str, fits: Judge) -> None:
             assert not fits(drawn, exponential_law(score, rate * wrong, weight, count))
 
 
+@pytest.mark.slow
 def test_exponential_mechanism_among_many(fits: Judge) -> None:
     score = [(7 * i) % 41 for i in range(3000)]
     weight = [1 + i % 5 for i in range(3000)]

@@ -179,6 +179,7 @@ def same(rate: Fraction, number: int) -> Rates:
     return Rates(values=(rate,), which=np.zeros(number, dtype=np.int64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trials", [1, 2, 4096])
 @pytest.mark.parametrize("least", [1, 2, 3])
 def test_keep_exactly(least: int, trials: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,6 +217,7 @@ def test_keep_of_nobody() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(1, 2)], ids=str)
 def test_nonempty_exactly(rate: Fraction) -> None:
     for count, threshold in ((3, 3), (1, 4), (0, 1)):
@@ -235,6 +237,7 @@ def test_nonempty_exactly(rate: Fraction) -> None:
             assert not agrees(found, cut, listing_law([count], float(rate), threshold + off))
 
 
+@pytest.mark.slow
 def test_cells_get_noise_of_their_own() -> None:
     """The joint law of two cells; noise that both share would have another."""
     for draw in ("nonempty", "sparse"):
@@ -265,6 +268,7 @@ def test_cells_get_noise_of_their_own() -> None:
         assert not agrees(found, cut, shared)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [1, 3])
 def test_mark_exactly_where_no_cell_is_empty(threshold: int) -> None:
     found, cut = exact_law(
@@ -320,6 +324,7 @@ def one_proposal(sampler: SecureSampler, rate: Fraction) -> int:
         return int(sampler.gaussian(np.array([[7]]), same(rate, 1))[0, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "near"),
     in_turn(map(Fraction, ("1", "1/2", "1/3", "3", "1/8")), [32, 0, -1]),

@@ -70,6 +70,7 @@ def test_least_groups_are_just_enough(epsilon, delta, share):
     assert sampled_delta(e, group, s) <= d < sampled_delta(e, group - 1, s)
 
 
+@pytest.mark.slow
 def test_a_huge_group_is_refused():
     with pytest.raises(UsageError, match="huge"):
         # a hair above the least epsilon that can pay for so many

@@ -63,6 +63,7 @@ def _noise(estimate: Any, total: float, drawn: int) -> Any:
     return total / drawn * (ROUNDING + DEVIATIONS * np.sqrt(drawn * share * (1 - share)))
 
 
+@pytest.mark.slow
 def test_tables_say_what_count_says(release: Any) -> None:
     schema = release.schema
     names = [(attribute.name,) for attribute in schema.columns]

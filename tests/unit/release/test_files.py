@@ -269,6 +269,7 @@ def test_a_damaged_parquet_file_is_named_though_its_hash_fits(
         Release.load(tmp_path / "r")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", range(0, 3000, 97))
 def test_flipped_bytes_never_escape_as_another_error(tree_release, tmp_path, where):
     tree_release.save(tmp_path / "r")

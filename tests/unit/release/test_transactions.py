@@ -63,6 +63,7 @@ def release(request: pytest.FixtureRequest, files: Path) -> TransactionsRelease:
     return replace(found, guarantee=found.guarantee | {"private": True})
 
 
+@pytest.mark.slow
 def test_a_release_survives_its_folder(release: TransactionsRelease, tmp_path: Path) -> None:
     release.save(tmp_path / "out")
     loaded = Release.load(tmp_path / "out")
@@ -93,6 +94,7 @@ def test_the_listed_itemsets_are_the_noisy_numbers(
     assert [line[skip:] for line in lines] == listed["items"]
 
 
+@pytest.mark.slow
 def test_answers_are_near_the_truth(release: TransactionsRelease, files: Path) -> None:
     """Intervals at 1 - 1e-6; the whole test fails with probability 4e-5 at most if they hold."""
     held = [set(line.split()) for line in files.read_text().splitlines()]
@@ -171,6 +173,7 @@ def test_itemsets_in_many_forms(release: TransactionsRelease) -> None:
     assert [one.tolist() for one in read_sets([], items)] == [[]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("size", [1, 2, 7])
 def test_nobody_and_almost_nothing_can_be_published(
@@ -432,6 +435,7 @@ def test_gaussian_noise_that_was_not_paid_for_is_found(in_rho: TransactionsRelea
             assert "measurements" in fails(in_rho, measurements=tuple(changed)), (found, change)
 
 
+@pytest.mark.slow
 def test_intervals_with_gaussian_noise_hold(files: Path) -> None:
     """200 items at 95% are below 0.88 with probability 2e-5; one release's items are independent
     but for the sizes, which have a part of the error of their own."""

@@ -56,6 +56,7 @@ def test_files_that_are_there_are_left_alone(tmp_path: Path) -> None:
     assert mine.read_text(encoding="utf-8") != "mine"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code"),
     [(["there"], 2), (["there", "--overwrite"], 0), (["file/x"], 1), (["n", "--rows", "-1"], 2)],

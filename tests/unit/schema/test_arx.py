@@ -131,6 +131,7 @@ def taxonomies(draw: st.DrawFn) -> Taxonomy:
     return Taxonomy.from_nested(next(labels), below(1))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(taxonomies())
 def test_writing_then_reading_changes_nothing(

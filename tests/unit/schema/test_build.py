@@ -244,6 +244,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         load(tmp_path, "  a: {type: categorical, taxonomy: t.parquet}\n")
 
 
+@pytest.mark.slow
 def test_a_large_schema_loads(tmp_path: Path) -> None:
     columns = "".join(f"  c{i}: {{type: numeric, low: 0, high: 9}}\n" for i in range(300))
 
@@ -293,6 +294,7 @@ VALUES = st.recursive(
 COLUMNS = st.dictionaries(KEYS, VALUES, max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(VALUES, st.dictionaries(st.sampled_from(["a", "b", "c"]), COLUMNS)))
 def test_whatever_is_written_only_a_schema_error_can_come_of_it(columns: Any) -> None:

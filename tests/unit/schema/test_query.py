@@ -354,6 +354,7 @@ def asked(draw: st.DrawFn) -> tuple[Schema, dict[str, Any]]:
     return schema, wanted
 
 
+@pytest.mark.slow
 @given(asked())
 @settings(max_examples=150, deadline=None)
 def test_words_lead_back_to_the_query(case: tuple[Schema, dict[str, Any]]) -> None:
@@ -372,6 +373,7 @@ def test_words_lead_back_to_the_query(case: tuple[Schema, dict[str, Any]]) -> No
         assert edges[0] >= 0 and edges[-1] <= schema.attributes[place].size
 
 
+@pytest.mark.slow
 @given(schemas())
 @settings(max_examples=80, deadline=None)
 def test_every_value_takes_an_equal_part_of_its_code(schema: Schema) -> None:
@@ -473,6 +475,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
             read_queries(path, SCHEMA)
 
 
+@pytest.mark.slow
 def test_what_queries_share_is_read_once(tmp_path: Path) -> None:
     path = tmp_path / "q.txt"
 

@@ -150,6 +150,7 @@ def counts(seen: dict[str, int], schema: Any) -> None:
     assert read_back(built).hash == built.hash
 
 
+@pytest.mark.slow
 def test_any_table_that_python_builds_is_read_back() -> None:
     seen: dict[str, int] = {}
 

@@ -125,6 +125,7 @@ LABEL = st.text(
 ).filter(lambda text: bool(text.strip()))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     names=st.lists(LABEL, min_size=2, max_size=3, unique=True),

@@ -94,6 +94,7 @@ def test_other_arx_files_are_brought_into_one_form(root: Branch, chance: random.
     assert found == {row[0]: row for row in rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["codes", "mapping"])
 @given(root=trees())
 def test_tables_keep_the_tree(form: str, root: Branch) -> None:
@@ -117,6 +118,7 @@ def test_code_lists_take_plain_rules_for_codes() -> None:
     assert write(tree, "codes") == "code,parent,label\nG,,G\n10,G,Food\nDrink,G,Drink\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", built_in())
 def test_lists_that_come_with_hedgerow_have_nothing_to_lint(name: str) -> None:
     tree = read(built_in()[name], "mapping")

@@ -76,6 +76,7 @@ def test_no_form_is_taken_without_the_cookie(stranger: Any, path: str) -> None:
     assert stranger.post(path).status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", POSTS)
 @pytest.mark.parametrize("token", ["", "guessed", None])
 def test_no_form_is_taken_without_its_token(browser: Any, path: str, token: str | None) -> None:

@@ -76,6 +76,7 @@ def test_names_that_look_like_a_record_are_not_shown(browser: Any) -> None:
     assert "Bramble" not in page.text
 
 
+@pytest.mark.slow
 def test_from_data_to_a_verified_release(browser: Any, told: Any) -> None:
     root: Path = browser.root
     (root / "clinic.yaml").unlink()
@@ -171,6 +172,7 @@ def look_at_release(browser: Any, told: Any) -> None:
     assert browser.get("/release/download", params=at | {"as": "data"}).status_code == 400
 
 
+@pytest.mark.slow
 def test_tables_of_interest_find_their_epsilon(browser: Any, told: Any) -> None:
     wish = TABLE | {"table": ["town", "ill"], "within": "20", "rows": "500"}
     page = browser.finish(browser.post("/budget/simulate", wish))

@@ -30,6 +30,7 @@ def release(browser: Any) -> Any:
     return put
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", folders())
 def test_every_kind_of_release_has_its_pages(
     browser: Any, release: Any, told: Any, name: str
@@ -43,6 +44,7 @@ def test_every_kind_of_release_has_its_pages(
             assert "Public." in told(shown) or "CONFIDENTIAL: do not pass it on" in told(shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", folders())
 def test_every_kind_of_release_can_be_had_as_a_workbook(
     browser: Any, release: Any, name: str

@@ -72,6 +72,7 @@ def failing(release):
     return {check.name: check.words for check in verify(release).checks if not check.ok}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method, budget", in_turn(METHODS, BUDGETS))
 def test_honest_releases_of_every_kind_pass(method, budget):
     for rows in (0, 1, 300):
@@ -150,6 +151,7 @@ def test_counts_that_nobody_paid_for_are_caught(grown, kind):
         assert "is there twice" in failing(twice)["measurements"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", GROWN)
 @pytest.mark.parametrize("factor", [2, 10**6, Fraction(1001, 1000)])
 def test_less_noise_than_was_paid_for_is_caught(grown, tmp_path, kind, factor):
@@ -213,6 +215,7 @@ def changed(release, purpose, **changes):
     return replace(release, ledger=ledger)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -279,6 +282,7 @@ FORGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", ["pure", "zcdp"])
 @pytest.mark.parametrize("forged", FORGED)
 def test_regions_that_nobody_paid_for_are_caught(forged, budget):
@@ -352,6 +356,7 @@ def test_spending_that_was_moved_between_paths_is_caught(grown):
         assert failing(replace(grown[kind], ledger=ledger)).keys() == {"accounts"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tamper",
     [

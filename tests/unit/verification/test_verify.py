@@ -352,6 +352,7 @@ def test_without_a_manifest_there_is_nothing_to_verify(tmp_path):
         verify(tmp_path)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 10**6), st.integers(1, 12))
 def test_the_conversion_is_sound_and_the_best_of_many_orders(millionths, digits):

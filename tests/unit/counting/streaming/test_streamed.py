@@ -18,9 +18,12 @@ from hedgerow.counting.tallies import histogram_questions
 from hedgerow.data import RowStream, read
 from hedgerow.errors import DataError, DataWarning
 
+pytestmark = pytest.mark.kernels
+
 TINY = Memory(chunk=2000, rows=0, bounds=0, batch=10_000)
 
 
+@pytest.mark.slow
 def test_more_than_two_to_the_31_rows_are_counted_in_64_bits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

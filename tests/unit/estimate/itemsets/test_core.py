@@ -95,6 +95,7 @@ def test_without_noise_single_items_are_exact(hand: SimpleNamespace) -> None:
     assert model.others.pull[[1, 3]].tolist() == [0, 0]
 
 
+@pytest.mark.slow
 def test_independent_items_beyond_the_core_are_told(hand: SimpleNamespace) -> None:
     """Rare independent items: within 5 deviations of the truth's own spread, and 3 percent."""
     random = np.random.default_rng(4)
@@ -156,11 +157,13 @@ def covered(hand: SimpleNamespace, runs: int, shrink: float) -> np.ndarray:
     return inside
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth(hand: SimpleNamespace) -> None:
     """At a level of 90%, 400 runs fall below 332 with probability 1e-5 each if it is kept."""
     assert covered(hand, 400, 1.0).min() >= 332
 
 
+@pytest.mark.slow
 def test_narrower_intervals_would_be_found_out(hand: SimpleNamespace) -> None:
     assert covered(hand, 400, 0.6).min() < 332
 
@@ -173,6 +176,7 @@ def test_estimates_lie_in_their_intervals(hand: SimpleNamespace) -> None:
     assert (found.low <= found.estimate).all() and (found.estimate <= found.high).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [0, -50, 10**12])
 @pytest.mark.parametrize("unit", [Fraction(1, 10**6), Fraction(1), Fraction(10**5)])
 def test_whatever_was_drawn_answers_are_finite(

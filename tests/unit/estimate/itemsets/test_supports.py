@@ -78,11 +78,13 @@ def covered(hand: SimpleNamespace, runs: int, narrow: float) -> np.ndarray:
     return inside
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth(hand: SimpleNamespace) -> None:
     """At a level of 90%, 100 runs fall below 77 with probability 1e-4 each if it is kept."""
     assert covered(hand, 100, 1.0).min() >= 77
 
 
+@pytest.mark.slow
 def test_narrower_intervals_would_be_found_out(hand: SimpleNamespace) -> None:
     assert covered(hand, 100, 0.2).min() < 77
 
