@@ -67,9 +67,9 @@ class Difference:
 
     Args:
         outcome: What is looked at: the class, or a column of a named table.
-        value: Its value.
+        codes: Those of its value.
         by: What groups are made by.
-        groups: The value of each group in each of these, in the schema's order.
+        parts: The codes of each group in each of these, in the schema's order.
         shares: The share of the value in each.
         low: The lower ends of intervals that hold at once, with those of all other differences.
         high: The upper ends.
@@ -78,14 +78,27 @@ class Difference:
     """
 
     outcome: Attribute
-    value: str
+    codes: Span
     by: tuple[Attribute, ...]
-    groups: tuple[tuple[str, ...], ...]
+    parts: tuple[Group, ...]
     shares: Floats
     low: Floats
     high: Floats
     smaller: int = 0
     named: bool = False
+
+    @property
+    def value(self) -> str:
+        """The value in words."""
+        return part_of(self.outcome, *self.codes)
+
+    @property
+    def groups(self) -> list[tuple[str, ...]]:
+        """The values of each group in words."""
+        return [
+            tuple(part_of(one, *span) for one, span in zip(self.by, group, strict=True))
+            for group in self.parts
+        ]
 
     @property
     def title(self) -> str:
@@ -186,12 +199,9 @@ def differences(release: Release) -> tuple[list[Difference], list[str]]:
             )
             new = Difference(
                 outcome=outcome,
-                value=part_of(outcome, *value),
+                codes=value,
                 by=by,
-                groups=tuple(
-                    tuple(part_of(a, *span) for a, span in zip(by, grouping[p], strict=True))
-                    for p in large.tolist()
-                ),
+                parts=tuple(grouping[place] for place in large.tolist()),
                 shares=_inside(_share(counts[0], counts[1], 0.0)[large], low, high),
                 low=low,
                 high=high,
