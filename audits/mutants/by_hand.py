@@ -593,7 +593,7 @@ BY_HAND = (
     ByHand(
         name="core-by-exact-supports",
         path="methods/diffpart.py",
-        old="core = _most_frequent(found[1].values[:, 0], size)",
+        old="core = _most_frequent(supports, size)",
         new="seen: list[Any] = []\n"
         "            engine.supports(items.size, core, items.size).map(seen.append)\n"
         "            core = _most_frequent(seen[0], size)",

@@ -26,6 +26,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "while gap < values.size // 2:",
     ): "With other gaps, of which the last is 1, Shell's method sorts as well.",
     (
+        "methods/partition_tree.py",
+        'left = int(ledger.left("epsilon", np.asarray([mine], dtype=np.int64))[0])',
+        'left = int(ledger.left("epsilon", np.asarray([mine], dtype=np.int64))[ -1])',
+    ): "The first of one number is its last.",
+    (
         "methods/publisher.py",
         "MOST_POWER = 18  # of ten: no noisy number of rows is larger",
         "MOST_POWER = 19  # of ten: no noisy number of rows is larger",
