@@ -328,8 +328,7 @@ def _mining(quick: bool) -> Sequence[Point]:
 
 
 _SETTINGS = (
-    "MSNBC, fan-out 10, five sets of 10,000 random queries, sanity bound 0.1% of the records,"
-    " 10 runs."
+    "MSNBC, fan-out 10, five sets of 10,000 random queries, sanity bound 0.1% of the records."
 )
 
 FIGURES = (
@@ -365,14 +364,14 @@ FIGURES = (
     ),
     Figure(
         name="diffpart-fig5", title="Average relative error by fan-out (MSNBC)", x="fan-out f",
-        y="average relative error", settings="Queries of up to 60% of the longest record, 10 runs.",
+        y="average relative error", settings="Queries of up to 60% of the longest record.",
         runs=10, points=_fan_outs, stated=(), differs=_NOISE_ONLY,
     ),
     Figure(
         name="diffpart-fig6",
         title="Average relative error by the number of items (simulated stations)",
         x="items", y="average relative error",
-        settings="STM, 800,000 records, queries of 10 items, fan-out 10, 10 runs.", runs=10,
+        settings="STM, 800,000 records, queries of 10 items, fan-out 10.", runs=10,
         points=_universe_errors,
         differs="Passengers are simulated, as in figure 4b. Hardly anybody visits ten stations that"
         " are drawn at random, so the true answer to nearly every query of 10 is 0 and below the"
@@ -388,7 +387,7 @@ FIGURES = (
     ),
     Figure(
         name="diffpart-fig8", title="Utility of the K most frequent itemsets (MSNBC)", x="K",
-        y="utility", settings="Fan-out 10, 10 runs.", runs=10, points=_mining,
+        y="utility", settings="Fan-out 10.", runs=10, points=_mining,
         stated=(
             Stated("DiffPart, B = 1", 100, value=0.78),
             Stated("DiffPart, B = 0.5", 100, value=0.70),

@@ -234,8 +234,9 @@ def _section(result: Result, folder: Path) -> list[str]:
     if result.runs < figure.runs:
         told += f"; the paper has {figure.runs}"
         if result.cpu > 0:
-            minutes = max(1, result.cpu / 60 * figure.runs / result.runs)
-            told += f", which would take about {minutes:.0f} minutes"
+            minutes = round(result.cpu / 60 * figure.runs / result.runs)
+            time = f"{minutes} CPU minutes" if minutes > 1 else "a minute of CPU"
+            told += f", which would take about {time}"
     parts += [f"{told}. All numbers: [{figure.name}.csv]({figure.name}.csv).", ""]
     if figure.differs:
         parts += [figure.differs, ""]

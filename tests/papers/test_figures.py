@@ -122,7 +122,7 @@ def test_fewer_runs_than_the_papers_have_a_reason(tmp_path):
     pages.write_page("A paper", (), [few], tmp_path / "made.md", "command")
     page = (tmp_path / "made.md").read_text("utf-8")
     words = "1 run of each point; the paper has 2"
-    assert f"{words}, which would take about 3 minutes." in page
+    assert f"{words}, which would take about 3 CPU minutes." in page
     for one, there in ((replace(few, cpu=np.nan), True), (replace(few, runs=2), False)):
         pages.write_page("A paper", (), [one], tmp_path / "made.md", "command")
         assert (f"{words}." in (tmp_path / "made.md").read_text("utf-8")) == there
