@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import hedgerow
-from hedgerow.cli.display.kinds import SHOW
+from hedgerow.cli.display.picture import DRAW
 from hedgerow.errors import UsageError
 from hedgerow.evaluation import scorecard
 from hedgerow.present import kinds as present
@@ -28,7 +28,7 @@ TOLD_APART = re.compile(r"isinstance\([^)]*(Table|Marginals|Transactions|Rows|Me
 
 TABLES = {
     "page": present.KINDS,
-    "show": SHOW,
+    "picture": DRAW,
     "query": import_module("hedgerow.cli.commands.query")._TELL,
     "evaluation": scorecard._KINDS,
     "record": import_module("hedgerow.present.deployment")._PRODUCTS,
@@ -39,12 +39,6 @@ TABLES = {
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_every_table_by_kind_has_all_kinds(table: dict[str, Any]) -> None:
     assert table.keys() == KINDS.keys()
-
-
-def test_what_shows_a_kind_is_there() -> None:
-    for entry in SHOW.values():
-        module, _, name = entry.partition(":")
-        assert callable(getattr(import_module(module), name))
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.errors import HedgerowError
-from hedgerow.measured import GridPartition
-from hedgerow.measured.itemsets import CoreCells
+from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.measured import GridPartition, TreePartition
+from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.present import words
 from hedgerow.present.document import (
     Bar,
+    Box,
     Cell,
     Folded,
     Grid,
@@ -22,11 +23,14 @@ from hedgerow.present.document import (
     Part,
     Scale,
     Text,
+    Tree,
 )
 from hedgerow.present.regions import (
     HEADS,
+    cuts,
     grid_parts,
     largest,
+    nested,
     shown_tables,
     tree_parts,
     what_was_counted,
@@ -58,6 +62,9 @@ class Kind:
         columns: The public columns, or items.
         division: What was published, and so many of the largest of it.
         making: How the parts came about.
+        listing: So many of the largest, for machines.
+        steps: How the parts were made step by step, so deep and so many of them, in parts and for
+            machines; an error where there were no steps.
         small: What small counts do not tell: a title and a text.
         cuts: Into how many parts an attribute is divided, and the codes where, the one to tell
             first in front; None if there are no attributes.
@@ -71,6 +78,8 @@ class Kind:
     columns: Callable[[Schema], tuple[Part, ...]]
     division: Callable[[Any, int], tuple[Part, ...]]
     making: Callable[[Any], tuple[Part, ...]]
+    listing: Callable[[Any, int], dict[str, Any]]
+    steps: Callable[[Any, int, int], tuple[tuple[Part, ...], dict[str, Any]]]
     small: Callable[[Any], tuple[str, str]]
     cuts: Callable[[Any, int], tuple[int, Ints]] | None
     least: Callable[[Any], list[Least]] | None = None
@@ -197,8 +206,7 @@ def _regions(release: TableRelease, top: int) -> tuple[Part, ...]:
     parts: list[Part] = [_folded(Grid(caption, tuple(heads), tuple(rows), numbers, long=True))]
     if len(rows) < len(release.regions):
         parts.append(Text(picked("These regions"), "note"))
-    small = release.describe().suppressed
-    return (*parts, *([Text(small, "note")] if small else []))
+    return tuple(parts)
 
 
 def _tables(release: MarginalsRelease, top: int) -> tuple[Part, ...]:
@@ -232,7 +240,6 @@ def _rows_made(release: RowsRelease) -> tuple[Part, ...]:
             f"{words.many(len(release.counts), 'generalised row')}. Rows overlap: they do not "
             f"divide all {people} into separate groups."
         ),
-        *([Text(told)] if (told := release.describe().suppressed) else []),
         Grid(
             f"How much is left open in each attribute, on average over the {people} published",
             ("attribute", "of its domain left open", Scale(1.0, "%"), "given exactly"),
@@ -348,6 +355,109 @@ def _itemsets(release: TransactionsRelease, top: int) -> tuple[Part, ...]:
     )
 
 
+# The same for machines, and how parts were made.
+
+
+def _list_regions(release: TableRelease, top: int) -> dict[str, Any]:
+    shown = [
+        {
+            "region": one.number,
+            "where": one.where,
+            "count": one.total,
+            "give_or_take": one.error,
+            "classes": None if list(one.counts) == [""] else one.counts,
+        }
+        for one in largest(release, top)
+    ]
+    return {"threshold": release.threshold, "largest": shown}
+
+
+def _list_tables(release: MarginalsRelease, top: int) -> dict[str, Any]:
+    shown = [
+        {
+            "attributes": one.names,
+            "cells": one.cells,
+            "give_or_take": one.error,
+            "counted_as": one.counted_as,
+        }
+        for one in shown_tables(release)[:top]
+    ]
+    return {"counted": shown}
+
+
+def _list_itemsets(release: TransactionsRelease, top: int) -> dict[str, Any]:
+    return {"frequent": item_rows(release, top)}
+
+
+def _list_rows(release: RowsRelease, top: int) -> dict[str, Any]:
+    rows = release.generalized("arrow").to_pylist()
+    rows.sort(key=lambda row: -row["count"])  # a stable sort: ties keep the canonical order
+    shown = [
+        {
+            "where": {
+                one.name: row[one.name]
+                for one in release.attributes
+                if row[one.name] != one.label(0, one.size)
+            },
+            "count": row["count"],
+        }
+        for row in rows[:top]
+    ]
+    told = {"suppression": release.ledger["suppression"], "frontier": release.frontier}
+    return {**told, "largest": shown}
+
+
+def _region_steps(
+    release: TableRelease, depth: int, top: int
+) -> tuple[tuple[Part, ...], dict[str, Any]]:
+    if isinstance(release.partition, TreePartition):
+        root = nested(release, release.partition, depth)
+        return (Tree("The tree", _boxes(root)),), {"tree": root}
+    parts = cuts(release, release.partition)
+    rows = tuple((name, str(len(labels)), "; ".join(labels)) for name, labels in parts.items())
+    words = "Every region is a combination of these parts"
+    return (Grid(words, ("attribute", "parts", "which"), rows, frozenset({1})),), {"tree": parts}
+
+
+def _boxes(node: dict[str, Any]) -> Box:
+    """A nested node to be drawn; dots stand for what lies deeper."""
+    below = tuple(map(_boxes, node["below"]))
+    more = " ..." if node["divided"] and not below else ""
+    return Box(where=node["where"] + more, count=node["count"], mark=0.0, regions=1, below=below)
+
+
+def _item_steps(
+    release: TransactionsRelease, depth: int, top: int
+) -> tuple[tuple[Part, ...], dict[str, Any]]:
+    partition = release.partition
+    if not isinstance(partition, CutTree):
+        raise UsageError(
+            "These transactions were not published by a tree.",
+            hint="Leave --tree out, or publish with --variant tree.",
+        )
+    labels = ItemTree.of(release.items).labels
+    leaf = next(m for m in release.measurements if m.name == "leaf")
+    order = sorted(range(len(leaf.where)), key=lambda i: (-int(leaf.values[i, 0]), i))[:top]
+    listed: list[dict[str, Any]] = [
+        {
+            "cut": [labels[node] for node in partition.nodes(int(leaf.where[place])).tolist()],
+            "count": int(leaf.values[place, 0]),
+        }
+        for place in order
+    ]
+    rows = tuple((", ".join(one["cut"]), f"{max(0, one['count']):,}") for one in listed)
+    heads = ("items, or groups of them", release.schema.unit_names[1])
+    grid = Grid("The largest partitions", heads, rows, frozenset({1}))
+    return (grid,), {"partitions": listed}
+
+
+def _no_steps(what: str) -> Callable[[Any, int, int], tuple[tuple[Part, ...], dict[str, Any]]]:
+    def refuse(*_: Any) -> tuple[tuple[Part, ...], dict[str, Any]]:
+        raise UsageError(what, hint="Leave --tree out.")
+
+    return refuse
+
+
 # What generalised rows tell: lower ends that hold together. Shares of everybody are unknown.
 
 
@@ -406,6 +516,8 @@ KINDS: dict[str, Kind] = {
         columns=_columns,
         division=_regions,
         making=_division,
+        listing=_list_regions,
+        steps=_region_steps,
         small=_small_regions,
         cuts=_region_cuts,
         assumed="Inside a region {people} are assumed to be distributed evenly, so values that no "
@@ -419,6 +531,8 @@ KINDS: dict[str, Kind] = {
         columns=_columns,
         division=_tables,
         making=_tables_made,
+        listing=_list_tables,
+        steps=_no_steps("Nothing was divided step by step, so there is no tree."),
         small=_small_cells,
         cuts=_cell_cuts,
         assumed="Estimates follow one model of all tables that were counted, and intervals come "
@@ -431,6 +545,8 @@ KINDS: dict[str, Kind] = {
         columns=_universe,
         division=_itemsets,
         making=_itemsets_made,
+        listing=_list_itemsets,
+        steps=_item_steps,
         small=_small_itemsets,
         cuts=None,
     ),
@@ -440,6 +556,8 @@ KINDS: dict[str, Kind] = {
         columns=_columns,
         division=_rows,
         making=_rows_made,
+        listing=_list_rows,
+        steps=_no_steps("Generalised rows have no tree."),
         small=_small_rows,
         cuts=_row_cuts,
         least=_least,

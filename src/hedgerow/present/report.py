@@ -106,6 +106,32 @@ def report(release: Release, verdict: Verdict, against: Judgement | None = None)
     )
 
 
+def overview(release: Release, top: int, parts: tuple[Part, ...] | None = None) -> Document:
+    """A look at a release: what is promised, what was counted, and so many of the largest parts.
+
+    Args:
+        release: The release.
+        top: How many.
+        parts: What to show instead of these parts.
+    """
+    kind, told = KINDS[release.kind], release.describe()
+    holds = f"{words.regions(release)} by {release.method}" if told.number else told.summary
+    sentences = [*words.guarantee(release), told.suppressed, words.unmeasured(release)]
+    promised = tuple(Text(one) for one in sentences if one is not None)
+    made = () if release.kind == "table" else kind.making(release)  # a tree is shown when asked for
+    most = parts if parts is not None else (*made, *kind.division(release, top))
+    if parts is None and told.number > top:
+        most = (*most, Text(f"({told.number:,} in all; --top N for more)"))
+    if release.kind == "marginals":
+        name = release.schema.columns[0].name
+        most = (*most, Text(f"hedgerow table RELEASE {quote(name)} shows counts, of any columns."))
+    return Document(
+        title=f"{release.schema.name}: {holds.rstrip('.')}.",
+        sections=(Section("", promised), Section("", most)),
+        private=bool(release.guarantee["private"]),
+    )
+
+
 def warnings_of(
     release: Release, doubted: Doubt | None, against: Judgement | None = None
 ) -> tuple[Warning, ...]:
@@ -203,6 +229,8 @@ def _sections(release: Release, verdict: Verdict, against: Judgement | None) -> 
         raw = [[share * one.per_record for share in one.raw] for one in against.marginals]
     kind, doubted = KINDS[release.kind], doubt(release, verdict)
     made = (*kind.columns(release.schema), *kind.making(release), *kind.division(release, _TOP))
+    if (missing := release.describe().suppressed) is not None:
+        made = (*made, Text(missing))
     last = [
         Section("What is not protected", _limits(release), "limits"),
         Section("How to check and use it", _use(release), "check"),

@@ -57,7 +57,7 @@ from hedgerow.suggestions import RELEASE, answer_mistakes, as_text
 Questions = str | Query | Mapping[str, object] | Iterable[object]
 """One count query, or many; what a query may be depends on the kind of release."""
 
-PAGE, WORKBOOK = "hedgerow.report.page:page", "hedgerow.report.workbook:write_workbook"
+PAGE, WORKBOOK = "hedgerow.present.report:page", "hedgerow.present.workbook:write_workbook"
 """What tells of releases, which knows them, and so is loaded when it is needed."""
 
 Kind = TypeVar("Kind", bound="Release")

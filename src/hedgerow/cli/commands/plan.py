@@ -157,7 +157,7 @@ def plan(
     warn_of_tables(settings, known, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     if plot is not None:
-        from hedgerow.cli.display.tables import plot_plan
+        from hedgerow.cli.display.picture import plot_plan
 
         plot_plan(settings, known, plot, overwrite)
     if as_json:

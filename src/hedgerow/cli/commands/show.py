@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.display.terminal import print_document, print_json, say
 from hedgerow.cli.options import AsJson, Overwrite
 
 
@@ -39,7 +40,9 @@ def show(
 
     Needs no private data. Counts are the published, noisy ones.
     """
-    from hedgerow.cli.display.kinds import View, show_release
+    from hedgerow.cli.display.words import facts
+    from hedgerow.present.kinds import KINDS
+    from hedgerow.present.report import overview
     from hedgerow.release import Release
 
     if plot is not None:
@@ -49,7 +52,18 @@ def show(
         check_picture(plot)
         refuse_inside(plot, release, "--plot")
         refuse_existing(plot, overwrite, "--plot")
-    view = View(
-        top=top, tree=tree, depth=depth, plot=plot, overwrite=overwrite, as_json=as_json
-    )  # fmt: skip
-    show_release(Release.load(release), view)
+    opened = Release.load(release)
+    kind = KINDS[opened.kind]
+    parts, steps = kind.steps(opened, depth, top) if tree else (None, {})
+    drawn = ""
+    if plot is not None:
+        from hedgerow.cli.display.picture import draw_release
+
+        drawn = draw_release(opened, top, plot, overwrite)
+    if as_json:
+        listed = kind.listing(opened, top)
+        print_json({**facts(opened), **listed, **steps, "plot": plot and str(plot)})
+        return
+    print_document(overview(opened, top, parts))
+    if plot is not None:
+        say(f"\nDrew {drawn} to {plot}.")

@@ -1,8 +1,10 @@
-"""A picture of the largest regions of a release, as a file."""
+"""Pictures of releases, plans and simulations, as files."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -18,9 +20,16 @@ from hedgerow.release.rows import FRONTIER_WORDS
 if TYPE_CHECKING:
     from hedgerow.evaluation.simulate import Simulation
     from hedgerow.present.regions import ShownRegion
-    from hedgerow.release import Release
+    from hedgerow.release import (
+        MarginalsRelease,
+        Release,
+        RowsRelease,
+        TableRelease,
+        TransactionsRelease,
+    )
+    from hedgerow.schema import Schema
 
-__all__ = ["check_picture", "draw", "draw_frontier", "draw_simulation"]
+_SOME = 12  # bars
 
 
 def check_picture(path: Path) -> None:
@@ -171,3 +180,100 @@ def _title(release: Release) -> str:
         return f"{release.schema.name}: NOT PRIVATE (a seeded run)"
     amount = strength(Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0)))
     return f"{release.schema.name}: the {release.describe().largest} ({amount})"
+
+
+# What `hedgerow show` draws, by the kind of release.
+
+
+def draw_release(release: Release, top: int, path: Path, overwrite: bool) -> str:
+    """Draws what is most telling about a release, and says what that is.
+
+    Args:
+        release: The release.
+        top: How many parts are listed; some are drawn in any case.
+        path: The file; its ending says which kind.
+        overwrite: Whether to replace it if it is there.
+    """
+    return DRAW[release.kind](release, top, path, overwrite)
+
+
+def _draw_regions(release: TableRelease, top: int, path: Path, overwrite: bool) -> str:
+    from hedgerow.present.regions import largest
+
+    draw(release, largest(release, top or _SOME), path, overwrite)
+    return "the largest regions"
+
+
+def _draw_risk(release: RowsRelease, top: int, path: Path, overwrite: bool) -> str:
+    title = f"{release.schema.name}: risk and utility, measured on the side table"
+    seeded = not release.guarantee["private"]
+    draw_frontier(release.frontier, title, path, overwrite, private=seeded)
+    return "risk against utility"
+
+
+def _draw_itemsets(release: TransactionsRelease, top: int, path: Path, overwrite: bool) -> str:
+    from hedgerow.present.kinds import item_rows
+    from hedgerow.present.regions import ShownRegion
+
+    shown = [
+        ShownRegion(
+            number=place,
+            where={},
+            counts={"": round(max(0, row["estimate"]))},
+            named=", ".join(row["items"]) or "everybody",
+            ends=(row["low"], row["high"]),
+        )
+        for place, row in enumerate(item_rows(release, top or _SOME), 1)
+    ]
+    draw(release, shown, path, overwrite)
+    return "the most frequent itemsets"
+
+
+def _draw_table(release: MarginalsRelease, top: int, path: Path, overwrite: bool) -> str:
+    """Draws the attribute whose groups differ most in the class, or that is most uneven."""
+    from hedgerow.present.findings import differences, notable
+    from hedgerow.present.tables import title_of
+    from hedgerow.release.plots import MOST_BARS, draw_table
+    from hedgerow.schema.schema import display_label
+
+    schema = release.schema
+    told, _ = differences(release)
+    names = [one.name for first in told[:1] for one in (*first.by, first.outcome)]
+    names = names or [one.name for one in notable(release, 1)] or [schema.attributes[0].name]
+    table = release.table(*names)
+    title, cut = title_of(release, table, None), len(table) > MOST_BARS
+    if cut:
+        table, title = table.largest(MOST_BARS), f"{title}, the {MOST_BARS} largest cells"
+    figure = draw_table(table, title, partial(display_label, schema)).figure
+    seeded = not release.guarantee["private"]
+    with whole_file(path, overwrite, "--plot", private=seeded) as temporary:
+        figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
+    return f"the most telling table{f' (its {MOST_BARS} largest cells)' if cut else ''}"
+
+
+DRAW: dict[str, Callable[[Any, int, Path, bool], str]] = {
+    "table": _draw_regions,
+    "marginals": _draw_table,
+    "transactions": _draw_itemsets,
+    "rows": _draw_risk,
+}
+
+
+def plot_plan(settings: Any, schema: Schema, path: Path, overwrite: bool) -> None:
+    """Draws what settings would mean, on a public side table.
+
+    Raises:
+        UsageError: If there is none: the private table is not looked at for a plan.
+    """
+    from hedgerow.cli.files import refuse_existing
+    from hedgerow.methods.supermodular import Supermodular
+
+    check_picture(path)
+    refuse_existing(path, overwrite, "--plot")
+    if not isinstance(settings, Supermodular) or settings.side is None:
+        raise UsageError(
+            "A plan can be drawn for supermodular with a public side table alone.",
+            hint="Name one with --side, or leave --plot out.",
+        )
+    title = f"{schema.name}: risk and utility, measured on {settings.side}"
+    draw_frontier(settings.picture(schema), title, path, overwrite, private=True)

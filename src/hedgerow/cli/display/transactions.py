@@ -1,4 +1,4 @@
-"""What commands show of published transactions."""
+"""How items are written in queries, and records of items in files."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ import difflib
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from hedgerow.cli.display.terminal import print_json, print_table, say
 from hedgerow.errors import UsageError
-from hedgerow.present.regions import ShownRegion
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from hedgerow.cli.display.kinds import View
-    from hedgerow.release import TransactionsRelease
     from hedgerow.schema import Items
 
-__all__ = ["fimi_writer", "itemsets_of", "read_items", "show_transactions", "text_of"]
+__all__ = ["fimi_writer", "itemsets_of", "read_items", "text_of"]
 
 
 _LISTED = 10_000  # in longer lists nobody waits for a near word
@@ -99,94 +95,6 @@ def text_of(items: list[str]) -> str:
         ('milk, tea', 'everybody')
     """
     return ", ".join(items) or "everybody"
-
-
-def show_transactions(release: TransactionsRelease, view: View) -> None:
-    """Shows the guarantee and the most frequent itemsets, or the largest partitions.
-
-    Args:
-        release: Published transactions.
-        view: What was asked for.
-    """
-    from hedgerow.cli.display import words
-    from hedgerow.cli.display.picture import draw
-
-    tree, plot = view.tree, view.plot
-    heads, rows = _partitions(release, view.top) if tree else _frequent(release, view.top)
-    if plot is not None:
-        _, bars = (heads, rows) if rows and not tree else _frequent(release, 12)
-        shown = [
-            ShownRegion(
-                number=place,
-                where={},
-                counts={"": round(max(0, row[1]))},
-                named=text_of(row[0]),
-                ends=(row[2], row[3]),
-            )
-            for place, row in enumerate(bars, 1)
-        ]
-        draw(release, shown, plot, view.overwrite)
-    if view.as_json:
-        named = [dict(zip(heads, row, strict=True)) for row in rows]
-        key = "partitions" if tree else "frequent"
-        print_json({**words.facts(release), key: named, "plot": view.drawn})
-        return
-    told = release.describe()
-    holds = f"{words.regions(release)} by {release.method}." if told.number else told.summary
-    say(f"{release.schema.name}: {holds}")
-    for line in words.guarantee(release):
-        say(line)
-    those = release.schema.unit_names[1]
-    if tree:
-        headings = ["items, or groups of them", those]
-    else:
-        headings = [f"{those} that hold", "about", "from", "to (95% interval)"]
-    if rows:
-        say()
-        print_table(
-            headings,
-            [[text_of(row[0]), *(_number(value) for value in row[1:])] for row in rows],
-            set(range(1, len(headings))),
-        )
-    if rows and not tree:
-        say("(--top N for more; itemsets.txt lists the published counts themselves)")
-    if plot is not None:
-        say(f"\nDrew the most frequent itemsets to {plot}.")
-
-
-def _frequent(release: TransactionsRelease, top: int) -> tuple[list[str], list[list[Any]]]:
-    if not top:
-        return ["items", "estimate", "low", "high"], []
-    found = release.frequent(top, kind="arrow")
-    rows = [list(row.values()) for row in found.to_pylist()]
-    return list(found.column_names), rows
-
-
-def _partitions(release: TransactionsRelease, top: int) -> tuple[list[str], list[list[Any]]]:
-    from hedgerow.measured.itemsets import CutTree
-    from hedgerow.schema.item_tree import ItemTree
-
-    partition = release.partition
-    if not isinstance(partition, CutTree):
-        raise UsageError(
-            "These transactions were not published by a tree.",
-            hint="Leave --tree out, or publish with --variant tree.",
-        )
-    labels = ItemTree.of(release.items).labels
-    leaf = next(m for m in release.measurements if m.name == "leaf")
-    order = sorted(range(len(leaf.where)), key=lambda i: (-int(leaf.values[i, 0]), i))[:top]
-    rows: list[list[Any]] = []
-    for place in order:
-        number = int(leaf.where[place])
-        cut = [labels[node] for node in partition.nodes(number).tolist()]
-        rows.append([cut, int(leaf.values[place, 0])])
-    return ["cut", "count"], rows
-
-
-def _number(value: float | None) -> str:
-    if value is None or value == float("inf"):
-        return "any number"
-    return f"{max(0.0, value):,.0f}"
 
 
 def fimi_writer(rows: pa.Table, path: Path) -> None:
