@@ -60,7 +60,7 @@ from data import add_data_option, adult
 from dominance import Compared, losses, print_dominance, print_losses
 from hedgerow.data import read
 from hedgerow.errors import HedgerowError
-from hedgerow.evaluation import NOT_PRIVATE, cpu_seconds, on_rows, random_conjunctions
+from hedgerow.evaluation import NOT_PRIVATE, on_rows, random_conjunctions
 from papers.baselines import (
     RPS,
     ContingencyTable,
@@ -71,6 +71,7 @@ from papers.baselines import (
     top_down_specialisation,
 )
 from papers.baselines.apart import AIM_FINISHES, DPMM, OPENDP, Dpmm, OpenDP, install
+from papers.clusters import cpu_seconds
 from papers.data import adult_schema
 from papers.figure import Runs
 from relationships import QUERIES, Answers, judge, relative_errors

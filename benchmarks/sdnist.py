@@ -47,8 +47,9 @@ import hedgerow as hr
 from accuracy import mean_and_error
 from data import add_data_option, find_folder
 from hedgerow.errors import HedgerowError
-from hedgerow.evaluation import NOT_PRIVATE, cpu_seconds
+from hedgerow.evaluation import NOT_PRIVATE
 from papers.baselines.apart import AIM_FINISHES, Dpmm, Package, Unfinished, install
+from papers.clusters import cpu_seconds
 from papers.figure import Runs
 from results import Results, add_json_option
 from tables import nist

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.evaluation.classify import Model, baseline, lower_bound, on_output
-from hedgerow.evaluation.clusters import cpu_seconds
 from hedgerow.methods.api import publish
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
+from papers.clusters import cpu_seconds
 from papers.figure import Inputs
 
 __all__ = [

@@ -10,15 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.evaluation.classify import on_rows
-from hedgerow.evaluation.clusters import (
-    as_table,
-    cluster_records,
-    cluster_regions,
-    cpu_seconds,
-    discernibility,
-    match_point,
-    ncp,
-)
+from hedgerow.evaluation.distortion import as_table, discernibility, ncp
 from hedgerow.methods.api import publish
 from hedgerow.methods.clusters import cluster_schema, find_centroids, label_rows
 from hedgerow.methods.diffgen import DiffGen
@@ -36,6 +28,7 @@ from papers.adult import (
 )
 from papers.baselines import RPS, DPCube, mondrian
 from papers.baselines.bayes import draw_privbayes
+from papers.clusters import cluster_records, cluster_regions, cpu_seconds, match_point
 from papers.figure import (
     Claim,
     Figure,

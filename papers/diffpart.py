@@ -14,7 +14,6 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Transactions, read_transactions
-from hedgerow.evaluation.clusters import cpu_seconds
 from hedgerow.evaluation.measures import (
     exact_supports,
     random_itemsets,
@@ -31,6 +30,7 @@ from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema import Schema
 from papers.baselines import ItemsetTable
+from papers.clusters import cpu_seconds
 from papers.figure import (
     Claim,
     Figure,

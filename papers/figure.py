@@ -17,9 +17,9 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluation.clusters import cpu_seconds
 from hedgerow.schema import Schema
 from papers import data
+from papers.clusters import cpu_seconds
 
 __all__ = [
     "PROOF",

@@ -18,7 +18,6 @@ import numpy as np
 from scipy.stats import binom
 
 from hedgerow.arrays import Floats
-from hedgerow.evaluation.clusters import cpu_seconds
 from hedgerow.methods.api import run as run_method
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.rows import RowsOutcome
@@ -33,6 +32,7 @@ from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.privacy.suppression import least_group
 from papers import personal
 from papers.algorithm_1 import approximate
+from papers.clusters import cpu_seconds
 from papers.figure import (
     Claim,
     Figure,

@@ -10,15 +10,7 @@ from hedgerow.evaluation.classify import (
     on_output,
     on_rows,
 )
-from hedgerow.evaluation.clusters import (
-    cluster_records,
-    cluster_regions,
-    cpu_seconds,
-    discernibility,
-    match_point,
-    ncp,
-    peak_bytes,
-)
+from hedgerow.evaluation.distortion import discernibility, ncp
 from hedgerow.evaluation.workload import (
     NOT_PRIVATE,
     ErrorTable,
@@ -35,19 +27,14 @@ __all__ = [
     "baseline",
     "by_counts",
     "by_regions",
-    "cluster_records",
-    "cluster_regions",
-    "cpu_seconds",
     "discernibility",
     "error_table",
     "exact_counts",
     "lower_bound",
-    "match_point",
     "mean_and_error",
     "ncp",
     "on_output",
     "on_rows",
-    "peak_bytes",
     "random_conjunctions",
     "random_queries",
 ]

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
-from hedgerow.evaluation import clusters as features
+from hedgerow.evaluation import distortion as features
 from hedgerow.release import TableRelease
 from hedgerow.schema import Categorical, Schema
 

@@ -27,7 +27,7 @@ from hedgerow.data.table import Preparation
 from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
 from hedgerow.evaluation import measures as comparisons
 from hedgerow.evaluation.classify import Model
-from hedgerow.evaluation.clusters import discernibility, ncp
+from hedgerow.evaluation.distortion import discernibility, ncp
 from hedgerow.evaluation.measures import (
     Classification,
     CountErrors,

@@ -9,9 +9,9 @@ import pytest
 
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
-from hedgerow.evaluation import cluster_records, cluster_regions, match_point
 from hedgerow.measured import GridPartition
 from hedgerow.schema import Schema
+from papers.clusters import cluster_records, cluster_regions, cpu_seconds, match_point
 
 pytest.importorskip("sklearn")
 
@@ -68,3 +68,10 @@ def test_a_missing_library_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
     with pytest.raises(UsageError, match=r"hedgerow\[evaluate\]"):
         cluster_records(two_crowds())
+
+
+def test_the_shortest_of_several_runs_counts() -> None:
+    calls: list[int] = []
+    result, seconds = cpu_seconds(lambda: calls.append(1) or len(calls), repeats=3)
+    assert result == 3
+    assert seconds >= 0
