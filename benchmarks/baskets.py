@@ -49,8 +49,9 @@ import hedgerow as hr
 from data import add_data_option, find_folder
 from hedgerow.data import Transactions, read_transactions
 from hedgerow.estimate.itemsets.cells import superset_sums
-from hedgerow.estimate.itemsets.supports import _gaussian, _laplace, prior_groups, shrink
+from hedgerow.estimate.itemsets.supports import prior_groups, shrink
 from hedgerow.evaluation.measures import exact_supports, top_itemsets
+from hedgerow.measured.measurements import Law
 from hedgerow.privacy.budget import rho_of_epsilon
 from results import Results, add_json_option
 
@@ -200,13 +201,13 @@ class Truth:
         exact = self.capped_supports(cap)
         if delta is None:
             scale = cap / epsilon
-            noisy, kernel = exact + random.laplace(0, scale, self.items), _laplace
+            noisy = exact + random.laplace(0, scale, self.items)
         else:
             rho = float(rho_of_epsilon(Fraction(str(epsilon)), Fraction(delta)))
             scale = math.sqrt(cap / (2 * rho) / 2)
             noisy = exact + random.normal(0, math.sqrt(2) * scale, self.items)
-            kernel = _gaussian
-        return np.maximum(noisy, 0), shrink(noisy, scale, self.groups, kernel)[0]
+        law: Law = "gaussian" if delta else "laplace"
+        return np.maximum(noisy, 0), shrink(noisy, scale, self.groups, law)[0]
 
     def by_cells(self, cap: int, epsilon: float, random: np.random.Generator) -> int:
         """How many of the most frequent itemsets half supports, half cells find."""

@@ -15,16 +15,17 @@ None of this is needed for intervals (`MostRecords`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.noise import LATTICE, factor
 from hedgerow.measured.itemsets import cap_of
-from hedgerow.measured.measurements import Measurement
+from hedgerow.measured.measurements import Law, Measurement
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
 
@@ -500,9 +501,9 @@ class Supports:
     @cached_property
     def _singles(self) -> tuple[Floats, Floats]:
         """Estimates and variances: what stands out by itself, the rest so that the sum is right."""
-        likelihood = _laplace if self.support.law == "laplace" else _gaussian
-        value, noise = shrink(self.noisy, self.scale, prior_groups(self.items), likelihood)
-        clear = value >= clear_from(self.items.size) * self.scale
+        law = self.support.law
+        value, noise = shrink(self.noisy, self.scale, prior_groups(self.items), law)
+        clear = value >= clear_from(self.items.size, law) * self.scale
         value, noise = self.curve.supports(value, self.cap), noise / self.share**2
         left = self.curve.items - float(value[clear].sum())
         ratio = float(np.clip(left / max(float(value[~clear].sum()), 1e-9), *_TAIL))
@@ -569,16 +570,20 @@ def prior_groups(items: Items) -> Ints:
     return np.array(sorted(starts | {items.size}))
 
 
-def clear_from(number: int) -> float:
+def clear_from(number: int, law: Law = "laplace") -> float:
     """From how many noise scales on a value is its own estimate: some 75 of all may be noise.
 
     A higher bar would shrink items that are there, a lower one would list many that are not.
+    Gaussian noise, of the variance that Laplace noise of a scale has, exceeds a lower bar as often.
 
     Example:
-        >>> round(clear_from(40_000), 1), clear_from(1)
-        (5.6, 3.0)
+        >>> round(clear_from(40_000), 1), round(clear_from(40_000, "gaussian"), 1), clear_from(1)
+        (5.6, 4.1, 3.0)
     """
-    return max(math.log(number) - 5, 3.0) if number else 3.0
+    bar = max(math.log(number) - 5, 3.0) if number else 3.0
+    if law == "laplace":
+        return bar
+    return math.sqrt(2) * NormalDist().inv_cdf(1 - math.exp(-bar) / 2)
 
 
 def _laplace(noisy: Floats, grid: Floats, scale: float) -> Floats:
@@ -596,7 +601,7 @@ def shrink(
     noisy: Floats,
     scale: float,
     groups: Ints,
-    likelihood: Callable[[Floats, Floats, float], Floats] = _laplace,
+    law: Law = "laplace",
 ) -> tuple[Floats, Floats]:
     """Posterior means and variances, with a prior from all values and from those of each group.
 
@@ -604,13 +609,14 @@ def shrink(
         noisy: Values with noise, none of which should be negative.
         scale: The noise scale, of Laplace noise with the same variance.
         groups: Where each group begins, and the end of the last.
-        likelihood: Of each value on a grid of true ones, up to a factor; Laplace by default.
+        law: The law of the noise.
 
     Example:
         >>> mean, _ = shrink(np.array([0.0, 1, -2, 1, 0, 500]), 2.0, np.array([0, 6]))
         >>> mean.round(1).tolist()
         [0.2, 0.3, 0.2, 0.3, 0.2, 500.0]
     """
+    likelihood = _laplace if law == "laplace" else _gaussian
     high = 1.2 * max(float(noisy.max(initial=0.0)), 1.0) + 10 * scale
     grid = np.append(0.0, np.geomspace(scale / 20, high, _GRID - 1))
     vague = np.full(_GRID, 1 / _GRID)
@@ -631,7 +637,7 @@ def shrink(
             own = (total + _LIKE_ALL * prior) / (number + _LIKE_ALL)[:, None]
         weight = _posterior(kernel, np.repeat(own, number, axis=0))
         found[here], squares[here] = weight @ grid, weight @ grid**2
-    clear = noisy > clear_from(len(noisy)) * scale
+    clear = noisy > clear_from(len(noisy), law) * scale
     spread = np.where(clear, 2 * scale**2, np.maximum(squares - found**2, 0.0))
     return np.where(clear, noisy, found), spread
 

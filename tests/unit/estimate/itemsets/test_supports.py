@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from hedgerow.estimate.itemsets.supports import Supports, prior_groups, shrink
+from hedgerow.estimate.itemsets.supports import Supports, clear_from, prior_groups, shrink
 from hedgerow.methods.rules import size_edges
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
@@ -103,3 +104,10 @@ def test_groups_are_those_of_the_taxonomy_if_they_are_large_enough() -> None:
     small = {"g3": [f"3-{i}" for i in range(4)], "g4": ["4-0", "4-1"]}
     items = Items(Taxonomy.from_nested("all", wide | small))
     assert prior_groups(items).tolist() == [0, 20, 40, 60, 66]
+
+
+@pytest.mark.parametrize("number", [1, 1000, 40_000])
+def test_noise_of_either_law_exceeds_its_bar_as_often(number: int) -> None:
+    """A normal value of variance 2 exceeds t with probability erfc(t / 2) / 2."""
+    laplace, gaussian = clear_from(number), clear_from(number, "gaussian")
+    assert math.erfc(gaussian / 2) == pytest.approx(math.exp(-laplace))
