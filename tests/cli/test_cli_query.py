@@ -60,6 +60,7 @@ def test_answers_in_words(hedge: Hedge, regions: Path, asked: list[Any]) -> None
         "  noise: give or take 5.8, added to protect people",
         "  uniformity error: none, the query follows the edges of the regions",
         "  basis: measured",
+        "  mostly noise: the standard error is more than a third of the estimate",
         "",
         "bmi = other",
         "  95% interval: at least 2 (about 7 if people are spread evenly inside the regions that "
@@ -110,7 +111,7 @@ def test_answers_in_files(hedge: Hedge, regions: Path, asked: list[Any], tmp_pat
         done = hedge("query", regions, "age > 30", "sex = male", "--out", tmp_path / name)
         assert done.exit_code == 0 and name in done.stdout
     rows = list(csv.DictReader((tmp_path / "a.csv").read_text("utf-8").splitlines()))
-    assert list(rows[0]) == ["query", *NUMBERS, "basis"]
+    assert list(rows[0]) == ["query", *NUMBERS, "basis", "reliability"]
     assert [row["basis"] for row in rows] == ["assumed even", "measured"]
     assert [row["query"] for row in rows] == ["age in [31, 99]", "sex = male"]
     assert float(rows[0]["estimate"]) == 1234.56
@@ -199,7 +200,8 @@ def test_real_answers(hedge: Hedge, regions: Path) -> None:
     assert yes + no == pytest.approx(whole["estimate"])
     for one in rest:
         if one["basis"] == "not measured":
-            assert {one[name] for name in one if name not in ("query", "basis")} == {None}
+            words = ("query", "basis", "reliability")
+            assert {one[name] for name in one if name not in words} == {None}
         else:
             assert one["low"] <= max(one["estimate"], 0) <= one["high"] and one["noise"] > 0
 

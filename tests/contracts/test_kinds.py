@@ -32,7 +32,6 @@ TABLES = {
     "query": import_module("hedgerow.cli.commands.query")._TELL,
     "evaluation": scorecard._KINDS,
     "record": import_module("hedgerow.present.deployment")._PRODUCTS,
-    "studio": import_module("hedgerow.studio.views.release").LARGEST,
 }
 
 

@@ -158,6 +158,7 @@ def _ask(
     release: Release, texts: list[str], file: Path | None, level: float
 ) -> tuple[list[str], Columns]:
     """The queries in canonical words, and the numbers of their answers."""
+    from hedgerow.estimate.answers import reliability
     from hedgerow.schema import Vocabulary, read_queries
     from hedgerow.schema.query import query_lines
 
@@ -171,6 +172,7 @@ def _ask(
         answers = release.count(sets, level=level)
         told = _ITEM_NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
         columns = {name: getattr(answers, name).tolist() for name in (*told, "basis")}
+        columns["reliability"] = list(reliability(answers))
         return [text_of(items) for items in sets], columns
     vocabulary = Vocabulary(release.schema)
     asked: list[Query] = [vocabulary.parse(text) for text in texts]
@@ -181,6 +183,7 @@ def _ask(
     answers = release.count(asked, level=level)
     names = _NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
     columns = {name: getattr(answers, name).tolist() for name in (*names, "basis")}
+    columns["reliability"] = list(reliability(answers))
     return [vocabulary.text(one) for one in asked], columns
 
 
@@ -231,7 +234,7 @@ def _known(columns: Columns) -> Columns:
     basis = columns["basis"]
     return {
         name: values
-        if name == "basis"
+        if name in ("basis", "reliability")
         else [None if b == NOT_MEASURED else v for v, b in zip(values, basis, strict=True)]
         for name, values in columns.items()
     }
@@ -259,6 +262,7 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
             about += f", usually within {number(columns['typical_error'][place])}"
         say(f"{text}\n  {about}; {percent(level)} interval: {_between(low, high)}")
         say(_BASES[columns["basis"][place]])
+        _say_noise(columns, place)
 
 
 def _tell_regions(release: Release, texts: list[str], columns: Columns, level: float) -> None:
@@ -294,6 +298,7 @@ def _tell_regions(release: Release, texts: list[str], columns: Columns, level: f
         else:
             say("  uniformity error: none, the query follows the edges of the regions")
         say(_BASES[columns["basis"][place]].format("regions"))
+        _say_noise(columns, place)
 
 
 def _tell_tables(release: Release, texts: list[str], columns: Columns, level: float) -> None:
@@ -323,6 +328,7 @@ def _tell_tables(release: Release, texts: list[str], columns: Columns, level: fl
         )
         say(f"  {percent(level)} interval, which does not rely on the model: {_between(low, high)}")
         say(_BASES[columns["basis"][place]])
+        _say_noise(columns, place)
 
 
 def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -> None:
@@ -385,6 +391,11 @@ def _tell_unmeasured(
 def _explain_basis(release: Release, columns: Columns) -> None:
     otherwise = "assumed even" if "assumed even" in columns["basis"] else "modelled"
     say(f"basis: measured if exactly this was counted, otherwise {otherwise}.")
+    if "mostly noise" in columns["reliability"]:
+        from hedgerow.estimate.answers import NOISE
+        from hedgerow.present.tables import REMARKS
+
+        say(f"{REMARKS[NOISE].capitalize()}")
     if RULED_OUT in columns["basis"]:
         say("Ruled out: nobody, by a rule of the schema.")
     if NOT_MEASURED in columns["basis"]:
@@ -403,13 +414,30 @@ def _tabulate(texts: list[str], columns: Columns) -> None:
             # what was not measured has ends, but no estimate that anybody should read
             ends = ("low", "high")
             numbers = [n if name in ends else "-" for n, name in zip(numbers, shown, strict=True)]
-        rows.append([text, *numbers, *([] if told is None else [told[place]])])
+        basis = [] if told is None else [told[place]]
+        if _is_noise(columns, place):
+            basis = [columns["reliability"][place]]
+        rows.append([text, *numbers, *basis])
     names = ("from", "to", "about", "noise", "cut: fewer", "cut: more", "usually within")
     heads = dict(zip(order, names, strict=True))
     headings = ["query", *(heads[name] for name in shown), *([] if told is None else ["basis"])]
     print_table(headings, rows, set(range(1, 1 + len(shown))))
     if len(texts) > _IN_TABLE:
         note(f"Only the first {_IN_TABLE} answers are shown; --out FILE writes them all.")
+
+
+def _is_noise(columns: Columns, place: int) -> bool:
+    """Whether the noise of an answer is so large that the estimate says little."""
+    return bool(columns["reliability"][place] == "mostly noise")
+
+
+def _say_noise(columns: Columns, place: int) -> None:
+    """Marks an answer that is mostly noise, as tables do."""
+    from hedgerow.estimate.answers import NOISE
+    from hedgerow.present.tables import REMARKS
+
+    if _is_noise(columns, place):
+        say(f"  {REMARKS[NOISE].rstrip('.')}")
 
 
 def _explain(level: float, those: str) -> None:

@@ -6,20 +6,16 @@ import math
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.release import (
-    MarginalsRelease,
     Release,
-    RowsRelease,
     TableRelease,
-    TransactionsRelease,
 )
 from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import argument, inside, look
@@ -33,7 +29,6 @@ __all__ = [
 # reports are pages of their own: without scripts, but with styles in attributes
 _REPORT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
 frame-ancestors 'none'"
-Listed = tuple[tuple[str, ...], list[tuple[str, ...]]]
 _SHOWN = 200  # lines of a table
 _ROWS = 20  # synthetic records
 _DEEP = 6  # levels of a tree
@@ -48,17 +43,21 @@ def _opened(asked: Asked) -> tuple[Way, Release, str]:
 
 def show(asked: Asked) -> Response:
     """What the release promises, whether that holds, and what can be done with it."""
+    from hedgerow.present.findings import findings
+    from hedgerow.present.html import fragment
     from hedgerow.present.promise import doubt
+    from hedgerow.present.report import open_and_verify
     from hedgerow.present.words import guarantee
-    from hedgerow.verification import verify
 
-    way, release, name = _opened(asked)
-    verdict = verify(way.path("release"))
+    way = Way.of(asked, "release")
+    release, verdict = open_and_verify(way.path("release"))
+    doubted = doubt(release, verdict)
     return asked.show(
         "release", way=way, release=release, told=release.describe(), verdict=verdict,
-        doubted=doubt(release, verdict), sentences=guarantee(release),
+        doubted=doubted, sentences=guarantee(release),
+        findings=None if doubted is not None else Markup(fragment(findings(release))),
         others=[one for one in look(way.root).releases if one.folder != way.get("release")],
-        command=command_text(["verify", name]),
+        command=command_text(["verify", way.argument("release")]),
     )  # fmt: skip
 
 
@@ -111,7 +110,8 @@ def _names(release: Release) -> list[str]:
 
 def table(asked: Asked) -> Response:
     """Counts of all values of an attribute, or of two together, with error bars."""
-    from hedgerow.present.tables import headings, how_to_read, lines, title_of
+    from hedgerow.present.html import fragment
+    from hedgerow.present.tables import count_grid, how_to_read, title_of
 
     way, release, name = _opened(asked)
     known = _names(release)
@@ -127,32 +127,12 @@ def table(asked: Asked) -> Response:
     written += [f"--where={where}"] if where else []
     return asked.show(
         "table", way=way, names=known, first=first, second=second, by=by, where=where,
-        kind=release.kind, title=title_of(release, found, where or None), heads=headings(found),
-        lines=list(zip(lines(found, release.schema), [*_bars(found), None], strict=True)),
+        kind=release.kind, title=title_of(release, found, where or None),
+        grid=Markup(fragment([count_grid(release, found, where or None)])),
         notes=how_to_read(found, release.schema),
         total=total, shown=len(found), command=command_text(written),
         example=release.example.strip("'\""),
     )  # fmt: skip
-
-
-def _bars(found: Any) -> list[dict[str, str] | None]:
-    """Where the estimate and the interval of each cell lie, out of 100."""
-    answers = found.answers
-    if found.lower_only:  # a bar as long as what is known
-        answers = replace(answers, estimate=answers.low, high=answers.low)
-    ends = [float(one) for one in answers.high if math.isfinite(one)]
-    top = max([*ends, *(float(one) for one in answers.estimate)], default=0.0) or 1.0
-
-    def place(value: float) -> str:
-        return f"{100 * min(1.0, max(0.0, value / top)):.2f}"
-
-    return [
-        {"estimate": place(estimate), "low": place(low), "high": place(high)} if known else None
-        for estimate, low, high, known in zip(
-            answers.estimate.tolist(), answers.low.tolist(), answers.high.tolist(), found.known,
-            strict=True,
-        )
-    ]  # fmt: skip
 
 
 def _items(text: str) -> list[str]:
@@ -161,6 +141,8 @@ def _items(text: str) -> list[str]:
 
 def query(asked: Asked) -> Response:
     """How many records meet a condition, or hold some items?"""
+    from hedgerow.estimate.answers import NOISE, reliability
+    from hedgerow.present.tables import REMARKS
     from hedgerow.present.words import number
 
     way, release, name = _opened(asked)
@@ -176,6 +158,7 @@ def query(asked: Asked) -> Response:
                 "high": None if math.isinf(found.high[0]) else number(float(found.high[0])),
                 "typical": None if typical is None else number(typical),
                 "basis": "" if found.basis is None else str(found.basis[0]),
+                "noise": REMARKS[NOISE] if reliability(found)[0] == NOISE else "",
             }
         except HedgerowError as fault:
             error = fault
@@ -201,6 +184,8 @@ def _words(release: Release) -> list[str]:
 def tree(asked: Asked) -> Response:
     """What was published: how everyone was divided, level by level, and the largest parts."""
     from hedgerow.measured import TreePartition
+    from hedgerow.present.html import fragment
+    from hedgerow.present.kinds import KINDS
     from hedgerow.present.regions import cuts, nested
 
     way, release, name = _opened(asked)
@@ -211,59 +196,11 @@ def tree(asked: Asked) -> Response:
             root = nested(table, table.partition, _DEEP)
         else:
             parts = cuts(table, table.partition)
-    told, (heads, regions) = release.describe(), LARGEST[release.kind](release)
+    told, largest = release.describe(), KINDS[release.kind].division(release, _ROWS)
     return asked.show(
-        "tree", way=way, root=root, parts_of=parts, told=told, regions=regions, heads=heads,
+        "tree", way=way, root=root, parts_of=parts, told=told, largest=Markup(fragment(largest)),
         command=command_text(["show", name]),
     )  # fmt: skip
-
-
-def _regions(release: Release) -> Listed:
-    from hedgerow.present.regions import largest
-
-    found = largest(release.expect(TableRelease), _ROWS)
-    return ("region", "about", "give or take"), [
-        (one.words, f"{one.total:,}", f"± {one.error:,.0f}") for one in found
-    ]
-
-
-def _tables(release: Release) -> Listed:
-    from hedgerow.present.regions import HEADS, shown_tables
-
-    found = shown_tables(release.expect(MarginalsRelease))
-    return HEADS, [
-        (one.words, f"{one.cells:,}", f"± {one.error:,.0f}", one.counted_as) for one in found
-    ]
-
-
-def _itemsets(release: Release) -> Listed:
-    sets: Any = release.expect(TransactionsRelease).frequent(_ROWS, kind="arrow")
-    return ("itemset", "about", "95% interval"), [
-        (", ".join(one["items"]) or "everybody", f"{max(0.0, one['estimate']):,.0f}",
-         f"{one['low']:,.0f} to {one['high']:,.0f}")
-        for one in sets.to_pylist()
-    ]  # fmt: skip
-
-
-def _generalised(release: Release) -> Listed:
-    listed = release.expect(RowsRelease)
-    whole = {one.name: one.label(0, one.size) for one in listed.attributes}
-    found: Any = listed.generalized("arrow")
-    counted = sorted(found.to_pylist(), key=lambda row: -row["count"])[:_ROWS]
-    return ("row", "about"), [
-        (", ".join(f"{name} {row[name]}" for name in whole if row[name] != whole[name])
-         or "everyone", f"{row['count']:,}")
-        for row in counted
-    ]  # fmt: skip
-
-
-LARGEST: dict[str, Callable[[Release], Listed]] = {
-    "table": _regions,
-    "marginals": _tables,
-    "transactions": _itemsets,
-    "rows": _generalised,
-}
-"""The largest parts of each kind of release, or all tables, below their headings."""
 
 
 def rows(asked: Asked) -> Response:
