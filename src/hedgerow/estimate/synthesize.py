@@ -19,6 +19,7 @@ from hedgerow.measured.partition import Partition, Parts, TreePartition, diction
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 from hedgerow.suggestions import whole
 
+STAND_INS = 100_000
 _MOST_ROWS = 1 << 24  # a release may come from anybody, and claim any number
 
 
@@ -70,13 +71,44 @@ def draw_codes(
     if n is not None:
         weights = _share_out(n, weights, random)
     cell = random.permutation(np.repeat(np.arange(len(weights)), weights))
-    row, klass = np.divmod(cell, counts.shape[1])
+    yield from _codes_of(schema, parts, counts.shape[1], cell, random)
+
+
+def _codes_of(
+    schema: Schema, parts: Sequence[Parts], classes: int, cell: Ints, random: np.random.Generator
+) -> Iterator[tuple[Attribute, Ints]]:
+    row, klass = np.divmod(cell, classes)
     for attribute, part in zip(schema.attributes, parts, strict=True):
         interval = part.index[row]
         low, width = part.lo[interval], (part.hi - part.lo)[interval]
         yield attribute, low + (random.random(len(row)) * width).astype(np.int64)
     if schema.target is not None:
         yield schema.target, klass
+
+
+def stand_for(
+    schema: Schema, parts: Sequence[Parts], counts: Ints, seed: int
+) -> tuple[pa.Table, Floats]:
+    """Rows that stand for the records of regions, and for how many each does.
+
+    Those of a region and class add up to its count. There are as many rows as records, or with very
+    many about `STAND_INS`, at least one for each count above 0.
+
+    Args:
+        schema: The public description of the columns.
+        parts: As for `draw_rows`.
+        counts: As for `draw_rows`.
+        seed: Where the rows come from.
+    """
+    weights, total = counts.ravel(), int(counts.sum())
+    number = weights
+    if total > STAND_INS:
+        number = np.ceil(weights * (STAND_INS / total)).astype(np.int64)
+    random = np.random.default_rng(seed)
+    cell = random.permutation(np.repeat(np.arange(len(weights)), number))
+    columns = _codes_of(schema, parts, counts.shape[1], cell, random)
+    rows = pa.table({one.name: values_of(one, codes, random) for one, codes in columns})
+    return rows, weights[cell] / np.maximum(1, number)[cell]
 
 
 def rows_of(schema: Schema, codes: Ints, classes: Ints, random: np.random.Generator) -> pa.Table:

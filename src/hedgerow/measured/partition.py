@@ -422,7 +422,7 @@ def typed_table(schema: Schema, partition: Partition, regions: Ints, counts: Int
             columns[attribute.name] = _labels(attribute, parts, classes)
             continue
         index = np.repeat(parts.index, classes)
-        for end, values in _bounds(attribute, parts.lo[index], parts.hi[index]).items():
+        for end, values in bounds_of(attribute, parts.lo[index], parts.hi[index]).items():
             name = f"{attribute.name}_{end}"
             while name in taken:  # an attribute may be called like the bound of another
                 name += "_"
@@ -465,7 +465,8 @@ def numbers(attribute: Numeric, codes: Ints, nulls: Bools | None = None) -> pa.A
     return pa.array(whole, pa.int64(), mask=nulls)
 
 
-def _bounds(attribute: Numeric, lo: Ints, hi: Ints) -> dict[str, pa.Array]:
+def bounds_of(attribute: Numeric, lo: Ints, hi: Ints) -> dict[str, pa.Array]:
+    """The bounds of intervals of codes, typed; null where they hold only "other"."""
     only_other = lo >= attribute.grid
     bounds = {
         "low": numbers(attribute, lo, only_other),
@@ -494,7 +495,10 @@ def _fields(column: pa.Array) -> list[str]:
     if isinstance(column, pa.DictionaryArray):
         labels = list(map(_quoted, column.dictionary.to_pylist()))
         return [labels[code] for code in column.indices.to_pylist()]
-    return ["" if number is None else str(number) for number in column.to_pylist()]
+    values = column.to_pylist()
+    if pa.types.is_string(column.type):
+        return ["" if text is None else _quoted(text) for text in values]
+    return ["" if number is None else str(number) for number in values]
 
 
 def _quoted(text: str) -> str:

@@ -10,10 +10,9 @@ from typing import Any
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import reliability
 from hedgerow.estimate.queries import NOT_MEASURED
-from hedgerow.present.regions import shown_tables
 from hedgerow.present.tables import REMARKS, TOTAL, columns, headings, how_to_read, title_of
 from hedgerow.present.words import guarantee, unmeasured
-from hedgerow.release import MarginalsRelease, Release
+from hedgerow.release import Release
 from hedgerow.release.tabulate import CountTable
 from hedgerow.schema.schema import display_label
 
@@ -44,7 +43,7 @@ def write_workbook(release: Release, path: Path) -> None:
         release: The release.
         path: The file, which is replaced.
     """
-    tables = [release.table(*names) for names in _shown(release)]
+    tables = [release.table(*names) for names in release.counted_tables()]
     with _Book(path) as book:
         titles = [title_of(release, table, None) for table in tables]
         book.cover(release, titles)
@@ -52,19 +51,6 @@ def write_workbook(release: Release, path: Path) -> None:
             book.table(release, title, table)
         if release.kind == "table":
             book.rows("regions", release.generalized("arrow"))  # type: ignore[attr-defined]
-
-
-def _shown(release: Release) -> list[tuple[str, ...]]:
-    """The attributes of each table in a workbook."""
-    if release.kind == "transactions":
-        return [("item",), ("item", "item")]
-    names = [attribute.name for attribute in release.schema.columns]
-    single: list[tuple[str, ...]] = [(one,) for one in names if one not in release.unmeasured]
-    if release.kind != "marginals":
-        return single
-    counted = shown_tables(release.expect(MarginalsRelease))
-    together = [one.names for one in counted if len(one.names) > 1]
-    return [*single, *dict.fromkeys(together)]
 
 
 class _Book:

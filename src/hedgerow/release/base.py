@@ -36,6 +36,18 @@ from hedgerow.release.manifest import (
     note_saved,
     schema_of,
 )
+from hedgerow.release.plain_files import (
+    METADATA,
+    README,
+    ROWS,
+    ROWS_SEED,
+    TABLES,
+    csv_of,
+    plain_tables,
+    plain_texts,
+    table_names,
+    weight_name,
+)
 from hedgerow.release.plots import Axes, draw_table
 from hedgerow.release.summaries import Summaries, What, join, summarize
 from hedgerow.release.tabulate import (
@@ -721,12 +733,40 @@ class Release(Framed):
 
     @classmethod
     def file_names(cls) -> tuple[str, ...]:
-        """All files but the manifest."""
-        return (*cls.sources, *cls.derived)
+        """All files but the manifest and the tables, whose names depend on what was measured."""
+        return (*cls.sources, *cls.derived, ROWS, METADATA, README)
 
-    @abstractmethod
     def files(self) -> Iterator[tuple[str, Content]]:
         """The names and contents of all files but the manifest, those of `sources` first."""
+        yield from self.own_files()
+        yield ROWS, self.stand_ins()
+        tables = list(self.plain_tables())
+        names = table_names([names for names, _ in tables])
+        named = dict(zip(names, tables, strict=True))
+        for name, (_, table) in named.items():
+            yield f"{TABLES}/{name}.parquet", table
+            yield f"{TABLES}/{name}.csv", [csv_of(table)]
+        for name, text in plain_texts(self, named):
+            yield name, [text]
+
+    @abstractmethod
+    def own_files(self) -> Iterator[tuple[str, Content]]:
+        """The files of this kind: `sources`, then `derived`."""
+
+    @abstractmethod
+    def stand_ins(self) -> pa.Table:
+        """Synthetic rows with weights that add up to the published counts: `rows.parquet`."""
+
+    def counted_tables(self) -> list[tuple[str, ...]]:
+        """The attributes of each table that a folder or a workbook holds."""
+        names = [one.name for one in self.schema.columns if one.name not in self.unmeasured]
+        target = self.schema.target
+        by = [] if target is None else [(n, target.name) for n in names if n != target.name]
+        return [*((name,) for name in names), *by]
+
+    def plain_tables(self) -> Iterator[tuple[tuple[str, ...], pa.Table]]:
+        """These tables with intervals, the attributes of each before it."""
+        yield from plain_tables(self, self.counted_tables())
 
     @abstractmethod
     def entries(self) -> Document:
@@ -740,7 +780,8 @@ class Release(Framed):
         return {"schema": schema_of(manifest), **{name: manifest[name] for name in names}}
 
     def _manifest(self, hashes: Mapping[str, str]) -> Document:
-        return {**common_manifest(self, hashes), **self.entries()}
+        rows = {"seed": ROWS_SEED, "weight": weight_name(self.schema)}
+        return {**common_manifest(self, hashes), "rows": rows, **self.entries()}
 
     def _frame(self, table: pa.Table, kind: str | None) -> Frame:
         return as_kind(table, self.frame_kind if kind is None else kind)

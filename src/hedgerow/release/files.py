@@ -20,6 +20,7 @@ from hedgerow.disk import Hold, Room
 from hedgerow.errors import ReleaseError
 from hedgerow.release.kinds import all_files, kind_class
 from hedgerow.release.manifest import MANIFEST, Document, parse_manifest, to_text
+from hedgerow.release.plain_files import TABLES, is_table_file
 from hedgerow.store.untrusted import broken, digest, is_sober, read_bytes, read_columns
 from hedgerow.suggestions import check_arguments
 
@@ -199,12 +200,13 @@ def _refuse(path: str | os.PathLike[str], folder: Path, overwrite: bool) -> None
             raise ReleaseError(
                 f"{path} is a file, not a folder", hint="Name a folder that does not exist yet."
             )
-        inside = {entry.name for entry in folder.iterdir()}
+        inside = _inside(folder)
     except OSError as error:
         raise cannot("read", path, error) from None
     if not inside:
         return
-    if MANIFEST not in inside or inside - {MANIFEST, *all_files()}:
+    tables = {name for name in inside if is_table_file(name)}
+    if MANIFEST not in inside or inside - {MANIFEST, *all_files()} - tables:
         raise ReleaseError(
             f"{path} is there already and holds other files than a release's, so it is left alone",
             hint="Name a folder that does not exist yet"
@@ -273,13 +275,35 @@ def leftovers(path: str | Path) -> list[Path]:
         return []
 
 
+def names_of(manifest: Document) -> tuple[str, ...]:
+    """The files of a release that a manifest lists, in order; a stranger may list any.
+
+    Raises:
+        ReleaseError: If one is missing, or is none that such a release has.
+    """
+    fixed = kind_class(manifest["kind"]).file_names()
+    tables = sorted(manifest["files"].keys() - set(fixed))
+    if set(fixed) - manifest["files"].keys() or not all(map(is_table_file, tables)):
+        raise broken(MANIFEST, "the manifest lists other files than those of a release")
+    return (*fixed, *tables)
+
+
 def other_files(path: str | Path, manifest: Document) -> list[str]:
     """What lies in the folder of a release and is no part of it."""
-    own = {MANIFEST, *kind_class(manifest["kind"]).file_names()}
     try:
-        return sorted({entry.name for entry in Path(path).iterdir()} - own)
+        return sorted(_inside(Path(path)) - {MANIFEST, *names_of(manifest)})
     except OSError as error:
         raise cannot("read", path, error) from None
+
+
+def _inside(folder: Path) -> set[str]:
+    """What lies in a folder; of its folder of tables, what lies in there."""
+    names = {entry.name for entry in folder.iterdir()}
+    tables = folder / TABLES
+    if TABLES in names and tables.is_dir() and not tables.is_symlink():
+        names.remove(TABLES)
+        names |= {f"{TABLES}/{entry.name}" for entry in tables.iterdir()}
+    return names
 
 
 def write_folder(
@@ -329,9 +353,12 @@ def _fill(
     hashes = {}
     for name, content in contents:
         blocks = [_parquet(content)] if isinstance(content, pa.Table) else content
+        (folder / name).parent.mkdir(exist_ok=True)
         hashes[name] = _write_file(folder / name, blocks)
     document = manifest(hashes)
     _write_file(folder / MANIFEST, [to_text(document).encode()])
+    if (folder / TABLES).is_dir():
+        _flush_folder(folder / TABLES)
     _flush_folder(folder)
     return document
 
@@ -416,6 +443,19 @@ def check_file(path: str | Path, name: str, manifest: Document) -> None:
     except OSError as error:
         raise cannot("read", Path(path) / name, error) from None
     _hold(name, found, manifest)
+
+
+def check_derived(path: Path, manifest: Document, sources: Sequence[str]) -> None:
+    """Holds all files that follow from the sources to their hashes.
+
+    Raises:
+        ReleaseError: Names the file and what is wrong with it.
+    """
+    if (path / TABLES).is_symlink():
+        raise broken(TABLES, "this is a link, which could lead anywhere")
+    for name in names_of(manifest):
+        if name not in sources:
+            check_file(path, name, manifest)
 
 
 def _hold(name: str, found: str, manifest: Document) -> None:

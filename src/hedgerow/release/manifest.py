@@ -46,6 +46,7 @@ _ENTRIES: dict[str, type] = {
     "ledger": dict,
     "package_version": str,
     "files": dict,
+    "rows": dict,
 }
 """What the manifests of all kinds hold; each kind has some more (`Release.entries_of_kind`)."""
 

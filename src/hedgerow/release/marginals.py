@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -28,18 +27,15 @@ from hedgerow.estimate.synthesize import check_whole, rows_of
 from hedgerow.measured.tables import Cells, Tables
 from hedgerow.release.base import Questions
 from hedgerow.release.description import Description, noisy_counts, protected_rows
-from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.measured import PredictingRelease
+from hedgerow.release.plain_files import ROWS_SEED, weighted
 from hedgerow.release.summaries import Values
 from hedgerow.schema import CLASS, Numeric, Query
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes
 
-ROWS = "rows.parquet"
-
 _MOST_ROWS = 1 << 24  # a release may come from anybody, and claim any number
-_FILE_SEED = 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -60,7 +56,7 @@ class MarginalsRelease(PredictingRelease):
     kind = "marginals"
     of = "table"
     shapes = ("cells",)
-    derived = (ROWS,)
+    derived = ()
 
     partition: Cells
 
@@ -97,13 +93,13 @@ class MarginalsRelease(PredictingRelease):
         return Bounds(self.tables)
 
     def to_arrow(self) -> pa.Table:
-        """Synthetic rows that stand for the records: the file `rows.parquet`."""
+        """Synthetic rows that stand for the records: those of `rows.parquet`."""
         return self._rows
 
     @cached_property
     def _rows(self) -> pa.Table:
         codes, classes = self.model.stand_ins
-        return rows_of(self.schema, codes, classes, np.random.default_rng(_FILE_SEED))
+        return rows_of(self.schema, codes, classes, np.random.default_rng(ROWS_SEED))
 
     @answer_mistakes
     def synthesize(
@@ -187,8 +183,22 @@ class MarginalsRelease(PredictingRelease):
         ends = values.least, values.most
         return sum_ends(self.bounds, asked, place, ends, level, mean=mean)
 
-    def _readable(self) -> Iterator[tuple[str, Content]]:
-        yield ROWS, self._rows
+    def stand_ins(self) -> pa.Table:
+        """See `Release.stand_ins`: each row stands for as many records as any other.
+
+        Counts and tables are counts of these rows, so sums of weights agree with them.
+        """
+        return weighted(self._rows, self.schema, self.model.total / max(1, self._rows.num_rows))
+
+    def counted_tables(self) -> list[tuple[str, ...]]:
+        """See `Release.counted_tables`: also what was named or chosen."""
+        names = [one.name for one in self.schema.columns]
+        together = [
+            tuple(names[column] for column in sorted(table.columns))
+            for table in self.tables.tables
+            if len(table.columns) > 1
+        ]
+        return list(dict.fromkeys([*super().counted_tables(), *together]))
 
     def check(self) -> None:
         """See `MeasuredRelease.check`."""

@@ -32,7 +32,7 @@ from hedgerow.release.codec import (
     partition_kind,
     partition_table,
 )
-from hedgerow.release.files import Content, check_file, read_table
+from hedgerow.release.files import Content, check_derived, read_table
 from hedgerow.release.manifest import MANIFEST, Document
 from hedgerow.schema import Categorical
 from hedgerow.store.frames import Frame
@@ -87,15 +87,15 @@ class MeasuredRelease(Release):
             "measurements": measurement_heads(self.measurements),
         }
 
-    def files(self) -> Iterator[tuple[str, Content]]:
-        """See `Release.files`."""
+    def own_files(self) -> Iterator[tuple[str, Content]]:
+        """See `Release.own_files`."""
         yield PARTITION, partition_table(self.schema, self.partition)
         yield MEASUREMENTS, measurements_table(self.schema, self.measurements)
         yield from self._readable()
 
-    @abstractmethod
     def _readable(self) -> Iterator[tuple[str, Content]]:
         """The files of `derived`."""
+        yield from ()
 
     @abstractmethod
     def check(self) -> None:
@@ -118,8 +118,7 @@ class MeasuredRelease(Release):
             measurements=measurements_from(manifest["measurements"], numbers, schema),
         )
         release.check()
-        for name in cls.derived:
-            check_file(path, name, manifest)
+        check_derived(path, manifest, cls.sources)
         return release
 
     def _check_places(self, places: Mapping[str, int], measurements: Sequence[Measurement]) -> None:

@@ -21,15 +21,16 @@ from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers, with_queries
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.queries import CLASS, MEASURED, MODELLED, basis_of, read_many
-from hedgerow.estimate.synthesize import draw_rows
+from hedgerow.estimate.synthesize import draw_rows, stand_for
 from hedgerow.estimate.thresholds import least_by_noise, least_by_sampling
 from hedgerow.measured.measurements import exact
 from hedgerow.measured.partition import Parts, csv_blocks, dictionary
 from hedgerow.optimise.model import generalised_attributes
 from hedgerow.release.base import Questions, Release
 from hedgerow.release.description import Description, noisy_counts, protected_rows
-from hedgerow.release.files import Content, check_file, read_table
+from hedgerow.release.files import Content, check_derived, read_table
 from hedgerow.release.manifest import MANIFEST, Document
+from hedgerow.release.plain_files import ROWS_SEED, weighted
 from hedgerow.schema import Attribute
 from hedgerow.schema.query import Query
 from hedgerow.store.frames import Frame
@@ -171,6 +172,13 @@ class RowsRelease(Release):
         parts = [self._parts(place) for place in range(len(self.attributes))]
         return self._frame(draw_rows(flat, parts, self.counts[:, None], n, seed), kind)
 
+    def stand_ins(self) -> pa.Table:
+        """See `Release.stand_ins`: those of a generalised row add up to its estimated count."""
+        flat = replace(self.schema, attributes=self.attributes, target=None)
+        parts = [self._parts(place) for place in range(len(self.attributes))]
+        rows, weights = stand_for(flat, parts, self.counts[:, None], ROWS_SEED)
+        return weighted(rows, self.schema, weights / self.sampling_rate)
+
     @answer_mistakes
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
         """Answers count queries as far as generalised rows can.
@@ -254,8 +262,8 @@ class RowsRelease(Release):
         cut = bool(((part > 1e-12) & ~whole).any())
         return estimate, math.ceil(least - 1e-9), math.sqrt(spread), cut
 
-    def files(self) -> Iterator[tuple[str, Content]]:
-        """See `Release.files`."""
+    def own_files(self) -> Iterator[tuple[str, Content]]:
+        """See `Release.own_files`."""
         yield CELLS, self._codes()
         yield TABLE, csv_blocks(self._table())
 
@@ -271,7 +279,7 @@ class RowsRelease(Release):
         sizes = [attribute.size for attribute in generalised_attributes(schema)]
         names = [f"{end}_{place}" for place in range(len(sizes)) for end in ("lo", "hi")]
         table = read_table(path, CELLS, manifest, [*names, "count"])
-        check_file(path, TABLE, manifest)
+        check_derived(path, manifest, cls.sources)
         if table.column_names != [*names, "count"] or any(
             column.type != pa.int64() or column.null_count for column in table.columns
         ):

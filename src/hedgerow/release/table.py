@@ -17,7 +17,7 @@ from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.consistency import RULES
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.queries import MEASURED, basis_of, check_level, read_many
-from hedgerow.estimate.synthesize import class_weights, draw_rows
+from hedgerow.estimate.synthesize import class_weights, draw_rows, stand_for
 from hedgerow.estimate.thresholds import answer_listed
 from hedgerow.measured.partition import (
     GridPartition,
@@ -32,6 +32,7 @@ from hedgerow.release.description import Description, noisy_counts, protected_ro
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import bands
 from hedgerow.release.measured import PredictingRelease
+from hedgerow.release.plain_files import ROWS_SEED, weighted
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes
 
@@ -159,6 +160,13 @@ class TableRelease(PredictingRelease):
         places = range(len(self.schema.attributes))
         parts = [self.partition.parts(place, self.regions) for place in places]
         return self._frame(draw_rows(self.schema, parts, self.counts, n, seed), kind)
+
+    def stand_ins(self) -> pa.Table:
+        """See `Release.stand_ins`: those of a region and class add up to its count."""
+        places = range(len(self.schema.attributes))
+        parts = [self.partition.parts(place, self.regions) for place in places]
+        rows, weights = stand_for(self.schema, parts, self.counts, ROWS_SEED)
+        return weighted(rows, self.schema, weights)
 
     @answer_mistakes
     def assign(self, rows: Frame) -> Frame:

@@ -33,12 +33,14 @@ from hedgerow.release.description import Description, noisy_counts
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import Spread, item_spread
 from hedgerow.release.measured import MeasuredRelease
+from hedgerow.release.plain_files import ROWS_SEED, weighted
 from hedgerow.release.tabulate import Bins, CountTable, check_table, names_in, tabulated
 from hedgerow.schema import Items
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import ITEMS, answer_mistakes, as_text
 
 MOST_TOGETHER, PAIRED = 2, 20  # items in a table's cells; items of which pairs are shown
+MOST_STAND_INS = 100_000
 ITEMSETS, ITEMSETS_TEXT = "itemsets.parquet", "itemsets.txt"
 
 
@@ -321,6 +323,24 @@ class TransactionsRelease(MeasuredRelease):
         check_whole("seed", seed)
         start, codes = self.model.draw(n, np.random.default_rng(seed))
         return self._frame(rows_table(self.items, start, codes, form), kind)
+
+    def stand_ins(self) -> pa.Table:
+        """See `Release.stand_ins`: as many as are counted, but for very many."""
+        total = max(0, round(float(self.count_all())))
+        number = min(total, MOST_STAND_INS)
+        start, codes = self.model.draw(number, np.random.default_rng(ROWS_SEED))
+        rows = rows_table(self.items, start, codes, "lists")
+        return weighted(rows, self.schema, total / max(1, number))
+
+    def counted_tables(self) -> list[tuple[str, ...]]:
+        """See `Release.counted_tables`."""
+        return [("item",), ("item", "item")] if self.items.size > 1 else [("item",)]
+
+    def plain_tables(self) -> Iterator[tuple[tuple[str, ...], pa.Table]]:
+        """See `Release.plain_tables`."""
+        for names in self.counted_tables():
+            table = self.table(*names)
+            yield table.names, table.to_arrow()
 
     @answer_mistakes
     def count_all(self, level: float = 0.95) -> Answers:

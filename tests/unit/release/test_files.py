@@ -34,6 +34,9 @@ def release(request):
     return request.getfixturevalue(request.param)
 
 
+PLAIN = {"README.md", "rows.parquet", "tables", "tables-metadata.json"}
+
+
 def edit_manifest(folder, change):
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text("utf-8"))
@@ -50,7 +53,7 @@ def rewrite(folder, name, content: bytes):
 
 def test_a_release_survives_write_and_read(release, tmp_path):
     release.save(tmp_path / "r")
-    assert {entry.name for entry in (tmp_path / "r").iterdir()} == NAMES
+    assert {entry.name for entry in (tmp_path / "r").iterdir()} == NAMES | PLAIN
     back = Release.load(tmp_path / "r")
     assert back == release
     assert np.array_equal(back.counts, release.counts)
@@ -98,6 +101,7 @@ def test_the_manifest_says_what_it_must_and_nothing_more(tree_release, tmp_path)
     assert set(manifest) == {
         "format",
         "format_version",
+        "rows",
         "kind",
         "method",
         "settings",
@@ -113,7 +117,8 @@ def test_the_manifest_says_what_it_must_and_nothing_more(tree_release, tmp_path)
     assert manifest["format"] == "hedgerow-release"
     assert manifest["format_version"] == 2 and manifest["kind"] == "table"
     assert list(manifest["schema"]["attributes"]) == ["age", "job", "born", "size", "well", "pay"]
-    for word in ("seed", "time", "date", "host"):
+    assert manifest["rows"] == {"seed": 1, "weight": "weight"}  # of synthetic rows, always the same
+    for word in ("time", "date", "host"):
         assert f'"{word}' not in text
 
 
@@ -333,7 +338,8 @@ def test_a_file_that_claims_to_be_huge_is_not_unpacked(tree_release, tmp_path, m
 def test_paths_in_a_manifest_are_never_followed(tree_release, tmp_path):
     tree_release.save(tmp_path / "r")
     edit_manifest(tmp_path / "r", lambda m: m["files"].update({"../../etc/passwd": "0" * 64}))
-    assert Release.load(tmp_path / "r") == tree_release
+    with pytest.raises(ReleaseError, match="lists other files"):
+        Release.load(tmp_path / "r")
 
 
 def test_a_newer_format_asks_for_a_newer_package(tree_release, tmp_path):

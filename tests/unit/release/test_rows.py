@@ -121,7 +121,8 @@ def test_written_and_read(mode, tmp_path):
     assert verdict.ok, verdict
     assert verdict.epsilon == 1
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
-        "cells.parquet", "manifest.json", "table.csv",
+        "README.md", "cells.parquet", "manifest.json", "rows.parquet", "table.csv", "tables",
+        "tables-metadata.json",
     ]  # fmt: skip
     with pytest.raises(ReleaseError, match="already holds"):
         made.save(tmp_path / "out")

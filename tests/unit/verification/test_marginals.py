@@ -496,7 +496,7 @@ def test_rows_that_another_machine_computes(
 def test_rows_that_do_not_follow(releases: dict[str, Any], tmp_path: Path) -> None:
     release = releases["pure"]
     release.save(tmp_path / "r")
-    rows = release.to_arrow()
+    rows = release.stand_ins()
     n = rows.num_rows
     shuffled = pc.take(rows["job"], pa.array(np.random.default_rng(1).permutation(n)))
     lies = {
@@ -518,7 +518,7 @@ def test_rows_that_do_not_follow(releases: dict[str, Any], tmp_path: Path) -> No
 
 def test_rows_of_other_types(releases: dict[str, Any], tmp_path: Path) -> None:
     releases["pure"].save(tmp_path / "r")
-    rows = releases["pure"].to_arrow()
+    rows = releases["pure"].stand_ins()
     for lie in (
         replaced(rows, "age", rows["age"].cast(pa.float64())),
         rows.drop_columns(["age"]),

@@ -285,15 +285,14 @@ _FILES = {
 def _pack(folder: Path, name: str, path: Path) -> None:
     """The files of a release in an archive: those that such a release has, and no others.
 
-    A stranger's manifest can name any file of this machine, so it is not asked.
+    A stranger's manifest can name any file of this machine, so only names that a release has count.
     """
-    from hedgerow.release.files import check_file, read_manifest
-    from hedgerow.release.kinds import kind_class
+    from hedgerow.release.files import check_file, names_of, read_manifest
 
     manifest = read_manifest(folder)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(folder / "manifest.json", f"{name}/manifest.json")
-        for one in kind_class(manifest["kind"]).file_names():
+        for one in names_of(manifest):
             check_file(folder, one, manifest)
             archive.write(folder / one, f"{name}/{one}")
 
