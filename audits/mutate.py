@@ -175,8 +175,14 @@ def all_mutants(asked: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def read_session(path: Path) -> dict[str, dict[str, Any]]:
+    """The last verdict on each mutant, and whether it survived an earlier time."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return {entry["id"]: entry for entry in map(json.loads, lines)}
+    done: dict[str, dict[str, Any]] = {}
+    for entry in map(json.loads, lines):
+        before = done.get(entry["id"], {})
+        survived = "survived" in (before.get("verdict"), before.get("once"))
+        done[entry["id"]] = entry | ({"once": "survived"} if survived else {})
+    return done
 
 
 def try_all(todo: list[dict[str, Any]], asked: argparse.Namespace) -> None:

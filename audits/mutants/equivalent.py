@@ -32,8 +32,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "The first of one number is its last.",
     (
         "methods/publisher.py",
-        "MOST_POWER = 18  # of ten: no noisy number of rows is larger",
-        "MOST_POWER = 19  # of ten: no noisy number of rows is larger",
+        "MOST_POWER = 18",
+        "MOST_POWER = 19",
     ): "A plan is tried for one more number of rows, which there cannot be.",
     (
         "methods/tree.py",
