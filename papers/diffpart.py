@@ -431,7 +431,10 @@ def _short_queries(results: Results, taxonomies: Taxonomies) -> tuple[str, Verdi
             raise KeyError(name)
         factors.append(first.mean / last.mean)
         cells.append(plain([first.mean, last.mean], 0.0, name))
-    return "; ".join(cells), "holds" if factors[0] > factors[1] else "does not hold"
+    more = factors[0] / factors[1]  # by less than half as much again, nothing is told
+    return "; ".join(
+        cells
+    ), "holds" if more > 1.5 else "ties" if more > 1 / 1.5 else "does not hold"
 
 
 def _between(
@@ -443,7 +446,7 @@ def _between(
         raise KeyError(series)
     error = math.hypot(one.error, two.error)
     words = plain([one.mean, two.mean], error)
-    if abs(two.mean - one.mean) <= 2 * error:
+    if one.runs < 2 or abs(two.mean - one.mean) <= 2 * error:
         return words, "ties"
     return words, "holds" if one.mean < two.mean else "does not hold"
 
