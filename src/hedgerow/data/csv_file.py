@@ -49,7 +49,7 @@ from hedgerow.schema.attributes import PLAIN, Layout
 # file (RFC 4180). Anything else is a fault, and so is a file that ends inside a quoted value.
 # *Proof that records are independent.* Under these rules every quotation mark toggles between
 # inside and outside (a doubled one does so twice), so whether a byte is inside follows from the
-# number of marks before it being odd. The first line keeps to the rules too (`csv_header`), so it
+# number of marks before it being odd. The first line keeps to the rules too (`find_header`), so it
 # holds an even number of marks. Put more bytes between two records. If their number of marks is
 # even, all other bytes stay inside or outside as they were, so all other records begin and end
 # where they did. If it is odd, the number of all marks is odd, since it was even before: the file
@@ -285,7 +285,7 @@ def gather(data: Bytes, begin: Places, end: Places, offsets: Places, content: By
 # CSV files: plain, gzipped or zipped, any usual delimiter, read as text in blocks.
 #
 # Every column is read as text; what a text means is for the schema to say. How records are told
-# apart is in `csv_kernels`; what the columns and the delimiter are is told by the first line alone.
+# apart is said above; what the columns and the delimiter are is told by the first line alone.
 
 
 _BLOCK = 1 << 22

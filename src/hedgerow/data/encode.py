@@ -261,7 +261,7 @@ def _shape(text: str, shapes: tuple[tuple[re.Pattern[str], int], ...]) -> int:
 # From values to codes: one attribute, one Arrow array at a time.
 #
 # A code below zero says what is wrong with a value (missing, below or above the bounds, not in the
-# domain at all); `rules.py` decides what becomes of it. Text is reduced to its distinct values
+# domain at all); `apply_rules` decides what becomes of it. Text is reduced to its distinct values
 # first, so only those few are ever parsed or looked up.
 
 

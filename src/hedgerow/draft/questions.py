@@ -271,7 +271,7 @@ def _check(labels: Sequence[str]) -> None:
         )
 
 
-# The questions that lead from private data to a schema; `settled` has what answers make of them.
+# The questions that lead from private data to a schema; `answers` has what replies make of them.
 #
 # There is no terminal in it: `questions` gives all questions that follow from the answers so far,
 # and whoever asks (the command, a page) puts each answer under its question's key. Proposals are

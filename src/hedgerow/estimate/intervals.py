@@ -17,7 +17,7 @@ several are averaged by their inverse variances, and so are totals of all tables
 holds is D + (k / m) N. The D of blocks without a common attribute are uncorrelated even if they
 come from one table, so variances add up.
 
-**Stages.** `best_end` wants bounds and weights that were fixed before their noise was drawn. What
+**Stages.** `best_upper_ends` wants bounds and weights that were fixed before their noise was drawn. What
 was counted first decides what is counted then, and given that its noise is neither symmetric nor of
 mean 0. So numbers of different stages are never summed up:
 

@@ -217,7 +217,7 @@ def mark_replaced(file: Any, number: int, place: str, digest: str | None) -> Non
 # `--ledger` names. Releases follow basic composition: epsilons add up and deltas add up, also when
 # settings are chosen after seeing earlier releases (docs/privacy/ledger.md).
 #
-# An entry is made before anything is drawn and is never removed (see `booking`). It counts unless
+# An entry is made before anything is drawn and is never removed (see `Booking`). It counts unless
 # its run drew nothing, or a person gave it back with a recorded reason.
 
 

@@ -119,7 +119,7 @@ def partition_kind(partition: Partition | Itemsets | Cells) -> str:
 
 
 def partition_table(schema: Schema, partition: Partition | Itemsets | Cells) -> pa.Table:
-    """One row per node of a tree, edge of a grid or cell; for itemsets see `itemset_codec`."""
+    """One row per node of a tree, edge of a grid or cell; for itemsets see `itemsets_table`."""
     if isinstance(partition, CoreCells | CutTree):
         return itemsets_table(partition)
     if isinstance(partition, TreePartition):

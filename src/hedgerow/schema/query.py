@@ -1,6 +1,6 @@
 """Count queries in the schema's words: who should be counted, in public vocabulary alone.
 
-The form is described in `docs/queries.md`, its grammar in `grammar.py`.
+The form is described in `docs/queries.md`, its grammar in `conditions.py`.
 """
 
 from __future__ import annotations
