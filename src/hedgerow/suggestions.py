@@ -326,14 +326,14 @@ def _check(name: str, value: Any, hint: Any) -> None:
     if words and isinstance(value, str):
         choices = ", ".join(word if word.isidentifier() else repr(word) for word in words)
         raise UsageError(f"{name} cannot be {value!r}.", hint=f"Use one of: {choices}.")
-    told = [repr(word) for word in words]
+    accepted = [repr(word) for word in words]
     for one in wrong:
         context = one.get("ctx", {})
         word = context.get("class") or context.get("class_name") or _WORDS.get(one["type"])
-        told += [] if one["type"] == "literal_error" else [word or one["type"].split("_")[0]]
-    told += ["None"] if type(None) in members(hint) else []
-    told = list(dict.fromkeys(told))
-    takes = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} or {told[-1]}"
+        accepted += [] if one["type"] == "literal_error" else [word or one["type"].split("_")[0]]
+    accepted += ["None"] if type(None) in members(hint) else []
+    accepted = list(dict.fromkeys(accepted))
+    takes = accepted[0] if len(accepted) == 1 else f"{', '.join(accepted[:-1])} or {accepted[-1]}"
     what = f"cannot be of type {type(value).__name__}"
     if any(one["type"] == "finite_number" for one in wrong):
         what = "must be a finite number"

@@ -121,8 +121,8 @@ def _ask(interview: Interview, answers: dict[str, str], kept: Path, out: Path) -
             except UsageError as error:
                 note(f"{error.message} {error.hint or ''}\n")
             else:
-                if told := interview.remark(question, answers[question.key]):
-                    note(f"{told}\n")
+                if remark := interview.remark(question, answers[question.key]):
+                    note(f"{remark}\n")
         _save(kept, interview.names, answers)
 
 
@@ -156,12 +156,12 @@ def _explain(interview: Interview, question: Question, kind: Question | None) ->
     """What a person should know to answer, with all answers that there are."""
     from hedgerow.draft.words import HOW_TO_DROP
 
-    told = [question.explained]
+    sentences = [question.explained]
     if question.key == "drop":
-        told.append(HOW_TO_DROP.format(names=", ".join(interview.names)))
+        sentences.append(HOW_TO_DROP.format(names=", ".join(interview.names)))
     if len(question.choices) > _FEW:
-        told.append(f"One of: {', '.join(question.choices)}.")
-    return "\n".join([*told, *([] if kind is None else [kind.explained])])
+        sentences.append(f"One of: {', '.join(question.choices)}.")
+    return "\n".join([*sentences, *([] if kind is None else [kind.explained])])
 
 
 def _show(question: Question, kind: Question | None, number: int, of: int) -> None:
@@ -174,16 +174,16 @@ def _show(question: Question, kind: Question | None, number: int, of: int) -> No
         note(f"      (or it is something else: {', '.join(kind.choices)})")
     # why a column is left out, or not all of its values are proposed
     for one in [question] if kind is None else [kind, question]:
-        for name, told in one.notes.items():
-            note(f"      {told if one.columns == (name,) else f'{name}: {told}'}")
+        for name, sentence in one.notes.items():
+            note(f"      {sentence if one.columns == (name,) else f'{name}: {sentence}'}")
     note(f"      [{question.default}]" if question.default else "      (there is no proposal)")
 
 
 def _load(kept: Path, names: list[str]) -> dict[str, str]:
     """The answers that were kept; none if they are about other columns."""
     try:
-        found: Any = json.loads(kept.read_text(encoding="utf-8"))
-        answers = dict(found["answers"]) if found["columns"] == names else {}
+        document: Any = json.loads(kept.read_text(encoding="utf-8"))
+        answers = dict(document["answers"]) if document["columns"] == names else {}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, KeyError) as error:

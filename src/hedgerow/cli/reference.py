@@ -99,14 +99,16 @@ class _Parameter:
 
 
 def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
-    found = []
+    parameters = []
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
         if name == "ctx":  # which brings the settings of methods
             continue
         kind, info = get_args(parameter.annotation)
         kinds = [part for part in get_args(kind) if part is not NoneType] or [kind]
-        found.append(_Parameter(name=name, kind=kinds[0], info=info, default=parameter.default))
-    return found
+        parameters.append(
+            _Parameter(name=name, kind=kinds[0], info=info, default=parameter.default)
+        )
+    return parameters
 
 
 def _shown(option: MethodOption) -> str:
@@ -124,8 +126,8 @@ def settings_table(name: str) -> str:
     lines = ["| setting | option | default | meaning |", "| --- | --- | --- | --- |"]
     for setting in settings_of(kind_of(name)).values():
         shown = _shown(MethodOption(setting, setting.help))
-        told = {"None": "-", "False": "no", "True": "yes"}
-        default = told.get(str(setting.default), str(setting.default))
+        words = {"None": "-", "False": "no", "True": "yes"}
+        default = words.get(str(setting.default), str(setting.default))
         lines.append(f"| `{setting.name}` | `{shown}` | {default} | {setting.help} |")
     return "\n".join(lines)
 

@@ -121,17 +121,17 @@ class Setting:
                 return float(low), float(high)
             return kind(given)
         except (ValueError, KeyError):
-            told = {bool: "yes or no", int: "a whole number", float: "a number"}.get(
+            must_be = {bool: "yes or no", int: "a whole number", float: "a number"}.get(
                 kind, "two numbers, as in 0,10"
             )
             words = "".join(f"{word}, " for word in self.words).removesuffix(", ")
-            told = f"{words} or {told}" if words else told
+            must_be = f"{words} or {must_be}" if words else must_be
             raise UsageError(
-                f"{self.name} must be {told}.", hint=f"Write {self.option} {self.metavar}."
+                f"{self.name} must be {must_be}.", hint=f"Write {self.option} {self.metavar}."
             ) from None
 
     def _assignments(self, texts: tuple[str, ...] | list[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
+        assigned: dict[str, str] = {}
         for text in texts:
             name, equals, value = text.partition("=")
             if not equals or not name or not value:
@@ -139,10 +139,10 @@ class Setting:
                     f"{self.option} {text!r} is not an assignment.",
                     hint=f"Write {self.option} {self.metavar}.",
                 )
-            if name in found:
+            if name in assigned:
                 raise UsageError(f"{self.option} names {name!r} twice.", hint="Name it once.")
-            found[name] = value
-        return found
+            assigned[name] = value
+        return assigned
 
 
 @cache
@@ -153,11 +153,11 @@ def settings_of(kind: Any) -> dict[str, Setting]:
         kind: The class of its settings.
     """
     hints, texts = typing.get_type_hints(kind), _arguments(kind)
-    found = {}
+    settings = {}
     for field in fields(kind):
         types = [one for one in members(hints[field.name]) if one is not NoneType]
         literal = [one for one in types if typing.get_origin(one) is typing.Literal]
-        found[field.name] = Setting(
+        settings[field.name] = Setting(
             name=field.name,
             takes=tuple(one for one in types if one not in literal),
             words=tuple(word for one in literal for word in typing.get_args(one)),
@@ -165,14 +165,14 @@ def settings_of(kind: Any) -> dict[str, Setting]:
             help=texts.get(field.name, ""),
             form=field.metadata.get("metavar"),
         )
-    return found
+    return settings
 
 
 def _arguments(kind: Any) -> dict[str, str]:
     """What a docstring says of each argument, on one line each."""
     part = (inspect.getdoc(kind) or "").partition("Args:\n")[2].partition("\n\n")[0]
-    found = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", part, re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in found}
+    pairs = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", part, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in pairs}
 
 
 def kind_of(name: str) -> Any:
@@ -215,13 +215,13 @@ def method_of(name: str | None, schema: Schema, given: Mapping[str, Any]) -> Pub
 
 def _load_methods() -> dict[str, tuple[Any, dict[str, Setting]]]:
     """All methods that can be loaded; a package that is broken is refused when it is named."""
-    found = {}
+    methods = {}
     for name in METHODS:
         try:
-            found[name] = METHODS[name], settings_of(kind_of(name))
+            methods[name] = METHODS[name], settings_of(kind_of(name))
         except (UsageError, ImportError, AttributeError):
             continue
-    return found
+    return methods
 
 
 @dataclass(frozen=True)
@@ -265,11 +265,11 @@ def method_options() -> list[MethodOption]:
         for name, setting in settings.items():
             first.setdefault(name, setting)
             by_name.setdefault(name, {}).setdefault(setting.help, []).append(method)
-    found = [MethodOption(named, named.help)]
+    options = [MethodOption(named, named.help)]
     for name, texts in by_name.items():
-        told = [f"{', '.join(methods)}: {text}" for text, methods in texts.items()]
-        found.append(MethodOption(first[name], " ".join(told)))
-    return found
+        sentences = [f"{', '.join(methods)}: {text}" for text, methods in texts.items()]
+        options.append(MethodOption(first[name], " ".join(sentences)))
+    return options
 
 
 @cache

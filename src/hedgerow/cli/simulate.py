@@ -120,13 +120,13 @@ def settings_of(
         methods = list(_COMPARED)
     for one in methods:
         _check_names(list(choices), kind_of(one or for_data(schema.kind)[0]))
-    found = []
+    combinations = []
     for one, combination in product(methods, product(*choices.values())):
         here = dict(zip(choices, combination, strict=True))
         settings = method_of(one, schema, {**given, **here})
         words = [f"{name} {value}" for name, value in here.items()]
-        found.append((", ".join([settings.name, *words]), settings))
-    return found
+        combinations.append((", ".join([settings.name, *words]), settings))
+    return combinations
 
 
 def _check_names(names: list[str], kind: Any) -> None:
@@ -308,46 +308,47 @@ def show_simulation(trials: Trials, epsilons: list[str]) -> None:
         warn_of_delta(method, trials.schema, epsilons[0], trials.delta, trials.as_json)
     words = "Simulating" if trials.public is None else "Trying the public table"
     with progress(words) as tell, data_warnings(trials.as_json):
-        found = simulate(
+        simulation = simulate(
             trials.schema, trials.settings, epsilons, **trials.common,
             progress=lambda share: tell(share) if tell else None,
         )  # fmt: skip
     if trials.plot is not None:
-        draw_simulation(found, trials.plot, trials.overwrite)
+        draw_simulation(simulation, trials.plot, trials.overwrite)
     if trials.as_json:
-        caution = [*warned(), *_about_runs(found, trials.rows)]
-        print_json(found.to_dict() | {"delta": trials.delta, "warnings": caution})
+        caution = [*warned(), *_about_runs(simulation, trials.rows)]
+        print_json(simulation.to_dict() | {"delta": trials.delta, "warnings": caution})
         return
-    say(_title(found))
+    say(_title(simulation))
     say()
-    _table(found)
+    _table(simulation)
     say()
-    trials.close([*_legend(found), *_about_runs(found, trials.rows)])
+    trials.close([*_legend(simulation), *_about_runs(simulation, trials.rows)])
 
 
-def _title(found: Simulation) -> str:
-    runs = "1 run" if found.runs == 1 else f"{found.runs} runs"
-    if found.public is None:
+def _title(simulation: Simulation) -> str:
+    runs = "1 run" if simulation.runs == 1 else f"{simulation.runs} runs"
+    if simulation.public is None:
         return (
-            f"{found.schema}: releases of {found.rows:,} simulated rows, {runs} of each setting. "
-            "No data was read."
+            f"{simulation.schema}: releases of {simulation.rows:,} simulated rows, {runs} of each "
+            "setting. No data was read."
         )
-    return f"{found.schema}: releases of {found.rows:,} rows of {found.public}, {runs} of each."
+    rows = f"{simulation.rows:,} rows of {simulation.public}"
+    return f"{simulation.schema}: releases of {rows}, {runs} of each."
 
 
-def _table(found: Simulation) -> None:
-    first, *others = found.measures
+def _table(simulation: Simulation) -> None:
+    first, *others = simulation.measures
     heads = {
         "median_error": "median error", "mean_error": "mean error", "accuracy": "classes right",
         "median_itemset_error": "median error", "mean_itemset_error": "mean error",
         "top_utility": "top 20",
     }  # fmt: skip
-    longest = max(point.measures[first].mean for point in found.points)
-    deep = any(point.specialisations is not None for point in found.points)
+    longest = max(point.measures[first].mean for point in simulation.points)
+    deep = any(point.specialisations is not None for point in simulation.points)
     sizes = ["h", "depth"] if deep else ["parts"]
     columns = ["setting", "epsilon", *sizes, heads[first], "", *(heads[name] for name in others)]
     rows = []
-    for point in found.points:
+    for point in simulation.points:
         chosen = [point.specialisations, point.depth] if deep else [round(point.regions)]
         middle = point.measures[first].mean
         bar = "#" * max(1, round(_SHORT_BAR * middle / longest)) if longest > 0 else ""
@@ -376,8 +377,8 @@ def _cell(name: str, point: Point) -> str:
     return f"{spread.mean:.1f}%" if name == "accuracy" else f"{spread.mean:.3f}"
 
 
-def _legend(found: Simulation) -> list[str]:
-    if "median_itemset_error" in found.measures:
+def _legend(simulation: Simulation) -> list[str]:
+    if "median_itemset_error" in simulation.measures:
         return [
             "error: of the supports of 300 random sets of 1 to 3 of the 50 most frequent items, "
             "relative to the truth (or to 0.1% of the records, if that is more).",
@@ -386,36 +387,37 @@ def _legend(found: Simulation) -> list[str]:
     lines = [
         "error: of 300 random counts over 2 to 4 attributes, relative to the truth (or to 0.1% of "
         f"the rows, if that is more). Somebody who knows the number of rows alone, and nothing of "
-        f"how they are spread, has a median error of {found.blind:.3f}.",
+        f"how they are spread, has a median error of {simulation.blind:.3f}.",
     ]
-    if found.floor is not None and "accuracy" in found.measures:
-        best = "" if found.ceiling is None else (
-            f", the best that is possible on these simulated rows is {found.ceiling:.1f}%"
+    if simulation.floor is not None and "accuracy" in simulation.measures:
+        best = "" if simulation.ceiling is None else (
+            f", the best that is possible on these simulated rows is {simulation.ceiling:.1f}%"
         )  # fmt: skip
         lines.append(
             "classes right: of new rows, as the release predicts them. Knowing no attribute "
-            f"gives {found.floor:.1f}%{best}."
+            f"gives {simulation.floor:.1f}%{best}."
         )
     return lines
 
 
-def _about_runs(found: Simulation, rows: int | None) -> list[str]:
+def _about_runs(simulation: Simulation, rows: int | None) -> list[str]:
     """What the figures are not."""
-    if found.public is not None:
+    if simulation.public is not None:
         lines = [
-            f"These figures are for {found.public}; your table differs. Nothing but that table was "
-            "read. Never name a private table here: trying settings on it would not be private."
+            f"These figures are for {simulation.public}; your table differs. Nothing but that "
+            "table was read. Never name a private table here: trying settings on it would not be "
+            "private."
         ]
-        if rows is not None and rows > found.rows:
+        if rows is not None and rows > simulation.rows:
             lines.append(
-                f"It has fewer rows than you asked for: {found.rows:,} were published, so "
+                f"It has fewer rows than you asked for: {simulation.rows:,} were published, so "
                 "expect smaller errors with more rows."
             )
         return lines
     assumed = "" if rows is not None else " 10,000 rows are an assumption: give yours with --rows."
     return [
         "The rows were simulated from the schema alone: six hidden kinds of people with habits of "
-        f"their own, which a value follows with probability {found.dependence:g} (--dependence). "
-        "Real data differs: use this to compare settings, and do not promise these figures."
-        + assumed
+        f"their own, which a value follows with probability {simulation.dependence:g} "
+        "(--dependence). Real data differs: use this to compare settings, and do not promise these "
+        f"figures.{assumed}"
     ]

@@ -65,18 +65,18 @@ class Settled:
 def settle(sketch: Sketch, answers: Answers) -> list[Settled]:
     """What every column becomes by the answers; proposals stand for those that are not there."""
     said = {one.key: answers.get(one.key, one.default) for one in questions(sketch, answers)}
-    found: dict[str, Settled] = {}
+    settled: dict[str, Settled] = {}
     for family in families(published_columns(sketch, answers)):
         for group in split_family(family, answers):
             keys = _column_settings(group[0], said)
-            found |= {column.name: replace(keys, name=column.name) for column in group}
+            settled |= {column.name: replace(keys, name=column.name) for column in group}
     person = said.get("person")
     for column in sketch.columns:
         if column.name == person and said["unit"] == "yes":
             settings = {"role": "person", "max_rows": said["max_rows"]}
-            found[column.name] = Settled(name=column.name, settings=settings)
-        found.setdefault(column.name, Settled(name=column.name, settings={"role": "identifier"}))
-    return [found[column.name] for column in sketch.columns]
+            settled[column.name] = Settled(name=column.name, settings=settings)
+        settled.setdefault(column.name, Settled(name=column.name, settings={"role": "identifier"}))
+    return [settled[column.name] for column in sketch.columns]
 
 
 def _column_settings(column: Column, said: Answers) -> Settled:
@@ -175,8 +175,8 @@ def _all(sketch: ItemSketch, answers: Answers) -> Iterator[Question]:
         choices=("no", "yes"),
     )  # fmt: skip
     if sketch.path is not None:
-        found = item_separator(sketch.path)
-        default = next((name for name, sign in _SEPARATORS.items() if sign == found), "space")
+        mark = item_separator(sketch.path)
+        default = next((name for name, sign in _SEPARATORS.items() if sign == mark), "space")
         yield Question(
             key="separator", text=words.SEPARATOR, why=words.WHY_SEPARATOR, default=default,
             choices=tuple(_SEPARATORS), from_data=True,
@@ -220,15 +220,15 @@ def accept_item(sketch: ItemSketch, question: Question, reply: str) -> str:
     if question.key == "unit" and not text:
         raise UsageError("Nothing is proposed here.", hint=words.TYPE_UNIT)
     if question.choices:
-        found = accept_choice(question, text)
-        if (question.key, found) == ("unit", "yes"):
+        answer = accept_choice(question, text)
+        if (question.key, answer) == ("unit", "yes"):
             raise UsageError(
                 "Then a record is not a person, and a release would protect one record only.",
                 hint="Put all items of a person into one record first. Or make a table with one "
                 "row for each item of a person, and name its columns in a schema: `unit: person`, "
                 "and `person:` and `item:` below `items:` (docs/schema.md).",
             )
-        return found
+        return answer
     number = text.casefold() == "all" or (text.isdecimal() and 1 <= int(text) <= 10**6)
     if question.key == "max_items" and not number:
         raise UsageError("This is not a number of items.", hint="Write a number, or all.")
@@ -346,8 +346,8 @@ def _write_groups(sketch: ItemSketch, said: Mapping[str, str]) -> list[str]:
             groups.setdefault(f"{item[: int(prefix[1])]}...", []).append(item)
         lines = ["  taxonomy:"]
         for name, below in groups.items():
-            told = ", ".join(json.dumps(one, ensure_ascii=False) for one in below)
-            lines.append(f"    {json.dumps(name, ensure_ascii=False)}: [{told}]")
+            members = ", ".join(json.dumps(one, ensure_ascii=False) for one in below)
+            lines.append(f"    {json.dumps(name, ensure_ascii=False)}: [{members}]")
         return lines
     fan = _FAN.fullmatch(said["groups"])
     fan_out = f"  fan_out: {(fan and fan[1]) or DEFAULT_FAN_OUT}"
@@ -418,13 +418,13 @@ def sign_schema(interview: Interview, answers: Answers, today: datetime.date, pa
 
     text = interview.text(answers, today)
     try:
-        found = schema_from_text(text, path)
+        schema = schema_from_text(text, path)
     except SchemaError:
         return interview.text({**answers, "reviewer": NOBODY}, today)
     signed = re.sub(
-        r"(?m)^  reviewed: .*$", rf"\g<0>\n  signed: {found.fingerprint}", text, count=1
+        r"(?m)^  reviewed: .*$", rf"\g<0>\n  signed: {schema.fingerprint}", text, count=1
     )
-    return text if found.is_draft else signed
+    return text if schema.is_draft else signed
 
 
 def write_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> str:
@@ -454,14 +454,14 @@ def write_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> str:
     """
     reviewer = answers.get("reviewer", NOBODY)
     signed = reviewer != NOBODY and next_question(sketch, answers) is None
-    found = settle(sketch, answers)
-    gone = {column.name for column in found if column.settings.get("role") == "identifier"}
+    settled = settle(sketch, answers)
+    gone = {column.name for column in settled if column.settings.get("role") == "identifier"}
     reasons = {column.name: reason(column) if column.name in gone else column.guess.comment
                for column in sketch.columns}  # fmt: skip
     unit = {"no": "row", "yes": "person"}.get(answers.get("unit", ""), NO_UNIT)
     lines = head_lines(sketch.title, unit, reviewer if signed else "", today)
     lines += [*file_lines(sketch.written), "attributes:"]
-    for column in found:
+    for column in settled:
         labels = () if "taxonomy" in column.settings else column.values.labels
         why = "" if signed else reasons[column.name]
         lines += entry(column.name, column.settings, labels, column.values.recode, why)

@@ -103,8 +103,8 @@ def _hashes(people: Any) -> Ints:
     """Numbers that identify people, but for a coincidence that does not matter here."""
     ids = people.cast(pa.string()).dictionary_encode()
     hashes = np.array([hash(text) for text in ids.dictionary.to_pylist()], np.int64)
-    found: Ints = hashes[ids.indices.to_numpy(zero_copy_only=False)]
-    return found
+    numbers: Ints = hashes[ids.indices.to_numpy(zero_copy_only=False)]
+    return numbers
 
 
 def _coarser(attribute: Attribute) -> str:
@@ -200,17 +200,17 @@ class NearValues:
 
     def warnings(self, source: Source) -> list[str]:
         """What was found, with lines, values and what was probably meant."""
-        told = []
+        sentences = []
         for column, found in self._found.items():
             rows = [row for _, row in found.values()]
             words = [
                 f"{text!r} ({where}) is not in the schema, did you mean {leaf!r}?"
                 for (text, (leaf, _)), where in zip(found.items(), source.places(rows), strict=True)
             ]
-            told.append(
+            sentences.append(
                 f"{source.what}, column {column!r}: {' '.join(words)} This quotes private data."
             )
-        return told
+        return sentences
 
 
 # Values of a schema that few people have: something for the steward to hear.
@@ -398,15 +398,15 @@ class UnusedValues:
         Args:
             what: How messages call the data.
         """
-        told = []
+        sentences = []
         for name, gone in self.values().items():
             shown = ", ".join(map(repr, gone[:_TOLD])) + (", ..." if len(gone) > _TOLD else "")
-            told.append(
+            sentences.append(
                 f"{what}, column {name!r}: NOT PRIVATE: no row has {len(gone)} of its values: "
                 f"{shown}. Look for misspelt ones, and leave the others in the schema: that "
                 "nobody has them is a fact about the people in the data."
             )
-        return told
+        return sentences
 
 
 # `check_rows`: whether a table follows its schema, for the eyes of whoever holds the table.
@@ -457,7 +457,7 @@ def check_rows(
     stream.finish(report)
     what = stream.source.what
     few = rare.values()
-    told = rare_warnings(few, what)
-    for sentence in (*own.warnings(what), *told, *again.warnings(), *never.warnings(what)):
+    sentences = rare_warnings(few, what)
+    for sentence in (*own.warnings(what), *sentences, *again.warnings(), *never.warnings(what)):
         warnings.warn(sentence, DataWarning, stacklevel=2)
     return replace(tally.finish(), rare={name: tuple(one) for name, one in few.items()})

@@ -329,8 +329,8 @@ def head_lines(title: str, unit: str, reviewer: str, today: datetime.date) -> li
 
 def file_lines(written: Layout) -> list[str]:
     """The lines that say how the file is written, if that is unusual."""
-    told = [f"  {key}: {_quote(value)}" for key, value in written.describe().items()]
-    return ["file:", *told] if told else []
+    lines = [f"  {key}: {_quote(value)}" for key, value in written.describe().items()]
+    return ["file:", *lines] if lines else []
 
 
 def wrap(comment: str) -> list[str]:
@@ -407,7 +407,7 @@ class Sketch:
         return asdict(self)
 
     @staticmethod
-    def from_dict(told: Any) -> Sketch:
+    def from_dict(document: Any) -> Sketch:
         """The sketch that another process tells.
 
         Example:
@@ -417,7 +417,7 @@ class Sketch:
         """
         from pydantic import TypeAdapter
 
-        return TypeAdapter(Sketch).validate_python(told)
+        return TypeAdapter(Sketch).validate_python(document)
 
     def role(self, role: str) -> Column | None:
         """The column with a role, if there is one."""
@@ -709,16 +709,16 @@ def _guess_again(
 
     If people have several rows, a value of many rows may still be one person's.
     """
-    told = {}
+    doubtful = {}
     for place, (name, guess) in enumerate(guesses):
         people = guess.people
         if people is not None and people.repeats and 0 < people.rank < NAMED:
             others = [(other, parts[n]) for n, (other, _) in enumerate(guesses) if n != place]
             if why := not_a_person(parts[place], others):
-                told[name] = replace(people, why=why, rank=0)
+                doubtful[name] = replace(people, why=why, rank=0)
     guesses = [
-        (name, replace(guess, people=told[name], comment=told[name].comment(chosen=False)))
-        if name in told else (name, guess) for name, guess in guesses
+        (name, replace(guess, people=doubtful[name], comment=doubtful[name].comment(chosen=False)))
+        if name in doubtful else (name, guess) for name, guess in guesses
     ]  # fmt: skip
     person = sketch_of("", guesses).role("person")
     if person is None:

@@ -125,10 +125,12 @@ def code_order(labels: Sequence[str]) -> list[str] | None:
         >>> code_order(["10 - home", "2 - ward", "1 - emergency"])
         ['1 - emergency', '2 - ward', '10 - home']
     """
-    found = [(_CODED.fullmatch(label), label) for label in labels]
-    if len(labels) < 2 or not all(match for match, _ in found):
+    matches = [(_CODED.fullmatch(label), label) for label in labels]
+    if len(labels) < 2 or not all(match for match, _ in matches):
         return None
-    return [label for _, label in sorted((int(match[1]), label) for match, label in found if match)]
+    return [
+        label for _, label in sorted((int(match[1]), label) for match, label in matches if match)
+    ]
 
 
 def truth_values(labels: Sequence[str]) -> tuple[list[str], dict[str, str]] | None:
@@ -212,13 +214,13 @@ def notation(texts: Sequence[str]) -> tuple[dict[str, str], bool] | None:
         shape = re.compile(rf"{whole}(?:{re.escape(point)}\d+)?")
         if not all(shape.fullmatch(text) for text in texts):
             continue
-        found = {"decimal": point} if point == "," and any("," in text for text in texts) else {}
+        signs = {"decimal": point} if point == "," and any("," in text for text in texts) else {}
         if any(group in text for text in texts):
-            found["thousands"] = group
-        if not found:
+            signs["thousands"] = group
+        if not signs:
             return None
         several = any(text.count(group) > 1 or point in text for text in texts)
-        return found, "thousands" not in found or several
+        return signs, "thousands" not in signs or several
     return None
 
 
@@ -364,43 +366,43 @@ def guess_column(name: str, parts: Sequence[Any]) -> Guess:
     rules = {"missing": "other"} if array.null_count else {}
     infinite = any(map(has_infinite, parts))
     values = _Values.of(present)
-    found = _values(name, present, values, rules)
-    if found is None:
-        found = _by_shape(name, present, values, rules)
-    if written and found.labels and not found.recode:
-        places = {label: place for place, label in enumerate(found.labels)}
+    guess = _values(name, present, values, rules)
+    if guess is None:
+        guess = _by_shape(name, present, values, rules)
+    if written and guess.labels and not guess.recode:
+        places = {label: place for place, label in enumerate(guess.labels)}
         known = [(text, label) for text, (label, rows) in written.items()
                  if label in places and rows >= FEWEST]  # fmt: skip
         recode = dict(sorted(known, key=lambda pair: (places[pair[1]], pair[0])))
         unwritten = any(rows < FEWEST for _, rows in written.values())
-        found = replace(found, recode=recode, partial=found.partial or unwritten)
-    found = _ignore_case(found)
-    if (found.partial or infinite) and found.published:
-        settings = dict(found.settings or {})
+        guess = replace(guess, recode=recode, partial=guess.partial or unwritten)
+    guess = _ignore_case(guess)
+    if (guess.partial or infinite) and guess.published:
+        settings = dict(guess.settings or {})
         if settings["type"] == "categorical":
             settings["outside"] = "other"
-        found = replace(found, settings=settings, partial=True)
-    if found.published and array.null_count > _ALMOST * len(array) and len(array) >= _ROWS:
-        return replace(found, useless="almost all of its values are missing")
-    if found.published and len(present) >= _ROWS:
+        guess = replace(guess, settings=settings, partial=True)
+    if guess.published and array.null_count > _ALMOST * len(array) and len(array) >= _ROWS:
+        return replace(guess, useless="almost all of its values are missing")
+    if guess.published and len(present) >= _ROWS:
         if len(values.distinct) == 1:
-            return replace(found, useless="it has one value only")
+            return replace(guess, useless="it has one value only")
         if values.but_most < FEWEST:
             why = f"fewer than {FEWEST} of its rows have another value than the rest"
-            return replace(found, useless=why)
-    return found
+            return replace(guess, useless=why)
+    return guess
 
 
-def _ignore_case(found: Guess) -> Guess:
+def _ignore_case(guess: Guess) -> Guess:
     """The same; if rare values differ from labels in case alone, which then does not matter."""
-    folded = {label.casefold() for label in found.labels}
-    known = {*found.labels, *found.recode}
-    if (found.settings or {}).get("type") != "categorical" or len(folded) < len(found.labels):
-        return found
-    if not any(one.casefold() in folded and one not in known for one in found.rare):
-        return found
-    recode = {rule: leaf for rule, leaf in found.recode.items() if rule.casefold() not in folded}
-    return replace(found, settings={**(found.settings or {}), "ignore": "[case]"}, recode=recode)
+    folded = {label.casefold() for label in guess.labels}
+    known = {*guess.labels, *guess.recode}
+    if (guess.settings or {}).get("type") != "categorical" or len(folded) < len(guess.labels):
+        return guess
+    if not any(one.casefold() in folded and one not in known for one in guess.rare):
+        return guess
+    recode = {rule: leaf for rule, leaf in guess.recode.items() if rule.casefold() not in folded}
+    return replace(guess, settings={**(guess.settings or {}), "ignore": "[case]"}, recode=recode)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -464,8 +466,8 @@ def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) 
     if few and (truth := truth_values(often)) is not None:
         pair, recode = truth
         kept = {rule: leaf for rule, leaf in recode.items() if rule not in values.rare}
-        found = _categorical(pair, rules, _SPELLINGS if kept else "", kept)
-        return replace(found, partial=len(kept) < len(recode), rare=values.rare)
+        guess = _categorical(pair, rules, _SPELLINGS if kept else "", kept)
+        return replace(guess, partial=len(kept) < len(recode), rare=values.rare)
     if (known := find_list(name, labels)) is not None:
         settings = {"type": "categorical", "taxonomy": known, "outside": "other", **rules}
         return Guess(settings=settings, comment=f"Its values are those of the list {known}.")
@@ -475,21 +477,21 @@ def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) 
         return _guess_notation(name, present, rules, *written)
     if formats := date_formats(labels):
         days = pc.strptime(present, format=formats[0], unit="s").cast(pa.date32())
-        told = "" if len(formats) == 1 else _EITHER.format(first=formats[0], second=formats[1])
-        found = _numeric(name, days, rules, told)
-        settings = {**(found.settings or {}), "format": f'"{formats[0]}"'}
-        return replace(found, settings=settings, dates=labels)
+        comment = "" if len(formats) == 1 else _EITHER.format(first=formats[0], second=formats[1])
+        guess = _numeric(name, days, rules, comment)
+        settings = {**(guess.settings or {}), "format": f'"{formats[0]}"'}
+        return replace(guess, settings=settings, dates=labels)
     return None
 
 
 def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]) -> Guess:
     """A column by its type, its name and how many values it has."""
     if (numbers := _among(present)) is not None:
-        found = guess_column(name, [numbers])
-        if found.settings is not None and found.settings["type"] == "numeric":
-            told = f"{_STRAYS} {found.comment}".strip()
-            settings = {**found.settings, **_OTHERS}
-            return replace(found, settings=settings, comment=told, partial=True)
+        guess = guess_column(name, [numbers])
+        if guess.settings is not None and guess.settings["type"] == "numeric":
+            comment = f"{_STRAYS} {guess.comment}".strip()
+            settings = {**guess.settings, **_OTHERS}
+            return replace(guess, settings=settings, comment=comment, partial=True)
     people = find_people(name, present, values.distinct)
     if people is not None:
         way = _advise(present) if people.rank == 0 else ""
@@ -504,21 +506,21 @@ def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]
     labels = list(dict.fromkeys(text_of(value) or "" for value in common))
     partial = len(values.common) < len(values.distinct)
     if not pa.types.is_string(present.type) and not code:
-        found = _numeric(name, present, rules, ASK_ABOUT_ATTRIBUTE if doubtful else "")
+        guess = _numeric(name, present, rules, ASK_ABOUT_ATTRIBUTE if doubtful else "")
         shown = labels if len(values.distinct) <= _VALUES else ()
-        return replace(found, labels=shown, partial=partial, rare=values.rare)
+        return replace(guess, labels=shown, partial=partial, rare=values.rare)
     if not few or values.covered < _COVERED:
         many = len(values.distinct) > _VALUES
         way = _advise(present) or (_TOO_MANY if many else _RARE.format(fewest=FEWEST))
-        told = f"{way} {ASK_ABOUT_DROPPED}" if doubtful else way
-        return Guess(comment=told, rare=values.rare)
+        comment = f"{way} {ASK_ABOUT_DROPPED}" if doubtful else way
+        return Guess(comment=comment, rare=values.rare)
     if any(label_fault(label) is not None for label in labels):
         return Guess(comment="Some value holds a line break or another unseen character.")
     labels, recode = spellings(labels)
     found_order = sort_bands(labels) or code_order(labels) or labels
-    told = f"{_SPELLINGS if recode else ''} {values.left_out}".strip()
-    found = _categorical(found_order, rules, told, recode)
-    return replace(found, partial=partial, rare=values.rare)
+    comment = f"{_SPELLINGS if recode else ''} {values.left_out}".strip()
+    guess = _categorical(found_order, rules, comment, recode)
+    return replace(guess, partial=partial, rare=values.rare)
 
 
 def _guess_notation(
@@ -529,13 +531,13 @@ def _guess_notation(
     if "decimal" in signs:
         texts = pc.replace_substring(present, signs.get("thousands", "."), "")
         texts = pc.replace_substring(texts, ",", ".")
-    found = guess_column(name, [texts])
-    if found.settings is None or found.settings["type"] != "numeric":
+    guess = guess_column(name, [texts])
+    if guess.settings is None or guess.settings["type"] != "numeric":
         return None
-    told = found.comment if certain else f"{_GROUPS} {found.comment}".strip()
+    comment = guess.comment if certain else f"{_GROUPS} {guess.comment}".strip()
     quoted = {key: f'"{sign}"' for key, sign in signs.items()}
     return replace(
-        found, settings={**found.settings, **quoted, **rules}, labels=(), recode={}, comment=told
+        guess, settings={**guess.settings, **quoted, **rules}, labels=(), recode={}, comment=comment
     )
 
 
@@ -686,5 +688,5 @@ def _round_up(value: Decimal, whole: bool = False) -> Decimal:
     """The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ..."""
     value = max(value, Decimal("1e-13"))
     power = Decimal(1).scaleb(math.floor(value.log10()))
-    found = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= value)
-    return max(found, Decimal(1)) if whole else found
+    rounded = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= value)
+    return max(rounded, Decimal(1)) if whole else rounded

@@ -435,19 +435,19 @@ def _name(name: str) -> Name:
     words = words_of(name)
     if not words:
         return ""
-    found = set(words)
-    if found <= _VOCABULARY:
-        if found & _KEYS:
+    present = set(words)
+    if present <= _VOCABULARY:
+        if present & _KEYS:
             return "people"
-        if found & _DIRECT:
+        if present & _DIRECT:
             return "direct"
-        if found & _PEOPLE:
+        if present & _PEOPLE:
             return "people"
         if words[-1] in _ALONE or (len(words) > 1 and words[-1] in _NUMBERS):
             return "key"
     if words[-1] in _NUMBERS - {"num"}:
-        return "event" if found & (_EVENTS | _MEASURES) else "id"
-    return "measure" if found & _MEASURES or is_code(name) else ""
+        return "event" if present & (_EVENTS | _MEASURES) else "id"
+    return "measure" if present & _MEASURES or is_code(name) else ""
 
 
 def words_of(name: str) -> list[str]:
@@ -458,10 +458,10 @@ def words_of(name: str) -> list[str]:
         (['patient', 'id'], ['x'])
     """
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    found: list[str] = []
+    parts: list[str] = []
     for word in re.findall(r"[^\W\d_]+", parted.casefold()):
-        found += _split(word)
-    return found
+        parts += _split(word)
+    return parts
 
 
 def _split(word: str) -> list[str]:

@@ -233,11 +233,11 @@ def complete_groups(reply: str, values: Sequence[str]) -> str:
             f"In no group: {join(others)}.",
             hint="Put them into one; * means all others: North: a, b; South: *.",
         )
-    told = {
+    complete = {
         name: [one for label in below for one in (others if label == "*" else [label])]
         for name, below in groups.items()
     }
-    return "; ".join(f"{name}: {join(below)}" for name, below in told.items() if below)
+    return "; ".join(f"{name}: {join(below)}" for name, below in complete.items() if below)
 
 
 def omissions(reply: str, seen: Sequence[str]) -> list[str]:
@@ -339,10 +339,10 @@ def accept(sketch: Sketch, question: Question, reply: str) -> str:
     if question.key == "unit" and not text:
         raise UsageError("Nothing is proposed here.", hint=words.TYPE_UNIT)
     if question.choices:
-        found = accept_choice(question, text)
-        if (question.key, found) == ("person", NO_COLUMN):
+        answer = accept_choice(question, text)
+        if (question.key, answer) == ("person", NO_COLUMN):
             raise UsageError(words.NOBODY_TOLD, hint=words.HOW_TO_TELL)
-        return found
+        return answer
     part = question.key.partition(" of ")[0]
     if part == "drop":
         names = [column.name for column in sketch.columns]
@@ -375,8 +375,8 @@ def remark(question: Question, answer: str) -> str:
     if not question.key.startswith("values of "):
         return ""
     gone = omissions(answer, question.listed)
-    told = join(gone[:_TOLD]) + (", ..." if len(gone) > _TOLD else "")
-    return words.LEFT_OUT.format(values=told) if gone else ""
+    listing = join(gone[:_TOLD]) + (", ..." if len(gone) > _TOLD else "")
+    return words.LEFT_OUT.format(values=listing) if gone else ""
 
 
 def accept_choice(question: Question, text: str) -> str:
@@ -387,18 +387,18 @@ def accept_choice(question: Question, text: str) -> str:
     """
     fitting = [one for one in question.choices if one.casefold() == text.casefold()]
     begun = [one for one in question.choices if one.casefold().startswith(text.casefold())]
-    found = fitting or begun
-    if question.key.startswith("outside of ") and text.casefold() == "clip" and not found:
+    fits = fitting or begun
+    if question.key.startswith("outside of ") and text.casefold() == "clip" and not fits:
         raise UsageError(
             "clip is for numbers and dates only: a value that is not listed has no nearer one.",
             hint=f"Write one of: {join(question.choices)}.",
         )
-    if not text or (len(found) != 1 and not fitting):
+    if not text or (len(fits) != 1 and not fitting):
         raise UsageError(
             f"{text!r} is not one of the answers.",
             hint=f"Write one of: {join(question.choices)}.",
         )
-    return found[0]
+    return fits[0]
 
 
 def _try_format(sketch: Sketch, question: Question, form: str) -> None:
@@ -424,17 +424,17 @@ def questions(sketch: Sketch, answers: Answers) -> list[Question]:
         >>> question.default
         'error'
     """
-    found, published = list(_whole(sketch, answers)), published_columns(sketch, answers)
+    asked, published = list(_whole(sketch, answers)), published_columns(sketch, answers)
     for family in families(published):
         if len(family) > 1:
             names = tuple(column.name for column in family)
-            found.append(Question(
+            asked.append(Question(
                 key=_together(family), text=words.together(names), why=words.WHY_TOGETHER,
                 default="yes", choices=("yes", "no"), columns=names, from_data=True,
             ))  # fmt: skip
         for group in split_family(family, answers):
-            found += _about(group, answers, len(published))
-    return [*found, _sign_off(found, answers)]
+            asked += _about(group, answers, len(published))
+    return [*asked, _sign_off(asked, answers)]
 
 
 def _whole(sketch: Sketch, answers: Answers) -> Iterator[Question]:
@@ -611,10 +611,10 @@ def _values_default(guess: Guess) -> str:
                  *(f"{rule} = {leaf}" for rule, leaf in guess.recode.items())])  # fmt: skip
 
 
-def _sign_off(found: list[Question], answers: Answers) -> Question:
+def _sign_off(asked: list[Question], answers: Answers) -> Question:
     """The last question, which says what nobody has changed."""
     kept = [
-        name for one in found
+        name for one in asked
         if one.key.startswith(("numbers of", "dates of", "values of"))
         and answers.get(one.key) == one.default
         for name in one.columns

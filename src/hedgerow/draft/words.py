@@ -167,5 +167,5 @@ def values(names: Sequence[str]) -> str:
 def sign(proposed: int) -> str:
     """Asks for a name, after so many columns were left as the data has them."""
     columns = "1 column" if proposed == 1 else f"{proposed} columns"
-    told = f" ({columns}: bounds or values as they were read off the data.)" if proposed else ""
-    return f"Who confirms that all of this is public knowledge?{told}"
+    remark = f" ({columns}: bounds or values as they were read off the data.)" if proposed else ""
+    return f"Who confirms that all of this is public knowledge?{remark}"

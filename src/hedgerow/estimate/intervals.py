@@ -17,9 +17,9 @@ several are averaged by their inverse variances, and so are totals of all tables
 holds is D + (k / m) N. The D of blocks without a common attribute are uncorrelated even if they
 come from one table, so variances add up.
 
-**Stages.** `best_upper_ends` wants bounds and weights that were fixed before their noise was drawn. What
-was counted first decides what is counted then, and given that its noise is neither symmetric nor of
-mean 0. So numbers of different stages are never summed up:
+**Stages.** `best_upper_ends` wants bounds and weights that were fixed before their noise was drawn.
+What was counted first decides what is counted then, and given that its noise is neither symmetric
+nor of mean 0. So numbers of different stages are never summed up:
 
 1. `single`, `by_class` and `named`: which tables and cells these are follows from the schema and
    from `rows`, whose noise is in no bound.

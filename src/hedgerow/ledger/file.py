@@ -296,13 +296,13 @@ def _check(path: Path, file: sqlite3.Connection, expected: int, layout: str) -> 
 
 def _statements() -> list[str]:
     """The statements of the layout, which end where SQLite says that they are complete."""
-    found, statement = [], ""
+    statements, statement = [], ""
     for line in LAYOUT.strip().splitlines():
         statement += line + "\n"
         if sqlite3.complete_statement(statement):
-            found.append(statement)
+            statements.append(statement)
             statement = ""
-    return found
+    return statements
 
 
 def _layout(file: sqlite3.Connection) -> list[tuple[object, ...]]:
@@ -455,12 +455,12 @@ class Account:
 
     def same(self, unit: str) -> set[str]:
         """All units that are known to protect the same people as one does."""
-        found = {unit}
+        units = {unit}
         pairs = [{change.first, change.second} for change in self.history if _joins(change)]
-        while joined := [pair for pair in pairs if pair & found and not pair <= found]:
+        while joined := [pair for pair in pairs if pair & units and not pair <= units]:
             for pair in joined:
-                found |= {unit for unit in pair if unit is not None}
-        return found
+                units |= {unit for unit in pair if unit is not None}
+        return units
 
 
 def _joins(change: Change) -> bool:
@@ -489,8 +489,8 @@ def read_accounts(path: Path, file: Any) -> dict[str, Account]:
         change = Change(**dict(zip(names, words, strict=True)))
         history.setdefault(key, []).append(change)
         if change.kind == "note" and change.entry is not None:
-            told = {"recipient": change.first, "purpose": change.second}
-            known = {name: text for name, text in told.items() if text is not None}
+            note = {"recipient": change.first, "purpose": change.second}
+            known = {name: text for name, text in note.items() if text is not None}
             notes.setdefault(change.entry, {}).update(known)
     entries: dict[str, list[Entry]] = {}
     for key, number, unit, method, epsilon, delta, *rest in file.execute(

@@ -184,12 +184,12 @@ class Booking:
 
     def _state(self, file: Any) -> str:
         # the time is compared too, in case the file was replaced by an older copy of itself
-        found = file.execute(
+        row = file.execute(
             "SELECT state FROM entries WHERE number = ? AND booked = ?", (self.number, self.booked)
         ).fetchone()
-        if found is None:
+        if row is None:
             raise book_file.damage(self.path, "it does not know this release any more")
-        return str(found[0])
+        return str(row[0])
 
     def _move(self, file: Any, state: str) -> None:
         file.execute("UPDATE entries SET state = ? WHERE number = ?", (state, self.number))
@@ -300,11 +300,11 @@ class BudgetLedger(Suggestions):
             ['clinic']
         """
         with book_file.transaction(self.path, writes=False) as file:
-            found = read_accounts(self.path, file)
-        if any(one.state == "reserved" for account in found.values() for one in account.entries):
+            accounts = read_accounts(self.path, file)
+        if any(one.state == "reserved" for account in accounts.values() for one in account.entries):
             with suppress(HedgerowError), book_file.transaction(self.path, writes=True) as file:
-                found = self._swept(file)
-        return tuple(account for _, account in sorted(found.items()))
+                accounts = self._swept(file)
+        return tuple(account for _, account in sorted(accounts.items()))
 
     def check(
         self, dataset: str, budget: Budget, *, method: str, unit: str, notes: Notes | None = None
@@ -409,12 +409,12 @@ class BudgetLedger(Suggestions):
         noted = False
         with book_file.transaction(self.path, writes=True) as file:
             account = self._account(file, dataset)
-            found = book_rules.same_release(account, Path(place), digest)
-            if found is not None:
-                noted = found.state == "drawn"
+            entry = book_rules.same_release(account, Path(place), digest)
+            if entry is not None:
+                noted = entry.state == "drawn"
                 if not noted:
-                    book_rules.refuse_again(account, found, place)
-                number, booked = found.number, found.booked
+                    book_rules.refuse_again(account, entry, place)
+                number, booked = entry.number, entry.booked
                 file.execute(
                     "UPDATE entries SET state = 'published', place = ?, digest = ? "
                     "WHERE number = ?",

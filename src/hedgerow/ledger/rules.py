@@ -206,8 +206,8 @@ def digest_of(place: str | os.PathLike[str]) -> str | None:
 def _release_id(place: Path) -> str | None:
     """What the manifest of a release calls it, if it was published with a ledger."""
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        found = json.loads((place / "manifest.json").read_bytes())["ledger"].get("release_id")
-        return found if isinstance(found, str) else None
+        release_id = json.loads((place / "manifest.json").read_bytes())["ledger"].get("release_id")
+        return release_id if isinstance(release_id, str) else None
     return None
 
 

@@ -56,8 +56,8 @@ class Layout:
 
     def describe(self) -> dict[str, Any]:
         """What is declared, as a schema file has it."""
-        told = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {key: value for key, value in told.items() if value not in (None, "")}
+        described = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {key: value for key, value in described.items() if value not in (None, "")}
 
 
 PLAIN = Layout()  # nothing is declared
@@ -375,7 +375,7 @@ def read_grid(texts: Mapping[str, str | None]) -> Grid | list[tuple[str, str, st
         >>> read_grid({"low": "ten", "high": "20", "step": None})[0][:2]
         ('low', 'low is neither a number nor a date')
     """
-    found: dict[str, tuple[Fraction, Kind]] = {}
+    numbers: dict[str, tuple[Fraction, Kind]] = {}
     faults: list[tuple[str, str, str]] = []
     for key, text in texts.items():
         if text is None:
@@ -385,23 +385,23 @@ def read_grid(texts: Mapping[str, str | None]) -> Grid | list[tuple[str, str, st
             hint = "Write a number such as 17 or 0.5, or a date such as 2020-01-31."
             faults.append((key, f"{key} is neither a number nor a date", hint))
         else:
-            found[key] = number
+            numbers[key] = number
     if faults:
         return faults
-    (low, low_kind), (high, high_kind) = found["low"], found["high"]
+    (low, low_kind), (high, high_kind) = numbers["low"], numbers["high"]
     if "date" in (low_kind, high_kind):
         if low_kind != high_kind:
             return [("high", "low and high are not both dates", "Write both as 2020-01-31.")]
-        step, step_kind = found.get("step", (Fraction(1), "integer"))
+        step, step_kind = numbers.get("step", (Fraction(1), "integer"))
         if step_kind != "integer":
             return [("step", "step is not a whole number of days", "Write, for example, step: 7.")]
         return Grid(low=low, high=high, step=step, kind="date")
-    if "step" not in found:
+    if "step" not in numbers:
         if "decimal" in (low_kind, high_kind):
             hint = "Give the precision that matters, such as step: 0.5."
             return [("low", "step is missing, which decimal numbers need", hint)]
         return Grid(low=low, high=high, step=Fraction(1), kind="integer")
-    step, step_kind = found["step"]
+    step, step_kind = numbers["step"]
     if step_kind == "date":
         return [("step", "step is a date", "Give a number, such as step: 1.")]
     kinds = {low_kind, high_kind, step_kind}
@@ -445,8 +445,8 @@ def describe(attribute: Attribute) -> dict[str, Any]:
         bands = attribute.bands
         rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside
         starts = tuple(bands.low + bands.step * code for code in attribute.edges[1:])
-        told = describe(replace(bands, common=starts))
-        return told | {"bands": told.pop("common")} | rules
+        described = describe(replace(bands, common=starts))
+        return described | {"bands": described.pop("common")} | rules
     if isinstance(attribute, Numeric):
 
         def written(value: Fraction, days: bool) -> str | int:
@@ -474,8 +474,8 @@ def describe(attribute: Attribute) -> dict[str, Any]:
         return {"type": "boolean", **rules}
     taxonomy = attribute.taxonomy
     if taxonomy.height == 0:  # a single node is a single value, whatever the root was called
-        told = {"type": "categorical", "values": list(taxonomy.leaves), **rules}
-        return told | attribute.reading.describe()
+        described = {"type": "categorical", "values": list(taxonomy.leaves), **rules}
+        return described | attribute.reading.describe()
     key = "values" if taxonomy.height == 1 else "taxonomy"
     return {
         "type": "categorical",

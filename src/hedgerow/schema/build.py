@@ -188,17 +188,17 @@ def _universe_or_taxonomy(model: ItemsModel, source: Source) -> Universe | None:
 
 
 def _taxonomy(node: Node, root: str | None, source: Source) -> Taxonomy | None:
-    found = Report()
-    tree = read_tree(Shared(node, source.file, source.folder), root, source.shared, found)
+    report = Report()
+    tree = read_tree(Shared(node, source.file, source.folder), root, source.shared, report)
     file, branch = tree.file, tree.branch
     if tree.rules and branch is not None:
         hint = "Name a taxonomy whose leaves are the items as the data has them."
-        found.fault("the taxonomy has rules, which items cannot have", hint, file, node.line)
-    taxonomy = None if branch is None or found.faults else grow(branch, file, found)
+        report.fault("the taxonomy has rules, which items cannot have", hint, file, node.line)
+    taxonomy = None if branch is None or report.faults else grow(branch, file, report)
     if taxonomy is not None and taxonomy.height == 0:
-        found.warnings.clear()  # that there is a single item is told in our own words
-    source.report.take(found, "items", "items", "taxonomy")
-    return None if found.faults else taxonomy
+        report.warnings.clear()  # that there is a single item is told in our own words
+    source.report.take(report, "items", "items", "taxonomy")
+    return None if report.faults else taxonomy
 
 
 def _range(node: Entries, source: Source) -> range | None:
@@ -238,13 +238,13 @@ def _from_file(written: Text, source: Source) -> tuple[str, ...] | None:
         source.fault(what, "Pass folder=, or put the list of items itself there.", "universe")
         return None
     path = source.folder / written.value
-    found = Report()
+    report = Report()
     if not os.path.isfile(path):  # which knows no errors, whatever the path
         hint = "Check the path; it is looked for beside the schema file."
         source.fault(f"there is no file {str(path)!r} with the universe", hint, "universe")
         return None
-    text = read_text(path, found)
-    source.report.take(found, "items", "items", "universe")
+    text = read_text(path, report)
+    source.report.take(report, "items", "items", "universe")
     if text is None:
         return None
     # Not splitlines, which also breaks at characters that only look like line breaks.
@@ -285,30 +285,30 @@ _RECODE = "Write rules and what they lead to, such as  390-459: Circulatory."
 
 def build_values(column: CategoricalModel, source: Source) -> tuple[Taxonomy, Reading]:
     """The taxonomy of a column, and how its values are read; a stand-in if there are faults."""
-    found = Report()  # without those of other columns
+    report = Report()  # without those of other columns
     for key in ("values", "taxonomy", "recode"):
         text = typed_text(getattr(column, key))
         if text is not None:
             what = f"{key} holds {text}, which is not a text"
             hint = "YAML readers make it of texts like NO, on and 1e5: put quotes around them."
-            found.warn(what, hint, source.file, source.line(key))
-    own, paths = _rules(column.recode, source, found)
-    tree = _tree(column, paths, source, found)
+            report.warn(what, hint, source.file, source.line(key))
+    own, paths = _rules(column.recode, source, report)
+    tree = _tree(column, paths, source, report)
     branch = tree.branch
     taxonomy, reading = None, Reading()
-    if branch is not None and not found.faults:
+    if branch is not None and not report.faults:
         other = OTHER in (column.missing, column.outside)
         if other and has_leaf(branch, OTHER) and OTHER not in {rule.leaf for rule in own}:
             rule = "missing" if column.missing == OTHER else "outside"
-            found.warn(
+            report.warn(
                 f"{OTHER!r} is one of its values, so records that the rule `{rule}: {OTHER}` "
                 "catches are counted with those that really have this value",
                 "Nothing to do if that is meant; else choose another rule, or rename the value.",
                 source.file,
                 source.line(),
             )
-        taxonomy = grow(branch, tree.file, found, other=other)
-        _check_values(column, taxonomy, source, found)
+        taxonomy = grow(branch, tree.file, report, other=other)
+        _check_values(column, taxonomy, source, report)
         # a column's own rules go before those of its taxonomy's file
         mine = {rule.rule for rule in own}
         rules = own + [rule for rule in tree.rules if rule.rule not in mine]
@@ -317,13 +317,13 @@ def build_values(column: CategoricalModel, source: Source) -> tuple[Taxonomy, Re
         reading = Reading(pairs, tuple(column.ignore), column.cut_at)
         for place, what, hint in reading_faults(reading, taxonomy.leaves)[:_SHOWN]:
             if place < 0:
-                found.fault(what, hint, source.file, source.line("ignore"))
+                report.fault(what, hint, source.file, source.line("ignore"))
             else:
                 file = source.file if place < len(own) else tree.file
-                found.fault(what, hint, file, rules[place].line)
+                report.fault(what, hint, file, rules[place].line)
     key = "values" if column.taxonomy is None else "taxonomy"
-    source.report.take(found, source.subject, *source.place, key)
-    if taxonomy is None or found.faults:
+    source.report.take(report, source.subject, *source.place, key)
+    if taxonomy is None or report.faults:
         return Taxonomy.flat(("a", "b")), Reading()
     return taxonomy, reading
 
@@ -332,14 +332,14 @@ def _tree(
     column: CategoricalModel,
     paths: list[tuple[list[str], int | None]],
     source: Source,
-    found: Report,
+    report: Report,
 ) -> Tree:
     root, file = column.root, source.file
     if column.taxonomy is not None:
         own = Shared(column.taxonomy, file, source.folder)
-        named = read_tree(own, root, source.shared, found)
+        named = read_tree(own, root, source.shared, report)
     elif column.values is not None:
-        leaves = [leaf for text in _read_values(column, source, found) for leaf in text]
+        leaves = [leaf for text in _read_values(column, source, report) for leaf in text]
         label = DEFAULT_ROOT if root is None else root
         named = Tree(file, Branch(label, source.line("values"), leaves))
     elif paths:
@@ -347,19 +347,19 @@ def _tree(
     elif column.recode is None:
         hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
         what = "it has neither values nor a taxonomy"
-        found.fault(what, hint, file, source.line())
+        report.fault(what, hint, file, source.line())
         return Tree(file)
     else:
         return Tree(file)
     for labels, line in paths:
         if len(labels) > 1:
             hint = "Write the leaf alone; groups are where the taxonomy has them."
-            found.fault(f"a rule gives groups of {labels[0]!r}", hint, file, line)
+            report.fault(f"a rule gives groups of {labels[0]!r}", hint, file, line)
     return named
 
 
 def _rules(
-    node: Node | None, source: Source, found: Report
+    node: Node | None, source: Source, report: Report
 ) -> tuple[list[RuleLine], list[tuple[list[str], int | None]]]:
     """The rules of `recode:`, and each leaf with its groups."""
     rules: list[RuleLine] = []
@@ -367,14 +367,16 @@ def _rules(
     if node is None:
         return rules, paths
     if not isinstance(node, Entries) or not node.pairs:
-        found.fault("recode is not a mapping of rules", _RECODE, source.file, source.line("recode"))
+        report.fault(
+            "recode is not a mapping of rules", _RECODE, source.file, source.line("recode")
+        )
         return rules, paths
     for rule, target in node.pairs:
         parts = target.items if isinstance(target, ListNode) else [target]
         labels = [part.value for part in parts if isinstance(part, Text) and part.value.strip()]
         if not labels or len(labels) != len(parts):
             what = f"the rule {rule.value!r} does not lead to a value"
-            found.fault(what, _RECODE, source.file, rule.line)
+            report.fault(what, _RECODE, source.file, rule.line)
             continue
         rules.append(RuleLine(rule.value.strip(), labels[0], rule.line))
         paths.append((labels, rule.line))
@@ -389,28 +391,28 @@ def _without_repeats(
     return [path for path in paths if len(path[0]) > 1 or path[0][0] not in known]
 
 
-def _read_values(column: CategoricalModel, source: Source, found: Report) -> list[list[Branch]]:
+def _read_values(column: CategoricalModel, source: Source, report: Report) -> list[list[Branch]]:
     node = column.values
     items = node.items if isinstance(node, ListNode) else []
     texts = [item for item in items if isinstance(item, Text)]
     if not texts or len(texts) != len(items):
         hint = "Write values: [a, b, c]."
-        found.fault("values is not a list of texts", hint, source.file, source.line("values"))
-    return [leaves_of(text, source.file, found) for text in texts]
+        report.fault("values is not a list of texts", hint, source.file, source.line("values"))
+    return [leaves_of(text, source.file, report) for text in texts]
 
 
 def _check_values(
-    column: CategoricalModel, taxonomy: Taxonomy, source: Source, found: Report
+    column: CategoricalModel, taxonomy: Taxonomy, source: Source, report: Report
 ) -> None:
     """Values beside a taxonomy are a check on it."""
     if column.values is None or column.taxonomy is None:
         return
     known = set(taxonomy.leaves)
-    listed = [leaf for leaves in _read_values(column, source, found) for leaf in leaves]
+    listed = [leaf for leaves in _read_values(column, source, report) for leaf in leaves]
     for leaf in [leaf for leaf in listed if leaf.label not in known][:_SHOWN]:
         what = f"the value {leaf.label!r} is no leaf of the taxonomy"
         hint = "Add it to the taxonomy, or remove it from values."
-        found.fault(what, hint, source.file, leaf.line)
+        report.fault(what, hint, source.file, leaf.line)
 
 
 Published = NumericModel | CategoricalModel | BooleanModel
@@ -583,13 +585,13 @@ class _Builder:
         raise_faults(self.source.report.faults)
 
     def _metadata(self, model: SchemaModel) -> Metadata:
-        told = {} if model.metadata is None else model.metadata.model_dump(exclude_none=True)
-        if "unit_name" in told:
-            told["unit_name"] = tuple(told["unit_name"])
-        wrong = faults_of(told)
+        entries = {} if model.metadata is None else model.metadata.model_dump(exclude_none=True)
+        if "unit_name" in entries:
+            entries["unit_name"] = tuple(entries["unit_name"])
+        wrong = faults_of(entries)
         for key, what, hint in wrong:
             self.source.fault(f"metadata: {what}", hint, "metadata", key)
-        return Metadata() if wrong else Metadata(**told)
+        return Metadata() if wrong else Metadata(**entries)
 
     def _layout(self, model: SchemaModel) -> Layout:
         written = model.file or _AS_USUAL
@@ -687,8 +689,8 @@ def _notation(here: Source, column: NumericModel, kind: str) -> dict[str, Any]:
                 hint = "Remove it; `format:` says how dates are written."
                 here.fault(f"{key} is for numbers, and these are dates", hint, key)
         return {"format": column.format or ""}
-    told = {"decimal": column.decimal, "thousands": column.thousands, "format": column.format}
-    return {key: text or "" for key, text in told.items()}
+    signs = {"decimal": column.decimal, "thousands": column.thousands, "format": column.format}
+    return {key: text or "" for key, text in signs.items()}
 
 
 def _in_bands(here: Source, numeric: Numeric, column: NumericModel) -> list[Categorical]:

@@ -110,15 +110,17 @@ def split(text: str) -> list[tuple[int, str]]:
         return []
     parts = []
     begin = depth = closed = 0
-    for found in _LANDMARK.finditer(text):
-        if found.lastgroup is None:  # a bracket or something quoted
-            depth = max(0, depth + (found[0] in "[({") - (found[0] in "])}"))
-            closed = found.end()
+    for landmark in _LANDMARK.finditer(text):
+        if landmark.lastgroup is None:  # a bracket or something quoted
+            depth = max(0, depth + (landmark[0] in "[({") - (landmark[0] in "])}"))
+            closed = landmark.end()
             continue
-        ended = not text[max(begin, closed) : found.start()].strip()  # no unquoted words are open
-        if depth == 0 and (ended or _NEW_CONDITION.match(text, found.end())):
-            parts.append((begin, text[begin : found.start()]))
-            begin = found.end()
+        ended = not text[
+            max(begin, closed) : landmark.start()
+        ].strip()  # no unquoted words are open
+        if depth == 0 and (ended or _NEW_CONDITION.match(text, landmark.end())):
+            parts.append((begin, text[begin : landmark.start()]))
+            begin = landmark.end()
     parts.append((begin, text[begin:]))
     return [(place + len(part) - len(part.lstrip()), part.strip()) for place, part in parts]
 
@@ -248,9 +250,9 @@ class _Reader:
         self.text = text
         self.next = 0
         self.tokens = []
-        for found in _TOKEN.finditer(text):
-            kind = str(found.lastgroup)
-            self.tokens.append(_Token(kind, found[kind], found.start(kind), found.end(kind)))
+        for match in _TOKEN.finditer(text):
+            kind = str(match.lastgroup)
+            self.tokens.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
             if kind == "wrong":  # nothing after it is looked at; to read on could take very long
                 break
         last = len(text.rstrip())
@@ -359,10 +361,10 @@ def _hint(token: _Token) -> str:
 def _unescape(quote: str) -> Callable[[re.Match[str]], str]:
     """Undoes what quoting did; only the quote in use is doubled."""
 
-    def plain(found: re.Match[str]) -> str:
-        if found[1]:
-            return found[1]
-        return quote if found[0][0] == quote else found[0]
+    def plain(match: re.Match[str]) -> str:
+        if match[1]:
+            return match[1]
+        return quote if match[0][0] == quote else match[0]
 
     return plain
 
@@ -397,13 +399,13 @@ def merge(intervals: Iterable[tuple[float, float]]) -> Intervals:
         >>> merge([(4, 6), (0, 1), (1, 2), (5, 7)])
         ((0, 2), (4, 7))
     """
-    found: list[tuple[float, float]] = []
+    merged: list[tuple[float, float]] = []
     for low, high in sorted(intervals):
-        if found and low <= found[-1][1]:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
         else:
-            found.append((low, high))
-    return tuple(found)
+            merged.append((low, high))
+    return tuple(merged)
 
 
 def overlap(one: Intervals, other: Intervals) -> Intervals:
@@ -478,11 +480,11 @@ class Labels:
     @cached_property
     def _starting(self) -> dict[float, list[tuple[int, str]]]:
         """The ends and labels of the nodes that begin at a code, largest first."""
-        found: dict[float, list[tuple[int, str]]] = {}
+        starts: dict[float, list[tuple[int, str]]] = {}
         taxonomy = self.attribute.taxonomy
         for label, (low, high) in zip(taxonomy.labels, taxonomy.spans, strict=True):
-            found.setdefault(low, []).append((high, label))  # preorder: larger nodes come first
-        return found
+            starts.setdefault(low, []).append((high, label))  # preorder: larger nodes come first
+        return starts
 
     def _span(self, item: Item) -> tuple[float, float]:
         name = self.attribute.name
@@ -496,19 +498,19 @@ class Labels:
                 item.end,
             )
         spans = self._spans
-        found = spans.get(item.text) or spans.get(unicodedata.normalize("NFC", item.text))
-        if found is None and self.attribute.boolean:
-            found = spans.get(_TRUTHS.get(item.text.casefold(), ""))
-        if found is None and self.attribute.reading:
-            found = self._as_in_data(item.text.strip())
-        if found is None:
+        span = spans.get(item.text) or spans.get(unicodedata.normalize("NFC", item.text))
+        if span is None and self.attribute.boolean:
+            span = spans.get(_TRUTHS.get(item.text.casefold(), ""))
+        if span is None and self.attribute.reading:
+            span = self._as_in_data(item.text.strip())
+        if span is None:
             raise Misread(
                 f"{name!r} has no value or group {item.text!r}",
                 suggest(item.text, self.attribute.taxonomy.labels, "Its values and groups"),
                 item.start,
                 item.end,
             )
-        return float(found[0]), float(found[1])
+        return float(span[0]), float(span[1])
 
     def _as_in_data(self, text: str) -> tuple[int, int] | None:
         """What data would become that is written like this, or a group but for what is ignored.
@@ -532,9 +534,9 @@ class Labels:
 
     def _in_bands(self, grid: Numeric, item: Item) -> tuple[float, float]:
         """The bands of a class of numbers that an interval consists of."""
-        found = Numbers(grid).codes((item,))[0]
+        span = Numbers(grid).codes((item,))[0]
         edges = [*self.attribute.edges, grid.grid]
-        if not set(found) <= set(edges):
+        if not set(span) <= set(edges):
             starts = ", ".join(str(grid.edge(code)) for code in edges[:-1])
             raise Misread(
                 f"{self.attribute.name!r} was counted in bands, and this ends inside one",
@@ -543,7 +545,7 @@ class Labels:
                 item.start,
                 item.end,
             )
-        low, high = (float(edges.index(int(code))) for code in found)
+        low, high = (float(edges.index(int(code))) for code in span)
         return low, high
 
     @property
@@ -677,8 +679,8 @@ class Numbers:
         if place is not None:
             return place
         dated = self.attribute.kind == "date"
-        found = read_number(word.text)
-        if found is None or (found[1] == "date") != dated:
+        number = read_number(word.text)
+        if number is None or (number[1] == "date") != dated:
             wanted = "a date such as 2024-01-31" if dated else "a number"
             hint = f"Write {wanted}, from {self._shown(0)} to {self._bound(self.attribute.high)}"
             hint += f", or {OTHER}." if self.attribute.has_other else "."
@@ -690,7 +692,7 @@ class Numbers:
                 word.start,
                 word.end,
             )
-        place = (found[0] - self.attribute.low) / self._unit
+        place = (number[0] - self.attribute.low) / self._unit
         self._known[word.text] = place
         return place
 

@@ -35,7 +35,7 @@ def schema_diff(old: Schema, new: Schema) -> list[tuple[str, str]]:
         [('sex', "1 value was added: 'x'")]
     """
     before, after = old.to_dict(), new.to_dict()
-    found = [
+    changes = [
         ("schema", sentence)
         for key in _keys(before, after)
         if key not in ("attributes", "items", "metadata", "tables", "rules")
@@ -43,34 +43,36 @@ def schema_diff(old: Schema, new: Schema) -> list[tuple[str, str]]:
     ]
     for what in ("table", "rule"):
         lists = before.get(f"{what}s", []), after.get(f"{what}s", [])
-        found += [("schema", line) for line in _list(what, *lists)]
+        changes += [("schema", line) for line in _list(what, *lists)]
     told, tells = before.get("metadata", {}), after.get("metadata", {})
     for key in _keys(told, tells):
-        found += [("metadata", sentence) for sentence in _value(key, told.get(key), tells.get(key))]
+        changes += [
+            ("metadata", sentence) for sentence in _value(key, told.get(key), tells.get(key))
+        ]
     if old.items is not None and new.items is not None:
-        found += [("items", line) for line in _by_key(before["items"], after["items"])]
+        changes += [("items", line) for line in _by_key(before["items"], after["items"])]
         trees = old.items.taxonomy, new.items.taxonomy
-        return found + [("items", line) for line in _trees(*trees)]
+        return changes + [("items", line) for line in _trees(*trees)]
     if old.kind != new.kind:
         words = {"table": "a table", "transactions": "transactions"}
         line = f"it describes {words[new.kind]}, and before {words[old.kind]}"
-        return [*found, ("schema", line)]
+        return [*changes, ("schema", line)]
     first, second = before["attributes"], after["attributes"]
     for name in [name for name in first if name not in second]:
-        found.append((name, "the column was removed"))
+        changes.append((name, "the column was removed"))
     for name in [name for name in second if name not in first]:
-        found.append((name, "the column was added"))
+        changes.append((name, "the column was added"))
     both = [name for name in second if name in first]
     if [name for name in first if name in second] != both:
-        found.append(("schema", "the columns are in another order"))
+        changes.append(("schema", "the columns are in another order"))
     olds = {column.name: column for column in old.columns}
     news = {column.name: column for column in new.columns}
     for name in both:
-        found += [(name, line) for line in _by_key(first[name], second[name])]
+        changes += [(name, line) for line in _by_key(first[name], second[name])]
         one, other = olds.get(name), news.get(name)
         if isinstance(one, Categorical) and isinstance(other, Categorical) and one.bands is None:
-            found += [(name, line) for line in _trees(one.taxonomy, other.taxonomy)]
-    return found
+            changes += [(name, line) for line in _trees(one.taxonomy, other.taxonomy)]
+    return changes
 
 
 def _keys(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
@@ -155,9 +157,9 @@ def _above(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
 def _some(names: Sequence[str], what: str, done: str) -> list[str]:
     if not names:
         return []
-    told = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if names[_SHOWN:] else "")
+    listing = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if names[_SHOWN:] else "")
     number, verb = (f"1 {what}", "was") if len(names) == 1 else (f"{len(names)} {what}s", "were")
-    return [f"{number} {verb} {done}: {told}"]
+    return [f"{number} {verb} {done}: {listing}"]
 
 
 # Values and bounds of a schema at which a person should look before they are published.
@@ -265,20 +267,20 @@ def published_columns(
         [('ask Ann in ward 7, please.', 'odd: it reads like a sentence')]
     """
     seldom = rare or {}
-    found = [_column(one, set(seldom.get(one.name, ()))) for one in schema.columns]
+    columns = [_column(one, set(seldom.get(one.name, ()))) for one in schema.columns]
     if schema.kind == "transactions":
         items, few = schema.transaction_items, set(seldom.get("items", ()))
         labels = dict.fromkeys((*items.labels, *(items.taxonomy.labels if items.semantic else ())))
-        found.append(PublishedColumn("items", _texts(list(labels), few)))
+        columns.append(PublishedColumn("items", _texts(list(labels), few)))
     hidden = (*schema.identifiers, *(() if schema.person is None else (schema.person.column,)))
     if hidden:
-        told = tuple(PublishedText(name, _mark(name)) for name in hidden)
-        found.append(PublishedColumn("names of columns that are left out", told))
+        texts = tuple(PublishedText(name, _mark(name)) for name in hidden)
+        columns.append(PublishedColumn("names of columns that are left out", texts))
     if schema.rules:
         rules = tuple(PublishedText(rule.text) for rule in schema.rules)
-        found.append(PublishedColumn("rules between columns", rules))
+        columns.append(PublishedColumn("rules between columns", rules))
     about = [PublishedText(f"{key}: {value}") for key, value in schema.metadata.describe().items()]
-    return [*found, PublishedColumn("about the table", (PublishedText(schema.name), *about))]
+    return [*columns, PublishedColumn("about the table", (PublishedText(schema.name), *about))]
 
 
 def _column(attribute: Attribute, rare: set[str]) -> PublishedColumn:

@@ -118,16 +118,16 @@ def merge_alike(warnings: Sequence[Fault]) -> list[Fault]:
     alike: dict[tuple[str, str], list[Fault]] = {}
     for warning in warnings:
         alike.setdefault((_QUOTED.sub("", warning.what), warning.hint), []).append(warning)
-    found = []
+    merged = []
     for group in alike.values():
         first, *others = group
         if len(group) <= _ALIKE:
-            found += group
+            merged += group
             continue
         subjects = [*dict.fromkeys(other.what.partition(": ")[0] for other in others)]
-        told = ", ".join([*subjects[:_ALIKE], *(["..."] if subjects[_ALIKE:] else [])])
-        found.append(replace(first, what=f"{first.what} (and {len(others)} more: {told})"))
-    return found
+        listing = ", ".join([*subjects[:_ALIKE], *(["..."] if subjects[_ALIKE:] else [])])
+        merged.append(replace(first, what=f"{first.what} (and {len(others)} more: {listing})"))
+    return merged
 
 
 def raise_faults(faults: Sequence[Fault]) -> None:
@@ -224,7 +224,7 @@ def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
     if not _in_preorder(taxonomy):
         hint = "Build it with Taxonomy.from_nested or Taxonomy.flat."
         return [("the taxonomy is not a tree in preorder", hint)]
-    faults = [found for found in map(label_fault, taxonomy.labels) if found]
+    faults = [fault for fault in map(label_fault, taxonomy.labels) if fault]
     seen: set[str] = set()
     for label in taxonomy.labels:
         if label in seen:
@@ -287,7 +287,7 @@ def labels_fault(labels: Sequence[str]) -> tuple[str, str] | None:
         return "there are no items", "Write at least one item."
     # One search for all: a universe may have a million items.
     if not all(map(str.strip, labels)) or _UNSEEN.search("".join(labels)):
-        return next(found for found in map(label_fault, labels) if found)
+        return next(fault for fault in map(label_fault, labels) if fault)
     if len(set(labels)) < len(labels):
         seen: set[str] = set()
         for label in labels:
@@ -302,18 +302,18 @@ def items_faults(items: Items) -> list[tuple[str, str, str]]:
     faults: list[tuple[str, str, str]] = []
     universe = items.universe
     if isinstance(universe, Taxonomy):
-        faults += [("taxonomy", *found) for found in taxonomy_faults(universe)]
+        faults += [("taxonomy", *fault) for fault in taxonomy_faults(universe)]
         if items.fan_out != DEFAULT_FAN_OUT:
             what = "a taxonomy itself says how items are grouped"
             faults.append(("fan_out", what, "Remove fan_out, or the taxonomy."))
     else:
-        found = (
+        fault = (
             range_fault(universe.start, universe.stop - 1)
             if isinstance(universe, range)
             else labels_fault(universe)
         )
-        if found is not None:
-            faults.append(("universe", *found))
+        if fault is not None:
+            faults.append(("universe", *fault))
         if isinstance(universe, range) and universe.step != 1:
             hint = "Use a range with step 1, or list the items."
             faults.append(("universe", "the range leaves out numbers", hint))
@@ -416,7 +416,7 @@ def choice_faults(attribute: Attribute, is_class: bool) -> list[tuple[str, str, 
     if is_class:
         given = (("split", never), ("weight", weight != 1), ("group", attribute.group))
         what = "regions are never divided by the class"
-        faults = [(key, what, f"Remove {key}.") for key, told in given if told]
+        faults = [(key, what, f"Remove {key}.") for key, said in given if said]
     elif not LEAST_WEIGHT <= weight <= MOST_WEIGHT or weight % LEAST_WEIGHT:
         what = "weight is not a number from 0.01 to 100 with at most two decimals"
         way = " For no regions by this attribute, write `split: never`." if weight <= 0 else ""
@@ -449,8 +449,8 @@ def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
             what = "decimal and thousands are for numbers, and these are dates"
             faults.append((what, "Remove them; format says how dates are written."))
         notation = notation_fault(attribute.decimal, attribute.thousands)
-        found = [notation, format_fault(attribute.format, attribute.kind)]
-        return faults + [fault for fault in found if fault]
+        notations = [notation, format_fault(attribute.format, attribute.kind)]
+        return faults + [fault for fault in notations if fault]
     faults = taxonomy_faults(attribute.taxonomy)
     if faults:  # what follows looks at its leaves
         return faults
@@ -480,8 +480,8 @@ def _band_faults(attribute: Categorical) -> list[tuple[str, str]]:
         rising = 1 < len(edges) <= MOST_BANDS + 1 and edges[0] == 0 and edges[-1] < numeric.grid
         if rising and all(low < high for low, high in pairwise(edges)):
             outside = "clip" if numeric.outside == "clip" else attribute.outside
-            told = replace(numeric, missing=attribute.missing, outside=outside)
-            if attribute == in_bands(told, edges):
+            numbers = replace(numeric, missing=attribute.missing, outside=outside)
+            if attribute == in_bands(numbers, edges):
                 return []
     return [("its bands are not those of a class of numbers", "Read it from a dictionary instead.")]
 
@@ -513,9 +513,9 @@ def schema_faults(
             what = f"attribute {attribute.name!r}: bands are for the class alone"
             faults.append(Fault(what, "Use the numeric attribute itself."))
     for attribute in published:
-        found = [column_fault(attribute.name, True), *_attribute_faults(attribute)]
-        found += [fault[1:] for fault in choice_faults(attribute, attribute is target)]
-        faults += [Fault(f"attribute {attribute.name!r}: {f[0]}", f[1]) for f in found if f]
+        wrong = [column_fault(attribute.name, True), *_attribute_faults(attribute)]
+        wrong += [fault[1:] for fault in choice_faults(attribute, attribute is target)]
+        faults += [Fault(f"attribute {attribute.name!r}: {f[0]}", f[1]) for f in wrong if f]
     others = list(other_columns)
     for name in others:
         fault = column_fault(name, False)

@@ -416,7 +416,7 @@ def report_complaints(
         file: The file, for messages.
         report: Takes the faults.
     """
-    found: list[Fault] = []
+    faults: list[Fault] = []
     complaints = error.errors(include_url=False)
     misspelt = _misspelt([dict(complaint) for complaint in complaints])
     for complaint in complaints:
@@ -433,13 +433,13 @@ def report_complaints(
         what, hint = _explain(dict(complaint), place, kind)
         known = [place[:n] for n in range(len(place), 0, -1) if place[:n] in lines]
         line = lines[known[0]] if known else None
-        found.append(Fault(subject + what, hint, file=file, line=line, place=place))
-    report.faults += sorted(found, key=lambda fault: fault.line or 0)
+        faults.append(Fault(subject + what, hint, file=file, line=line, place=place))
+    report.faults += sorted(faults, key=lambda fault: fault.line or 0)
 
 
 def _misspelt(complaints: list[dict[str, Any]]) -> set[tuple[int | str, ...]]:
     """The places of keys that are there under another spelling."""
-    found = set()
+    places = set()
     for complaint in complaints:
         if complaint["type"] == "extra_forbidden":
             *above, key = complaint["loc"]
@@ -448,8 +448,8 @@ def _misspelt(complaints: list[dict[str, Any]]) -> set[tuple[int | str, ...]]:
                 for other in complaints
                 if other["type"] == "missing" and list(other["loc"][:-1]) == above
             ]
-            found |= {(*above, near) for near in get_close_matches(str(key), missing, 1)}
-    return found
+            places |= {(*above, near) for near in get_close_matches(str(key), missing, 1)}
+    return places
 
 
 def _explain(
@@ -489,8 +489,8 @@ def _explain(
     if rule.startswith(("list", "too_")) and "unit_name" in place:
         return "unit_name is not two names", "Write unit_name: [encounter, encounters]."
     if rule.startswith(("list", "tuple")):
-        told = "..." if value is None else value
-        return f"{key} is not a list", f"Write {key}: [{told}]."
+        example = "..." if value is None else value
+        return f"{key} is not a list", f"Write {key}: [{example}]."
     if rule.startswith("bool"):
         return f"{key} is neither true nor false", f"Write {key}: true, or remove the line."
     if rule.startswith(("dict", "model")):

@@ -164,7 +164,7 @@ class Vocabulary:
                 f"a query has more than {_LONGEST} characters",
                 hint="Ask for groups instead of single values, or ask several shorter queries.",
             )
-        found: dict[int, Intervals] = {}
+        where: dict[int, Intervals] = {}
         for start, part in self._met(text) or split(text):
             known = self._read.get(part)
             try:
@@ -172,15 +172,15 @@ class Vocabulary:
                     condition = read_condition(part)
                     known = self._resolve(condition.name, condition.items)
                     self._read[part] = known
-                self._add(found, *known, len(part))
+                self._add(where, *known, len(part))
             except Misread as error:
                 error.hint = self._unquote(part) or error.hint
                 raise _pointing(error, text, start) from None
-        return found
+        return where
 
     def of(self, conditions: Mapping[str, Any]) -> Query:
         """Makes a query from a mapping; see `Query.of`."""
-        found: dict[int, Intervals] = {}
+        where: dict[int, Intervals] = {}
         for name, wanted in conditions.items():
             if not isinstance(name, str):
                 raise UsageError(
@@ -196,11 +196,11 @@ class Vocabulary:
                     raise Misread(
                         f"{name!r} is given no value at all", "Give a value, or leave it out."
                     )
-                self._add(found, *self._resolve(Word(name), items))
+                self._add(where, *self._resolve(Word(name), items))
             except Misread as error:
                 message = error.what if repr(name) in error.what else f"{name!r}: {error.what}"
                 raise UsageError(message, hint=error.hint) from None
-        return self.conjunction(found)
+        return self.conjunction(where)
 
     def text(self, query: Query) -> str:
         """Writes a query; see `Query.text`."""
@@ -265,10 +265,10 @@ class Vocabulary:
         raise Misread(what, hint, name.start, name.end)
 
     def _add(
-        self, found: dict[int, Intervals], place: int, codes: Intervals, length: int = 0
+        self, where: dict[int, Intervals], place: int, codes: Intervals, length: int = 0
     ) -> None:
-        if place in found:
-            codes = overlap(found[place], codes)
+        if place in where:
+            codes = overlap(where[place], codes)
             if not codes:
                 name = self._columns[place].attribute.name
                 raise Misread(
@@ -276,7 +276,7 @@ class Vocabulary:
                     "Keep one of them.",
                     end=length,
                 )
-        found[place] = codes
+        where[place] = codes
 
     def conjunction(self, found: dict[int, Intervals]) -> Query:
         """The query that allows such codes on columns, by their places."""

@@ -282,8 +282,8 @@ def _can_weigh(weight: Fraction) -> bool:
 
 def _whole(vocabulary: Vocabulary, text: str) -> dict[int, Intervals]:
     """The codes that conditions allow on each column, which must begin and end at whole codes."""
-    found = vocabulary.codes(text)
-    for place, codes in found.items():
+    where = vocabulary.codes(text)
+    for place, codes in where.items():
         attribute = vocabulary.schema.columns[place]
         for end in (end for pair in codes for end in pair):
             if end % 1 and isinstance(attribute, Numeric):
@@ -292,7 +292,7 @@ def _whole(vocabulary: Vocabulary, text: str) -> dict[int, Intervals]:
                     f"a bound on {attribute.name!r} lies within a step of its grid",
                     f"Let it be at {below} or {above}: rows are counted by whole steps.",
                 )
-    return found
+    return where
 
 
 def _all_but(codes: Intervals, attribute: Attribute) -> Intervals:

@@ -91,27 +91,29 @@ class Metadata:
     def describe(self) -> dict[str, Any]:
         """What is known, as JSON would hold it."""
         known = {one.name: getattr(self, one.name) for one in fields(self)}
-        told = {key: value for key, value in known.items() if value is not None}
-        return {key: list(v) if isinstance(v, tuple) else v for key, v in told.items()}
+        entries = {key: value for key, value in known.items() if value is not None}
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in entries.items()}
 
 
-def faults_of(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def faults_of(entries: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """What is wrong with metadata: the key, what, and a hint."""
-    found = []
-    for key, value in told.items():
+    faults = []
+    for key, value in entries.items():
         for text in [value] if isinstance(value, str) else value:
             wrong = label_fault(text)
             if wrong is not None:
-                found.append((key, f"{key} is blank or holds a control character", wrong[1]))
+                faults.append((key, f"{key} is blank or holds a control character", wrong[1]))
             elif len(text) > LONGEST:
                 hint = "Say it shortly, and link to the rest."
-                found.append((key, f"{key} has more than {LONGEST} characters", hint))
-    if ("reviewer" in told) != ("reviewed" in told) or ("signed" in told) > ("reviewer" in told):
+                faults.append((key, f"{key} has more than {LONGEST} characters", hint))
+    if ("reviewer" in entries) != ("reviewed" in entries) or ("signed" in entries) > (
+        "reviewer" in entries
+    ):
         hint = "Write both: reviewer: a name, and reviewed: a date such as 2026-01-31."
-        found.append(("reviewer", "a sign-off needs a reviewer and a date", hint))
-    elif not _is_date(told.get("reviewed", "2026-01-31")):
-        found.append(("reviewed", "reviewed is not a date", "Write it as 2026-01-31."))
-    return found
+        faults.append(("reviewer", "a sign-off needs a reviewer and a date", hint))
+    elif not _is_date(entries.get("reviewed", "2026-01-31")):
+        faults.append(("reviewed", "reviewed is not a date", "Write it as 2026-01-31."))
+    return faults
 
 
 def _is_date(text: str) -> bool:
@@ -287,9 +289,9 @@ class Schema(Suggestions):
 
     def _take_notation(self) -> None:
         """Numbers whose columns do not say how they are written are written as the file says."""
-        told = [_with_notation(one, self.file) if isinstance(one, Numeric) else one
+        attributes = [_with_notation(one, self.file) if isinstance(one, Numeric) else one
                 for one in self.attributes]  # fmt: skip
-        object.__setattr__(self, "attributes", tuple(told))
+        object.__setattr__(self, "attributes", tuple(attributes))
         if self.target is not None and self.target.bands is not None:
             bands = _with_notation(self.target.bands, self.file)
             object.__setattr__(self, "target", replace(self.target, bands=bands))

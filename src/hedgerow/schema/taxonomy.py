@@ -225,11 +225,11 @@ class Reading:
     @cached_property
     def same(self) -> dict[str, str]:
         """The leaf for each text that is itself a rule."""
-        found: dict[str, str] = {}
+        forms: dict[str, str] = {}
         for rule, leaf in self.rules:
             if rule != REST:
-                found.setdefault(self.alike(rule), leaf)
-        return found
+                forms.setdefault(self.alike(rule), leaf)
+        return forms
 
     @cached_property
     def rest(self) -> str | None:
@@ -238,8 +238,8 @@ class Reading:
 
     @cached_property
     def _patterns(self) -> list[tuple[_Fits, str]]:
-        found = [(_pattern(self.alike(rule, zeros=False)), leaf) for rule, leaf in self.rules]
-        return [(fits, leaf) for fits, leaf in found if fits is not None]
+        patterns = [(_pattern(self.alike(rule, zeros=False)), leaf) for rule, leaf in self.rules]
+        return [(fits, leaf) for fits, leaf in patterns if fits is not None]
 
     def pattern(self, form: str) -> str | None:
         """The leaf of the first range, prefix or band that fits a value in its form."""
@@ -253,19 +253,19 @@ class Reading:
     def forms(self, leaves: Sequence[str]) -> dict[str, int]:
         """The code of each text, in its form, that is a rule or a leaf."""
         code = {leaf: place for place, leaf in enumerate(leaves)}
-        found = {self.alike(leaf): place for leaf, place in code.items()}
-        return found | {form: code[leaf] for form, leaf in self.same.items()}
+        places = {self.alike(leaf): place for leaf, place in code.items()}
+        return places | {form: code[leaf] for form, leaf in self.same.items()}
 
     def describe(self) -> dict[str, object]:
         """The keys of a schema file that say the same."""
-        told: dict[str, object] = {}
+        described: dict[str, object] = {}
         if self.rules:
-            told["recode"] = dict(self.rules)
+            described["recode"] = dict(self.rules)
         if self.ignore:
-            told["ignore"] = list(self.ignore)
+            described["ignore"] = list(self.ignore)
         if self.cut_at:
-            told["cut_at"] = self.cut_at
-        return told
+            described["cut_at"] = self.cut_at
+        return described
 
 
 def _pattern(rule: str) -> _Fits | None:

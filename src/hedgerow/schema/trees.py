@@ -631,7 +631,7 @@ def _braces(
     above: list[Branch] = []  # open braces
     what, line = "", first
     for number, text in body:
-        for token in (found.strip() for found in _TOKEN.findall(text)):
+        for token in (part.strip() for part in _TOKEN.findall(text)):
             if what or not token:
                 continue
             line = number
@@ -686,10 +686,10 @@ def _arx(tree: Tree, root: Branch) -> str:
 
 
 def _rules_of(tree: Tree) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    rules: dict[str, list[str]] = {}
     for rule in tree.rules:
-        found.setdefault(rule.leaf, []).append(rule.rule)
-    return found
+        rules.setdefault(rule.leaf, []).append(rule.rule)
+    return rules
 
 
 def _codes(tree: Tree, root: Branch) -> str:
@@ -707,7 +707,7 @@ def _codes(tree: Tree, root: Branch) -> str:
 
 def _mapping_csv(tree: Tree, root: Branch) -> str:
     rules, paths = _rules_of(tree), paths_of(root)
-    columns = max((len(found) for found in rules.values()), default=0)
+    columns = max((len(several) for several in rules.values()), default=0)
     groups = max(1, max(len(path) for path in paths) - 2)  # one at least tells it from a list
     rows = [["rule"] * columns + ["value"] + ["group"] * groups]
     for path in paths:
@@ -788,7 +788,7 @@ def lint_tree(root: Branch, reading: Reading) -> list[str]:
         if len(branch.below) > WIDE:
             wide.append(branch.label)
         stack += reversed(branch.below)
-    found = [
+    lines = [
         _line(alone, "group has a single member, and is", "groups have a single member, and are")
         + "left out of releases: {}.",
         _line(wide, "group has", "groups have") + f"more than {WIDE} members: {{}}. Add a level.",
@@ -799,7 +799,7 @@ def lint_tree(root: Branch, reading: Reading) -> list[str]:
     names = (alone, wide, alike, _overlaps(reading))
     return [
         line.format(", ".join(map(repr, some[:_SHOWN])) + (", ..." if some[_SHOWN:] else ""))
-        for line, some in zip(found, names, strict=True)
+        for line, some in zip(lines, names, strict=True)
         if some
     ]
 
@@ -843,7 +843,7 @@ def built_in() -> dict[str, str]:
 
 
 def read_taxonomy_file(
-    written: Text, root: str | None, file: str | None, folder: Path | None, found: Report
+    written: Text, root: str | None, file: str | None, folder: Path | None, report: Report
 ) -> Tree:
     """The tree in a file, if it has one, and the rules beside it.
 
@@ -852,19 +852,19 @@ def read_taxonomy_file(
         root: The label of the root, if the schema gives one.
         file: The schema file, for messages.
         folder: Where to look for the taxonomy.
-        found: Takes the faults.
+        report: Takes the faults.
     """
     if written.is_nothing or not written.value.strip():
         hint = "Name a file, or write the tree itself."
-        found.fault("taxonomy is blank", hint, file, written.line)
+        report.fault("taxonomy is blank", hint, file, written.line)
         return Tree(None)
     listed = {} if Path(written.value).suffix.lower() in _SUFFIXES else built_in()
     if written.value in listed:
-        return parse_taxonomy(listed[written.value], ".csv", root, written.value, found)
+        return parse_taxonomy(listed[written.value], ".csv", root, written.value, report)
     if folder is None:
         what = "taxonomy names a file, but no folder to look in was given"
         hint = "Pass folder=, or put the taxonomy itself there as nested dictionaries."
-        found.fault(what, hint, file, written.line)
+        report.fault(what, hint, file, written.line)
         return Tree(None)
     place, mark, attribute = written.value.rpartition("#")
     if not (mark and place.lower().endswith(".hchy")):
@@ -875,34 +875,34 @@ def read_taxonomy_file(
         hint = "Check the path; it is looked for beside the schema file."
         if listed:
             hint += f" The lists that come with hedgerow are {', '.join(listed)}."
-        found.fault(f"there is no taxonomy file {name!r}", hint, file, written.line)
+        report.fault(f"there is no taxonomy file {name!r}", hint, file, written.line)
         return Tree(name)
     if suffix == ".hchy":
-        text = read_text(path, found)
-        return Tree(name) if text is None else _one_of(text, attribute, root, name, found)
+        text = read_text(path, report)
+        return Tree(name) if text is None else _one_of(text, attribute, root, name, report)
     if suffix not in _SUFFIXES:
         what = f"the kind of the taxonomy file {name!r} is unknown"
         hint = "Name it .yaml if it is nested, or .csv if it is an ARX hierarchy."
-        found.fault(what, hint, file, written.line)
+        report.fault(what, hint, file, written.line)
         return Tree(name)
-    text = read_text(path, found)
-    return Tree(name) if text is None else parse_taxonomy(text, suffix, root, name, found)
+    text = read_text(path, report)
+    return Tree(name) if text is None else parse_taxonomy(text, suffix, root, name, report)
 
 
-def _one_of(text: str, attribute: str, root: str | None, name: str, found: Report) -> Tree:
+def _one_of(text: str, attribute: str, root: str | None, name: str, report: Report) -> Tree:
     """The tree of one attribute in a file of several."""
-    trees = read_hchy(text, name, found)
+    trees = read_hchy(text, name, report)
     if trees and attribute not in trees:
         what = f"the file has no tree {attribute!r}" if attribute else "the file has several trees"
         hint = f"Name one of them, as in {Path(name).name}#{next(iter(trees))}: {', '.join(trees)}."
-        found.fault(what, hint, name)
+        report.fault(what, hint, name)
     branch = trees.get(attribute)
     if branch is not None and root is not None and branch.below:
         branch.label = root
     return Tree(name, branch)
 
 
-def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, found: Report) -> Tree:
+def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, report: Report) -> Tree:
     r"""The tree in a text, which the suffix of its file says how to read.
 
     Args:
@@ -910,7 +910,7 @@ def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, found: R
         suffix: .yaml, .yml or .json for nested trees, .csv or .txt for tables.
         root: The label of the root, if one is given.
         name: What messages call the file.
-        found: Takes the faults.
+        report: Takes the faults.
 
     Example:
         >>> tree = parse_taxonomy("rule,value\nE*,External\n", ".csv", None, "a.csv", Report())
@@ -918,12 +918,12 @@ def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, found: R
         ('External', 'E*')
     """
     if suffix not in (".csv", ".txt"):
-        node = parse_yaml(text, name, found)
-        return Tree(name, None if node is None else branch_from_node(node, root, name, found))
-    tree = read_mapping(text, root, name, found)
+        node = parse_yaml(text, name, report)
+        return Tree(name, None if node is None else branch_from_node(node, root, name, report))
+    tree = read_mapping(text, root, name, report)
     if tree is not None:
         return tree
-    branch = branch_from_arx(text, name, found)
+    branch = branch_from_arx(text, name, report)
     if branch is not None and root is not None and branch.below:
         branch.label = root
     return Tree(name, branch)
@@ -945,7 +945,7 @@ class Shared:
 
 
 def read_tree(
-    written: Shared, root: str | None, shared: Mapping[str, Shared], found: Report
+    written: Shared, root: str | None, shared: Mapping[str, Shared], report: Report
 ) -> Tree:
     """The tree that `taxonomy:` stands for: a name, a path, or the tree itself.
 
@@ -953,14 +953,14 @@ def read_tree(
         written: What stands there.
         root: The label of the root, if one is given.
         shared: Taxonomies by name.
-        found: Takes the faults.
+        report: Takes the faults.
     """
     if isinstance(written.node, Text) and written.node.value in shared:
         written = shared[written.node.value]  # which names no other one: only the first step looks
     if isinstance(written.node, Text):
-        return read_taxonomy_file(written.node, root, written.file, written.folder, found)
+        return read_taxonomy_file(written.node, root, written.file, written.folder, report)
     assert written.node is not None
-    return Tree(written.file, branch_from_node(written.node, root, written.file, found))
+    return Tree(written.file, branch_from_node(written.node, root, written.file, report))
 
 
 def read_shared(
@@ -974,9 +974,9 @@ def read_shared(
         lines: The line of each key.
         report: Takes the faults.
     """
-    found: dict[str, Shared] = {}
+    shared: dict[str, Shared] = {}
     if own.node is not None:
-        _add(own, lines.get(("taxonomies",)), found, report)
+        _add(own, lines.get(("taxonomies",)), shared, report)
     paths = include.items if isinstance(include, ListNode) else [] if include is None else [include]
     line = lines.get(("include",))
     for path in paths:
@@ -992,11 +992,11 @@ def read_shared(
             what = f"there is no file {str(own.folder / path.value)!r} to include"
             report.fault(what, hint, own.file, path.line)
         else:
-            _include(own.folder / path.value, found, report)
-    return found
+            _include(own.folder / path.value, shared, report)
+    return shared
 
 
-def _include(path: Path, found: dict[str, Shared], report: Report) -> None:
+def _include(path: Path, shared: dict[str, Shared], report: Report) -> None:
     text = read_text(path, report)
     node = None if text is None else parse_yaml(text, str(path), report)
     if node is None:
@@ -1007,17 +1007,17 @@ def _include(path: Path, found: dict[str, Shared], report: Report) -> None:
         hint = "Write the trees below a line  taxonomies:."
         report.fault(what, hint, str(path), node.line)
         return
-    _add(Shared(pairs[0][1], str(path), path.parent), pairs[0][0].line, found, report)
+    _add(Shared(pairs[0][1], str(path), path.parent), pairs[0][0].line, shared, report)
 
 
-def _add(whole: Shared, line: int | None, found: dict[str, Shared], report: Report) -> None:
+def _add(whole: Shared, line: int | None, shared: dict[str, Shared], report: Report) -> None:
     if not isinstance(whole.node, Entries):
         hint = "Write one per line, such as  ward: {Surgery: [S1, S2], Medicine: [M1, M2]}."
         report.fault("taxonomies is not a mapping of names to trees", hint, whole.file, line)
         return
     for key, below in whole.node.pairs:
-        if key.value in found:
-            where = found[key.value].file or "the schema"
+        if key.value in shared:
+            where = shared[key.value].file or "the schema"
             what = f"the taxonomy {key.value!r} is already in {where}"
             report.fault(what, "Rename one of the two.", whole.file, key.line)
-        found.setdefault(key.value, Shared(below, whole.file, whole.folder))
+        shared.setdefault(key.value, Shared(below, whole.file, whole.folder))

@@ -69,7 +69,7 @@ def typed_text(node: Node | None) -> str | None:
         parts = node.items
     else:
         parts = [] if node is None else [part for pair in node.pairs for part in pair]
-    return next((found for found in map(typed_text, parts) if found is not None), None)
+    return next((text for text in map(typed_text, parts) if text is not None), None)
 
 
 def from_python(value: Any, depth: int = 0) -> Node:

@@ -61,8 +61,8 @@ def claims(content: bytes) -> Claims:
     for group in _list(footer.get(_GROUPS)):
         numbers = max(numbers, _count(group.get(_GROUP_ROWS)))
         for place, column in enumerate(_list(group.get(_GROUP_COLUMNS))):
-            found, largest = _pages(content, column[_META])
-            columns[place] = columns.get(place, 0) + found
+            count, largest = _pages(content, column[_META])
+            columns[place] = columns.get(place, 0) + count
             unfolded = max(unfolded, largest)
     return max(numbers, *columns.values(), 0), unfolded
 
@@ -88,16 +88,16 @@ def _pages(content: bytes, column: dict[int, Any]) -> Claims:
     return max(numbers, claimed), unfolded
 
 
-def _list(found: Any) -> list[dict[int, Any]]:
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+def _list(value: Any) -> list[dict[int, Any]]:
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise ValueError("no list of structs")
-    return found
+    return value
 
 
-def _count(found: Any) -> int:
-    if not isinstance(found, int) or found < 0:
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or value < 0:
         raise ValueError("no count")
-    return found
+    return value
 
 
 class _Compact:
@@ -152,18 +152,18 @@ class _Compact:
             raise ValueError("cut short")
 
     def unsigned(self) -> int:
-        found = 0
+        number = 0
         for shift in range(0, 70, 7):
             byte = self.byte()
-            found |= (byte & 127) << shift
+            number |= (byte & 127) << shift
             if byte < 128:
-                return found
+                return number
         raise ValueError("a number is too long")
 
     def whole(self) -> int:
         """A signed number: 0, -1, 1, -2 and so on."""
-        found = self.unsigned()
-        return found >> 1 ^ -(found & 1)
+        number = self.unsigned()
+        return number >> 1 ^ -(number & 1)
 
 
 # Columns of Arrow tables that anybody may have written: read with every doubt.
@@ -216,13 +216,13 @@ def labels_of(file: str, table: pa.Table, name: str, labels: Sequence[str]) -> I
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
         raise broken(file, f"the column {name!r} must hold text")
     known = {label: place for place, label in enumerate(labels)}
-    found = np.array([known.get(text, -1) for text in texts.to_pylist()], np.int64)
+    codes = np.array([known.get(text, -1) for text in texts.to_pylist()], np.int64)
     if pa.types.is_dictionary(column.type):
-        found = np.append(found, -1)[_fill(column.indices)]
-        found[~_present(column)] = -1
-    if (found < 0).sum() != column.null_count:
+        codes = np.append(codes, -1)[_fill(column.indices)]
+        codes[~_present(column)] = -1
+    if (codes < 0).sum() != column.null_count:
         raise broken(file, f"the column {name!r} holds a label that the schema does not know")
-    return found
+    return codes
 
 
 def _fill(column: pa.Array) -> NDArray[Any]:
@@ -238,8 +238,8 @@ def _present(column: pa.Array) -> Bools:
     bits = column.buffers()[0]
     if bits is None:
         return np.ones(len(column), np.bool_)
-    found = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
-    return found[column.offset :][: len(column)].astype(np.bool_)
+    flags = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+    return flags[column.offset :][: len(column)].astype(np.bool_)
 
 
 # Files of a stranger: opened without following them anywhere, unpacked without believing them.
@@ -275,10 +275,10 @@ def _open(folder: Path, name: str, most: int) -> Iterator[IO[bytes]]:
     except FileNotFoundError:
         raise broken(name, f"this file is missing from {folder}") from None
     with open(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
             raise broken(name, f"in {folder} this is not an ordinary file")
-        if found.st_size > most:
+        if status.st_size > most:
             raise broken(name, "this file is larger than any release's")
         yield file
 
@@ -301,11 +301,11 @@ def read_bytes(folder: Path, name: str, most: int) -> bytes:
 
 def digest(folder: Path, name: str, most: int) -> str:
     """The SHA-256 of an ordinary file, a little of which is read at a time; see `read_bytes`."""
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     with _open(folder, name, most) as file:
         while block := file.read(_BLOCK):
-            found.update(block)
-    return found.hexdigest()
+            hashed.update(block)
+    return hashed.hexdigest()
 
 
 def is_sober(content: bytes) -> bool:

@@ -95,7 +95,7 @@ def check(
         note("This is a draft: sign it (`hedgerow sign`) when all of it is public knowledge.")
     for warning in known.warnings:
         warn(warning, as_json)
-    found: Any = None
+    preparation: Any = None
     if data is not None:
         from hedgerow.data import check_transactions, refuse_mixing
         from hedgerow.draft.check import check_rows
@@ -106,7 +106,7 @@ def check(
             look: Any = check_transactions
             if known.kind == "table":
                 look = partial(check_rows, quote=show_values, unused=unused)
-            found = look(
+            preparation = look(
                 source,
                 known,
                 delimiter=delimiter_of(delimiter),
@@ -116,13 +116,13 @@ def check(
             )
     if as_json:
         told: dict[str, Any] = {"preparation": None}
-        if found is not None:
+        if preparation is not None:
             loud = (
                 "NOT PRIVATE: `preparation` holds exact counts, for the holder of the data alone."
             )
-            for sentence in (loud, *found.warnings()):
+            for sentence in (loud, *preparation.warnings()):
                 warn(sentence, as_json)
-            told = {"private": False, "preparation": asdict(found)}
+            told = {"private": False, "preparation": asdict(preparation)}
         print_json(_facts(known, data) | told)
         return
     say(f"{known.name}: the schema is right{', but a draft' if known.is_draft else ''}.")
@@ -138,15 +138,15 @@ def check(
     say(_unit(known))
     for sentence in _relations(known):
         say(sentence)
-    print_published(published_columns(known, getattr(found, "rare", None)), say)
+    print_published(published_columns(known, getattr(preparation, "rare", None)), say)
     if known.is_draft or known.metadata.signed is None:
         say(f"Sign it when all of that is public knowledge: hedgerow sign {schema} --name ...")
     for name, value in facts(known):
         say(f"{name}: {value}")
     if data is not None:
         say(f"{words_for(data)} follows the schema.")
-    if found is not None:
-        tell_preparation(found)
+    if preparation is not None:
+        tell_preparation(preparation)
 
 
 def _items(schema: Schema) -> list[tuple[str, object]]:

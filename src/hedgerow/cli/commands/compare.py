@@ -97,11 +97,11 @@ def compare(
             say(f"\nWrote {out}." + ("" if found.private else " It is NOT PRIVATE."))
 
 
-def _tell(found: Comparison) -> None:
+def _tell(comparison: Comparison) -> None:
     from hedgerow.present.compared import SOURCES
 
     for source, words in SOURCES.items():
-        lines = [line for line in found.lines if line.source == source]
+        lines = [line for line in comparison.lines if line.source == source]
         if not lines:
             continue
         say(f"\n{words}")
@@ -112,5 +112,5 @@ def _tell(found: Comparison) -> None:
             ]
             for line in lines
         ]
-        print_table(["measure", *found.names], rows, set(range(1, len(found.names) + 1)))
+        print_table(["measure", *comparison.names], rows, set(range(1, len(comparison.names) + 1)))
     say("* the best of these on a line. A smaller epsilon protects better.")

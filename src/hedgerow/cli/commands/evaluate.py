@@ -80,10 +80,10 @@ def evaluate(
     if out is not None:
         refuse_releases(out)
         refuse_existing(out, overwrite)
-    found = judged(
+    judgement = judged(
         raw, release, table, query, delimiter, seed, as_json, queries, side, line_breaks, quick
     )
-    facts = found.to_dict()
+    facts = judgement.to_dict()
     if out is not None:
         import json
 
@@ -93,7 +93,7 @@ def evaluate(
         if as_json:
             print_json({**facts, "out": None if out is None else str(out), "warnings": warned()})
             return
-        _tell(found)
+        _tell(judgement)
         if out is not None:
             say(f"\nWrote all numbers to {out}. It is NOT PRIVATE either.")
 
@@ -127,7 +127,7 @@ def judged(
         )
     opened = Release.load(release) if opened is None else opened
     with progress("Comparing") as bar, data_warnings(as_json):
-        found = scorecard.evaluate(
+        judgement = scorecard.evaluate(
             source_of(raw, table, query),
             opened,
             queries=queries,
@@ -138,50 +138,51 @@ def judged(
             quick=quick,
             progress=bar,
         )
-    if not found.matches:
+    if not judgement.matches:
         from hedgerow.present.against import strange
 
-        warn(f"{strange(found)} What follows says nothing.", as_json)
-    for sentence in found.notes:
+        warn(f"{strange(judgement)} What follows says nothing.", as_json)
+    for sentence in judgement.notes:
         warn(sentence[0].upper() + sentence[1:] + ".", as_json)
-    return found
+    return judgement
 
 
-def _tell(found: Judgement) -> None:
+def _tell(judgement: Judgement) -> None:
     say(_BANNER)
-    counted = f"{found.records:,} {found.unit_names[1]}"
-    say(f"{found.schema}: a release by {found.method} against {counted} of the raw data.\n")
-    _tell_marginals(found)
-    _tell_tables(found)
-    _tell_counts(found)
-    if found.itemsets:
-        rows = [[str(t.number), str(t.found), f"{t.utility:.2f}"] for t in found.itemsets]
+    counted = f"{judgement.records:,} {judgement.unit_names[1]}"
+    say(f"{judgement.schema}: a release by {judgement.method} against {counted} of the raw data.\n")
+    _tell_marginals(judgement)
+    _tell_tables(judgement)
+    _tell_counts(judgement)
+    if judgement.itemsets:
+        rows = [[str(t.number), str(t.found), f"{t.utility:.2f}"] for t in judgement.itemsets]
         say(
             "\nThe most frequent itemsets: how many are found, and how much of their counts is left"
         )
         print_table(["top", "found", "utility (1 is best)"], rows, {0, 1, 2})
-    if found.classification is not None:
-        _tell_classes(found)
-    if found.distortion is not None:
-        _tell_detail(found)
-    if found.preparation is not None:
-        tell_preparation(found.preparation)
+    if judgement.classification is not None:
+        _tell_classes(judgement)
+    if judgement.distortion is not None:
+        _tell_detail(judgement)
+    if judgement.preparation is not None:
+        tell_preparation(judgement.preparation)
     say("\n" + _BANNER)
 
 
-def _tell_marginals(found: Judgement) -> None:
-    many = found.unit_names[1]
+def _tell_marginals(judgement: Judgement) -> None:
+    many = judgement.unit_names[1]
     say(f"Values: the share of {many} that would have to change (0% is best)")
     rows = [
-        [_plural(m.name, found), f"{m.total_variation:.1%}", _worst(m)] for m in found.marginals
+        [_plural(m.name, judgement), f"{m.total_variation:.1%}", _worst(m)]
+        for m in judgement.marginals
     ]
     print_table(["attribute", "off by", "most at"], rows, {1})
 
 
-def _tell_tables(found: Judgement) -> None:
-    if not found.tables:
+def _tell_tables(judgement: Judgement) -> None:
+    if not judgement.tables:
         return
-    many = found.unit_names[1]
+    many = judgement.unit_names[1]
     say(f"\nOne-way tables, as `hedgerow table` gives them; errors and widths in {many}")
     rows = [
         [
@@ -192,33 +193,33 @@ def _tell_tables(found: Judgement) -> None:
             f"{one.covered:.1%}",
             "-" if one.width is None else f"{one.width:,.0f}",
         ]
-        for one in found.tables
+        for one in judgement.tables
     ]
     heads = ["attribute", "cells", "mean error", "worst", "held", "width"]
     print_table(heads, rows, {1, 2, 3, 4, 5})
-    if found.k_marginal is not None:
+    if judgement.k_marginal is not None:
         say(
-            f"Pairs of attributes in synthetic rows: {found.k_marginal:.0f} of 1,000 (k-marginal "
-            "score, k = 2; 1,000 is best)."
+            f"Pairs of attributes in synthetic rows: {judgement.k_marginal:.0f} of 1,000 "
+            "(k-marginal score, k = 2; 1,000 is best)."
         )
 
 
-def _plural(name: str, found: Judgement) -> str:
-    return "items" if found.itemsets else name
+def _plural(name: str, judgement: Judgement) -> str:
+    return "items" if judgement.itemsets else name
 
 
 def _worst(marginal: Any) -> str:
     """The value whose share is off the most."""
     pairs = list(zip(marginal.values, marginal.raw, marginal.released, strict=True))
-    value, raw, told = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
-    return f"{value}: {raw:.1%} raw, {told:.1%} released"
+    value, raw, released = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
+    return f"{value}: {raw:.1%} raw, {released:.1%} released"
 
 
-def _tell_counts(found: Judgement) -> None:
+def _tell_counts(judgement: Judgement) -> None:
     from hedgerow.present.against import sanity
 
-    counts, many = found.counts, found.unit_names[1]
-    what = "items" if found.itemsets else "conditions"
+    counts, many = judgement.counts, judgement.unit_names[1]
+    what = "items" if judgement.itemsets else "conditions"
     say(f"\nCounts: {counts.overall.queries:,} random ones, by the number of {what}")
     rows = [
         [
@@ -235,30 +236,33 @@ def _tell_counts(found: Judgement) -> None:
     heads = [what, "counts", "median error", "mean error", f"mean error, {many}", "held", "width"]
     print_table(heads, rows, set(range(7)))
     say(
-        f"Errors are relative to the true count, or to {sanity(found)} if that is "
+        f"Errors are relative to the true count, or to {sanity(judgement)} if that is "
         f"more. held: how often the stated interval holds the truth; {counts.level:.0%} is "
         f"promised. width: the median width of the intervals, in {many}."
     )
 
 
-def _tell_classes(found: Judgement) -> None:
+def _tell_classes(judgement: Judgement) -> None:
     from hedgerow.present.against import SKILL, skills
 
-    told, many = found.classification, found.unit_names[1]
-    assert told is not None
-    say(f"\nPredicting {told.target}: percent right of {told.rows:,} {many} of the raw data")
-    rows = [["always the most frequent class", f"{told.majority:.1f}", ""]]
-    if told.regions is not None:
-        rows.append(["prediction by the release", f"{told.regions:.1f}", ""])
-    rows += [[m.words, f"{m.released:.1f}", f"{m.raw:.1f}"] for m in told.models]
+    classes, many = judgement.classification, judgement.unit_names[1]
+    assert classes is not None
+    say(f"\nPredicting {classes.target}: percent right of {classes.rows:,} {many} of the raw data")
+    rows = [["always the most frequent class", f"{classes.majority:.1f}", ""]]
+    if classes.regions is not None:
+        rows.append(["prediction by the release", f"{classes.regions:.1f}", ""])
+    rows += [[m.words, f"{m.released:.1f}", f"{m.raw:.1f}"] for m in classes.models]
     print_table(["how", "from the release", "from raw rows"], rows, {1, 2})
-    if told.models:
-        heads, lines = skills(told)
+    if classes.models:
+        heads, lines = skills(classes)
         say("\nThe same models by class; each from the release / from raw rows")
         print_table(heads, lines, set(range(1, len(heads))))
         say(SKILL)
-    if told.margin:
-        say(f"These {many} are a sample: percentages may be off by {told.margin:.1f} points (95%).")
+    if classes.margin:
+        say(
+            f"These {many} are a sample: percentages may be off by {classes.margin:.1f} points "
+            "(95%)."
+        )
     say(
         "The raw rows tested on are the ones that were published, so the release has seen them; "
         "its guarantee\nbounds how much that helps. Models from raw rows are tested on rows they "
@@ -266,10 +270,10 @@ def _tell_classes(found: Judgement) -> None:
     )
 
 
-def _tell_detail(found: Judgement) -> None:
-    detail, own = found.distortion, found.personal
+def _tell_detail(judgement: Judgement) -> None:
+    detail, own = judgement.distortion, judgement.personal
     assert detail is not None
-    one, many = found.unit_names
+    one, many = judgement.unit_names
     rows = [["certainty lost (NCP, 0 is best, 1 is all)", f"{detail.ncp:.3f}"]]
     if detail.discernibility is not None:
         rows.append(["discernibility (sum of squared sizes)", f"{detail.discernibility:,}"])

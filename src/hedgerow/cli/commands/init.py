@@ -95,10 +95,10 @@ def init(
     write_text(out, text, overwrite, private=True)
     with telling(out):
         if as_json:
-            told: dict[str, Any] = {"schema": str(out), "draft": True, "read_private_data": True}
+            facts: dict[str, Any] = {"schema": str(out), "draft": True, "read_private_data": True}
             if proposals and isinstance(drafted, Sketch):
-                told["proposals"] = drafted.to_dict()
-            print_json(told)
+                facts["proposals"] = drafted.to_dict()
+            print_json(facts)
             return
         say(f"Wrote a draft to {out}.")
         if "\nitems:\n" in text:

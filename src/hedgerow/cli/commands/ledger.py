@@ -243,8 +243,8 @@ def ledger(
         book.give_back(give_back, reason=str(reason))
     accounts = book.accounts()
     if as_json:
-        found = [account_facts(one) for one in accounts]
-        print_json({"ledger": str(book.path), "datasets": found, "warnings": warned()})
+        facts = [account_facts(one) for one in accounts]
+        print_json({"ledger": str(book.path), "datasets": facts, "warnings": warned()})
         return
     if not accounts:
         say(f"{file} has no data set yet. Open one: hedgerow ledger FILE --open NAME --epsilon 3")

@@ -36,16 +36,16 @@ def schema(
             "hedgerow schema compares two schema files.", hint=f"Write hedgerow schema diff {shown}"
         )
     first, second = (Schema.load(file) for file in files)
-    found = schema_diff(first, second)
+    changes = schema_diff(first, second)
     if as_json:
         print_json(
             {
                 "same": first.hash == second.hash,
                 "hashes": [first.hash, second.hash],
-                "differences": [{"about": about, "what": what} for about, what in found],
+                "differences": [{"about": about, "what": what} for about, what in changes],
             }
         )
-    elif not found:
+    elif not changes:
         say("The two schemas say the same.")
     else:
-        print_table(["about", "difference"], [list(pair) for pair in found])
+        print_table(["about", "difference"], [list(pair) for pair in changes])

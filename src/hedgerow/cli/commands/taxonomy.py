@@ -123,14 +123,14 @@ def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
         column = columns[attribute]
         rules = [RuleLine(rule, leaf) for rule, leaf in column.reading.rules]
         return Tree(source, branch_of(column.taxonomy), rules), branch_of(column.taxonomy)
-    found = Report()
+    report = Report()
     written = Text(f"{source}#{attribute}" if several else source)
-    tree = read_taxonomy_file(written, None, None, Path(), found)
+    tree = read_taxonomy_file(written, None, None, Path(), report)
     if tree.branch is None and not Path(tree.file or source).is_file():
         raise SchemaError(
             f"there is no taxonomy file {source!r}",
             hint=f"Check the path, or choose one of {', '.join(built_in())}.",
         )
-    raise_faults(found.faults)
+    raise_faults(report.faults)
     assert tree.branch is not None  # or there was a fault
     return tree, tree.branch
