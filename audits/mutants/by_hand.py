@@ -654,7 +654,7 @@ BY_HAND = (
     ),
     ByHand(
         name="supports-without-cap",
-        path="counting/item_memory.py",
+        path="counting/items.py",
         old="        if size > cap:\n",
         new="        if size > 2 * cap:\n",
         flaw="A record counts for more items than it pays for.",
@@ -663,7 +663,7 @@ BY_HAND = (
     ),
     ByHand(
         name="weights-rounded-up",
-        path="counting/item_memory.py",
+        path="counting/items.py",
         old="weight = WEIGHT * cap // size",
         new="weight = -(-WEIGHT * cap // size)",
         flaw="The weights of a long record add up to a little more than it pays for.",

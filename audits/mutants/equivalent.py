@@ -136,7 +136,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'risk = self.risk if self.model >= "threshold" else None',
     ): "There are two models, and the other one comes before it in the alphabet.",
     (
-        "counting/item_memory.py",
+        "counting/items.py",
         "for child, (parent, wanted) in enumerate(zip(place.tolist(), mask.tolist(), strict=True)):",  # noqa: E501
         "for child, (parent, wanted) in enumerate(zip(place.tolist(), mask.tolist(), strict=False)):",  # noqa: E501
     ): "Both have a member for each child.",

@@ -199,9 +199,7 @@ TARGETS: tuple[Target, ...] = (
     _target("methods/payment.py", *_unit("methods", "api")),
     _target("methods/publisher.py", *_PLANS, GOLDEN, slow=TABLES),
     _target("counting/sealed.py"),
-    _target(
-        "counting/item_memory.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS
-    ),
+    _target("counting/items.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS),
     _target("counting/people.py", slow=_unit("counting/streaming", "streamed")),
     _target("data/people.py", *_unit("data", "person", "locality"), SURVIVORS),
     Target(

@@ -22,7 +22,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.counting.engine import Engine
-from hedgerow.counting.item_engine import ItemEngine
+from hedgerow.counting.items import ItemEngine
 from hedgerow.errors import UsageError
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells
 from hedgerow.measured.partition import MOST_CELLS, GridPartition, TreePartition

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.counting.item_engine import Expansion, Masks
-from hedgerow.counting.item_memory import MemoryItems, child_bounds
+from hedgerow.counting.items import Expansion, Masks, MemoryItems, child_bounds
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.data import Transactions

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from in_turn import in_turn
 
-from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.counting.items import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table, Transactions
 from hedgerow.measured.tables import Tables

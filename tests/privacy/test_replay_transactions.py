@@ -14,7 +14,7 @@ from in_turn import in_turn
 
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.replay import DivergedError, compare, record, replay
-from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.counting.items import MemoryItems
 from hedgerow.data import Transactions
 from hedgerow.errors import LeakError
 from hedgerow.methods import diffpart

@@ -34,7 +34,7 @@ from hedgerow.audit.neighbours import (
 )
 from hedgerow.audit.rules import ROUNDING, replay_pair
 from hedgerow.audit.search import Telling, check_rules, unlike_tables
-from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.counting.items import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
 from hedgerow.measured.measurements import Measurement

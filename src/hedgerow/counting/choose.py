@@ -13,8 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.counting.engine import Engine
-from hedgerow.counting.item_engine import ItemEngine
-from hedgerow.counting.item_memory import MemoryItems
+from hedgerow.counting.items import ItemEngine, MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.counting.streaming.scratch import ROOM, check_folder

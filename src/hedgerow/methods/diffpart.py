@@ -45,7 +45,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.counting.item_engine import ItemEngine
+from hedgerow.counting.items import ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.supports import SizeCurve, fit_sizes

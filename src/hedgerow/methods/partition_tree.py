@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.counting.item_engine import Expansion, ItemEngine
+from hedgerow.counting.items import Expansion, ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.measured.itemsets import CutTree
 from hedgerow.privacy.budget import UnitBudget

@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.compiled import cores
-from hedgerow.counting.item_engine import Expansion, Masks
-from hedgerow.counting.item_memory import (
+from hedgerow.counting.items import (
+    Expansion,
+    ItemEngine,
+    Masks,
+    Question,
     child_bounds,
-    count_cells,
-    count_sizes,
-    count_supports,
     expand_records,
     sum_masks,
 )
-from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.scratch import Shelf, Spare, check_folder
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, shared_out
@@ -36,7 +35,7 @@ from hedgerow.schema import Schema
 T = TypeVar("T")
 
 
-class StreamedItems:
+class StreamedItems(ItemEngine):
     """Counts transactions that lie in scratch files.
 
     Use `read` or `of_transactions` to make one, and close it at the end.
@@ -55,7 +54,7 @@ class StreamedItems:
     ) -> None:
         assert schema.items is not None
         check_folder(scratch)
-        self.items = schema.items.size
+        super().__init__(schema.items.size)
         self._dtype: Any = np.dtype(np.uint16 if self.items <= 1 << 16 else np.int32)
         self._crew = Crew(cores())
         self._memory = shared_out(memory, self._crew.size)
@@ -70,9 +69,7 @@ class StreamedItems:
         # where the records of each partition lie in the order, chunk by chunk
         self._begin: list[Small] = []
         self._end: list[Small] = []
-        self._held = np.zeros(1, dtype=np.int64)
         self._found: Shelf | None = None  # the latest expansion, chunk by chunk
-        self._expanded = np.zeros(0, dtype=np.int64)
 
     @staticmethod
     def read(
@@ -184,43 +181,18 @@ class StreamedItems:
             yield found
             self._told(done / number)
 
-    def _sum(self, size: int, count: Callable[[Ints, NDArray[Any], Ints], None]) -> Sealed[Ints]:
-        """Adds up what chunks count."""
-
+    def _sum(self, size: int, question: Question) -> Ints:
         def one(chunk: int) -> Ints:
-            counts = np.zeros(size, dtype=np.int64)
-            count(*self._chunk(chunk), counts)
-            return counts
+            sums = np.zeros(size, dtype=np.int64)
+            question(*self._chunk(chunk), sums)
+            return sums
 
         total = np.zeros(size, dtype=np.int64)
-        for counts in self._each(one):
-            total += counts
-        return Sealed(total)
+        for sums in self._each(one):
+            total += sums
+        return total
 
-    def sizes(self, edges: Ints) -> Sealed[Ints]:
-        """See `ItemEngine.sizes`."""
-        return self._sum(
-            len(edges),
-            lambda start, codes, counts: count_sizes(start, edges, counts),
-        )
-
-    def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
-        """See `ItemEngine.supports`."""
-        return self._sum(
-            groups, lambda start, codes, counts: count_supports(start, codes, cap, group, counts)
-        )
-
-    def cells(self, core: Ints, rest: Ints) -> Sealed[Ints]:
-        """See `ItemEngine.cells`."""
-        bit = np.full(self.items, -1, dtype=np.int64)
-        bit[core] = np.arange(len(core))
-        return self._sum(
-            len(rest) << len(core),
-            lambda start, codes, counts: count_cells(start, codes, bit, rest, counts),
-        )
-
-    def expand(self, expansion: Expansion) -> Sealed[Masks]:
-        """See `ItemEngine.expand`."""
+    def _expand(self, expansion: Expansion) -> Masks:
         partitions = expansion.partitions
 
         def one(chunk: int) -> Masks:
@@ -238,7 +210,6 @@ class StreamedItems:
             self._found.close()
         self._found = Shelf(self._memory.bounds, self._scratch, self._spare)
         self._lengths: list[int] = []
-        self._expanded = partitions
         total = Masks(np.zeros(len(partitions) + 1, np.int64), *np.zeros((2, 0), np.int64))
         waiting: list[Masks] = []
         for found in self._each(one):
@@ -248,12 +219,10 @@ class StreamedItems:
             waiting.append(found)
             if sum(len(part.mask) for part in waiting) > max(1 << 16, len(total.mask)):
                 total, waiting = sum_masks([total, *waiting]), []
-        return Sealed(sum_masks([total, *waiting]))
+        return sum_masks([total, *waiting])
 
-    def keep(self, place: Ints, mask: Ints, first_child: int) -> None:
-        """See `ItemEngine.keep`."""
+    def _keep(self, place: Ints, mask: Ints) -> Ints:
         assert self._found is not None
-        assert first_child == len(self._held)
         total = np.zeros(len(place), dtype=np.int64)
         for chunk, length in enumerate(self._lengths):
             first = len(self._expanded) + 1
@@ -267,9 +236,4 @@ class StreamedItems:
             total += child_size
             for bounds, new in ((self._begin, child_begin), (self._end, child_begin + child_size)):
                 bounds[chunk] = np.concatenate([bounds[chunk], new.astype(np.int32)])
-        np.subtract.at(self._held, self._expanded[place], total)
-        self._held = np.concatenate([self._held, total])
-
-    def counts(self, partitions: Ints) -> Sealed[Ints]:
-        """See `ItemEngine.counts`."""
-        return Sealed(self._held[partitions][:, None].copy())
+        return total

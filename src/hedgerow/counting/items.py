@@ -1,7 +1,15 @@
-"""The in-memory engine for transactions: items in one column, records grouped by partition."""
+"""Counting of transactions: what a publisher may ask, under seal, and how parts of them answer.
+
+Records lie in one part (in memory), in chunks (of a scratch file) or in partitions (on a cluster).
+Every part answers by itself, and the answers are added up.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,14 +17,134 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints
 from hedgerow.compiled import kernel
-from hedgerow.counting.item_engine import Expansion, Masks
 from hedgerow.counting.sealed import Sealed
 from hedgerow.data import Transactions
 from hedgerow.schema.items import WEIGHT
 
+Question = Callable[[Ints, NDArray[Any], Ints], None]
+"""Adds what records contribute: where each begins, the items of all of them, the sums."""
 
-class MemoryItems:
-    """Counts transactions that fit in memory.
+
+@dataclass(frozen=True)
+class Expansion:
+    """How partitions are expanded: which stretches of items are told apart; public.
+
+    Args:
+        partitions: The partitions that are expanded.
+        edge_start: [partitions + 1], into `edges`.
+        edges: For each partition, the increasing ends of the stretches: stretch b holds the codes
+            from edge b up to, not including, edge b + 1, so there is one edge more than there
+            are stretches.
+    """
+
+    partitions: Ints
+    edge_start: Ints
+    edges: Ints
+
+
+@dataclass(frozen=True)
+class Masks:
+    """The sub-partitions that hold records, by partition; travels sealed.
+
+    Args:
+        start: [partitions + 1], into the others.
+        mask: Which stretches the records of a sub-partition have items in, as bits; increasing
+            within a partition.
+        count: How many records these are.
+    """
+
+    start: Ints
+    mask: Ints
+    count: Ints
+
+    def of(self, place: int) -> tuple[Ints, Ints]:
+        """Masks and counts of the partition at a place."""
+        part = slice(self.start[place], self.start[place + 1])
+        return self.mask[part], self.count[part]
+
+
+class ItemEngine(ABC):
+    """Exact counts of transactions at any size. Every engine gives the same integers.
+
+    Partitions are numbered by the publisher; partition 0 holds all records.
+
+    Args:
+        items: How many items there are.
+    """
+
+    def __init__(self, items: int) -> None:
+        self.items = items
+        self._held = np.zeros(1, dtype=np.int64)  # records that lie in each partition now
+        self._expanded = np.zeros(0, dtype=np.int64)  # of the latest expansion
+
+    @abstractmethod
+    def _sum(self, size: int, question: Question) -> Ints:
+        """So many sums over all records."""
+
+    @abstractmethod
+    def _expand(self, expansion: Expansion) -> Masks:
+        """See `expand`."""
+
+    @abstractmethod
+    def _keep(self, place: Ints, mask: Ints) -> Ints:
+        """See `keep`; gives the number of records that moved to each new partition."""
+
+    def sizes(self, edges: Ints) -> Sealed[Ints]:
+        """The number of records by their number of items: bin j holds edges[j] to edges[j + 1].
+
+        Args:
+            edges: The lower ends of the bins. A record with fewer items lies in none.
+        """
+        return Sealed(self._sum(len(edges), partial(_add_sizes, edges)))
+
+    def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
+        """Weighted supports of the items, summed over public groups of them.
+
+        A record counts for each of its items, in units of 1 / WEIGHT: with WEIGHT if it has at
+        most `cap` items, else with floor(WEIGHT * cap / its number of items). So it adds at most
+        WEIGHT * cap to all sums together. Items in no group count for nothing, as if no record had
+        them.
+
+        Args:
+            cap: How many items count in full.
+            group: The group of each item, -1 for none.
+            groups: How many groups there are.
+        """
+        return Sealed(self._sum(groups, partial(_add_supports, cap, group)))
+
+    def cells(self, core: Ints, rest: Ints) -> Sealed[Ints]:
+        """The number of records in each cell of a core (see `release.itemsets.CoreCells`)."""
+        bit = np.full(self.items, -1, dtype=np.int64)
+        bit[core] = np.arange(len(core))
+        return Sealed(self._sum(len(rest) << len(core), partial(_add_cells, bit, rest)))
+
+    def expand(self, expansion: Expansion) -> Sealed[Masks]:
+        """The sub-partitions that records of some partitions fall into."""
+        self._expanded = expansion.partitions
+        return Sealed(self._expand(expansion))
+
+    def keep(self, place: Ints, mask: Ints, first_child: int) -> None:
+        """Moves the records of some sub-partitions of the latest expansion to new partitions.
+
+        All others stay where they are.
+
+        Args:
+            place: The place of the expanded partition in the expansion, not decreasing.
+            mask: The sub-partition.
+            first_child: The number of the first new partition; the others are numbered on.
+        """
+        assert first_child == len(self._held)
+        moved = self._keep(place, mask)
+        np.subtract.at(self._held, self._expanded[place], moved)
+        self._held = np.concatenate([self._held, moved])
+
+    def counts(self, partitions: Ints) -> Sealed[Ints]:
+        """The number of records that lie in each partition now: [partitions, 1]."""
+        return Sealed(self._held[partitions][:, None].copy())
+
+
+class MemoryItems(ItemEngine):
+    """Counts transactions that fit in memory: one part, grouped by partition.
 
     Args:
         transactions: The private transactions; they are read, not changed.
@@ -24,62 +152,42 @@ class MemoryItems:
 
     def __init__(self, transactions: Transactions) -> None:
         assert transactions.schema.items is not None
-        self.items = transactions.schema.items.size
+        super().__init__(transactions.schema.items.size)
         self._start, self._codes = transactions.start, transactions.codes
-        records = len(self._start) - 1
-        self._order = np.arange(records)
-        self._begin = np.zeros(1, dtype=np.int64)
-        self._end = np.full(1, records, dtype=np.int64)
-        self._held = np.full(1, records, dtype=np.int64)
-        self._latest: tuple[Ints, Masks] | None = None
+        self._order = np.arange(len(transactions.start) - 1)
+        self._held[0] = len(self._order)
+        self._bounds = np.array([[0], [len(self._order)]])  # of each partition in the order
 
-    def sizes(self, edges: Ints) -> Sealed[Ints]:
-        """See `ItemEngine.sizes`."""
-        counts = np.zeros(len(edges), dtype=np.int64)
-        count_sizes(self._start, edges, counts)
-        return Sealed(counts)
+    def _sum(self, size: int, question: Question) -> Ints:
+        sums = np.zeros(size, dtype=np.int64)
+        question(self._start, self._codes, sums)
+        return sums
 
-    def supports(self, cap: int, group: Ints, groups: int) -> Sealed[Ints]:
-        """See `ItemEngine.supports`."""
-        counts = np.zeros(groups, dtype=np.int64)
-        count_supports(self._start, self._codes, cap, group, counts)
-        return Sealed(counts)
+    def _expand(self, expansion: Expansion) -> Masks:
+        begin, end = self._bounds[:, expansion.partitions]
+        self._masks = expand_records(self._start, self._codes, self._order, begin, end, expansion)
+        return self._masks
 
-    def cells(self, core: Ints, rest: Ints) -> Sealed[Ints]:
-        """See `ItemEngine.cells`."""
-        bit = np.full(self.items, -1, dtype=np.int64)
-        bit[core] = np.arange(len(core))
-        counts = np.zeros(len(rest) << len(core), dtype=np.int64)
-        count_cells(self._start, self._codes, bit, rest, counts)
-        return Sealed(counts)
-
-    def expand(self, expansion: Expansion) -> Sealed[Masks]:
-        """See `ItemEngine.expand`."""
-        begin, end = self._begin[expansion.partitions], self._end[expansion.partitions]
-        found = expand_records(self._start, self._codes, self._order, begin, end, expansion)
-        self._latest = (begin, found)
-        self._expanded = expansion.partitions
-        return Sealed(found)
-
-    def keep(self, place: Ints, mask: Ints, first_child: int) -> None:
-        """See `ItemEngine.keep`."""
-        assert self._latest is not None
-        assert first_child == len(self._begin)
-        child_begin, child_size = child_bounds(*self._latest, place, mask)
-        np.subtract.at(self._held, self._expanded[place], child_size)
-        self._begin = np.concatenate([self._begin, child_begin])
-        self._end = np.concatenate([self._end, child_begin + child_size])
-        self._held = np.concatenate([self._held, child_size])
-
-    def counts(self, partitions: Ints) -> Sealed[Ints]:
-        """See `ItemEngine.counts`."""
-        return Sealed(self._held[partitions][:, None].copy())
+    def _keep(self, place: Ints, mask: Ints) -> Ints:
+        begin, size = child_bounds(self._bounds[0, self._expanded], self._masks, place, mask)
+        self._bounds = np.concatenate([self._bounds, [begin, begin + size]], axis=1)
+        return size
 
 
-def count_sizes(start: Ints, edges: Ints, counts: Ints) -> None:
-    """Adds the number of records by their number of items: see `ItemEngine.sizes`."""
+def _add_sizes(edges: Ints, start: Ints, codes: NDArray[Any], sums: Ints) -> None:
+    """See `ItemEngine.sizes`."""
     bins = np.searchsorted(edges, np.diff(start), side="right") - 1
-    counts += np.bincount(bins[bins >= 0], minlength=len(edges))
+    sums += np.bincount(bins[bins >= 0], minlength=len(edges))
+
+
+def _add_supports(cap: int, group: Ints, start: Ints, codes: NDArray[Any], sums: Ints) -> None:
+    """See `ItemEngine.supports`."""
+    count_supports(start, codes, cap, group, sums)
+
+
+def _add_cells(bit: Ints, rest: Ints, start: Ints, codes: NDArray[Any], sums: Ints) -> None:
+    """See `ItemEngine.cells`; `bit` has the place of each item in the core, or -1."""
+    count_cells(start, codes, bit, rest, sums)
 
 
 def expand_records(
