@@ -101,7 +101,7 @@ def _(chart: Histogram) -> Safe:
         y = level(part * top)
         parts.append(_line("axis" if part == 0 else "grid", _LEFT, _LEFT + _WIDTH, y, y))
         parts.append(
-            tag("text", percent(part * top), x=_LEFT - 5, y=f"{y + 4:.1f}", text_anchor="end")
+            tag("text", _tick(part * top, "%"), x=_LEFT - 5, y=f"{y + 4:.1f}", text_anchor="end")
         )
     for place, (left, right) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
         kind = "bar hollow" if chart.hollow[place] else "bar"

@@ -116,8 +116,8 @@ class Difference:
         first, last = (f"{self.shares[one]:.0%}" for one in (most, least))
         return (
             f"{self.outcome.name} is {self.value} for {first} of {people} with "
-            f"{self._words(most)}, ± {self.reach(most)}; for {last} of those with "
-            f"{self._words(least)}, ± {self.reach(least)}."
+            f"{self._words(most)}, ±\u00a0{self.reach(most)}; for {last} of those with "
+            f"{self._words(least)}, ±\u00a0{self.reach(least)}."
         )
 
     def _words(self, place: int) -> str:

@@ -20,6 +20,7 @@ from hedgerow.schema.query import Query
 Ask = Callable[[list[Query]], Answers]
 
 BINS = 20
+_LARGE = 0.15  # the share of all records from which a band is divided, if it can be
 """Numbers are told in at most so many steps."""
 
 
@@ -107,6 +108,34 @@ def bands(attribute: Attribute, measured: Ints) -> tuple[int, ...]:
     found = {0, attribute.size, *measured[near].tolist()}
     for code in own_codes(attribute):
         found |= {code, code + 1} & {*measured.tolist()}
+    return tuple(sorted(found))
+
+
+def divided(edges: tuple[int, ...], measured: Ints, counts: Floats) -> tuple[int, ...]:
+    """The same bands, but large ones divided where finer cells were counted.
+
+    Args:
+        edges: The edges of bands.
+        measured: The edges of all measured cells, those of the bands among them.
+        counts: How many records each of these cells holds, about.
+
+    Example:
+        >>> measured = np.array([0, 10, 12, 14, 20, 100])
+        >>> divided((0, 10, 20, 100), measured, np.array([5.0, 30.0, 30.0, 25.0, 10.0]))
+        (0, 10, 12, 14, 20, 100)
+    """
+    below = np.concatenate([[0.0], np.cumsum(np.maximum(counts, 0.0))])
+    whole = max(float(below[-1]), 1e-9)
+    found = {*edges}
+    for low, high in pairwise(edges):
+        first, last = np.searchsorted(measured, [low, high]).tolist()
+        share = float(below[last] - below[first]) / whole
+        if share > _LARGE and last - first > 1:
+            parts = math.ceil(share / _LARGE) + 1
+            goals = below[first] + np.arange(1, parts) * share * whole / parts
+            inner = below[first + 1 : last]
+            nearest = np.abs(inner[:, None] - goals).argmin(axis=0)
+            found |= {*measured[first + 1 + nearest].tolist()}
     return tuple(sorted(found))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,7 @@ from hedgerow.estimate.synthesize import check_whole, rows_of
 from hedgerow.measured.tables import Cells, Tables
 from hedgerow.release.base import Questions
 from hedgerow.release.description import Description, noisy_counts, protected_rows
-from hedgerow.release.histogram import bands
+from hedgerow.release.histogram import bands, divided
 from hedgerow.release.measured import PredictingRelease
 from hedgerow.release.plain_files import ROWS_SEED, weighted
 from hedgerow.release.summaries import Values
@@ -159,9 +160,20 @@ class MarginalsRelease(PredictingRelease):
         return tuple(self.schema.attributes[place].name for place in sorted(self._unmeasured))
 
     def bands(self, place: int) -> tuple[int, ...]:
-        """See `Release.bands`."""
-        edges = self.measured_edges(place)
-        return bands(self.schema.columns[place], edges) if len(edges) else super().bands(place)
+        """See `Release.bands`. Bands of many records are divided as finely as was counted."""
+        if place not in self._bands:
+            edges, column = self.measured_edges(place), self.schema.columns[place]
+            found = bands(column, edges) if len(edges) else super().bands(place)
+            if isinstance(column, Numeric) and len(edges) > len(found):
+                spans = pairwise(edges.tolist())
+                cells = [Query(((place, ((float(low), float(high)),)),)) for low, high in spans]
+                found = divided(found, edges, self.model.count(cells))
+            self._bands[place] = found
+        return self._bands[place]
+
+    @cached_property
+    def _bands(self) -> dict[int, tuple[int, ...]]:
+        return {}
 
     def measured_edges(self, place: int) -> Ints:
         """The edges, in codes, of the cells in which a column was counted over everybody."""

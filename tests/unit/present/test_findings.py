@@ -140,7 +140,7 @@ def difference(shares: list[float], low: list[float], high: list[float], **more:
 
 def test_a_difference_in_one_plain_sentence() -> None:
     found = difference([0.428, 0.2, 0.03], [0.40, 0.1, 0.02], [0.46, 0.3, 0.05], smaller=2)
-    assert found.sentence("people") == (
+    assert found.sentence("people").replace("\u00a0", " ") == (
         "readmitted is yes for 43% of people with age 18, ± 3; for 3% of those with age 20, ± 2."
     )
     text = fragment([_finding(found, "people", Scale(0.5, "%"))])

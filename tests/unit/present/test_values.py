@@ -5,8 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import hedgerow as hr
 from hedgerow.measured import TreePartition
 from hedgerow.present.document import Histogram
 from hedgerow.present.html import fragment
@@ -130,3 +132,21 @@ def test_shares_of_items_are_of_records(releases: dict[str, Path]) -> None:
     assert spread.counts.sum() > total and "add up to more than 100%" in text
     told = release.table("item", share=True, top=1)
     assert f"{told.answers.estimate[0]:.0%}" == f"{spread.counts[first] / total:.0%}"
+
+
+def test_bands_of_heavy_tails_are_as_fine_as_was_counted() -> None:
+    """Nearly everybody lies in the first of 32 cells, which was counted again in parts."""
+    random = np.random.default_rng(3)
+    pay = np.minimum(np.floor(random.exponential(1000, 40_000)), 99_999).astype(int)
+    known = {"pay": {"type": "numeric", "low": 0, "high": 99_999},
+             "ill": {"type": "boolean", "role": "class"}, "old": {"type": "boolean"}}  # fmt: skip
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": known})
+    rows = pa.table({"pay": pay, "ill": random.random(40_000) < 0.3, "old": pay % 2 == 0})
+    release = hr.publish(rows, schema, epsilon=8, seed=1).expect(hr.MarginalsRelease)
+    spread = release.histograms()[0]
+    assert release.tables.fine
+    edges = release.measured_edges(0)
+    assert {*spread.edges} <= {*edges.tolist()}
+    for low, high, share in zip(spread.edges, spread.edges[1:], spread.shares, strict=False):
+        assert share < 0.3 or not ((edges > low) & (edges < high)).any()
+    assert len(spread.edges) > 3
