@@ -7,6 +7,7 @@ sum of their answers is turned into what an engine gives.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small
-from hedgerow.counting.engine import Bytes, Histograms, Layout, Split, views
+from hedgerow.counting.engine import Bytes, Domain, Histograms, Layout, Split, views
+from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.streaming import chunk_kernels as kernels
 from hedgerow.counting.sums import RowSums
 
@@ -248,3 +250,69 @@ def summed(rows: Bytes, layout: Layout, question: RowSums) -> Ints:
     for first in range(0, len(rows), _UNPACKED):
         question.add(layout.codes(rows[first : first + _UNPACKED]), total)
     return total
+
+
+class PartsEngine(ABC):
+    """Counts rows that lie in parts: see `Engine`. Where the parts lie, an engine of its own says.
+
+    Args:
+        domain: The attributes.
+        batch: How many bytes a batch of histograms may take until it has been scored.
+        copies: How many tallies are kept side by side.
+    """
+
+    def __init__(self, domain: Domain, batch: int, copies: int) -> None:
+        self.domain = domain
+        self._layout = Layout.of(domain)
+        self._batch = batch
+        self._copies = copies
+        self._first = 0  # the number of the latest level's first node
+        self._counts = np.zeros((1, domain.classes), dtype=np.int64)
+
+    @abstractmethod
+    def _tally(self, question: HistogramQuestion) -> Tally:
+        """What all parts answer to a question about nodes of the latest level."""
+
+    @abstractmethod
+    def _split(self, places: Ints, split: Split) -> Ints:
+        """Moves rows; `places` are those of the nodes in the latest level.
+
+        Returns:
+            The class counts of the children.
+        """
+
+    @abstractmethod
+    def _cells(self, edges: tuple[Small, ...]) -> Cells:
+        """The nonempty cells of a product of cuts."""
+
+    @abstractmethod
+    def _sums(self, question: RowSums) -> Ints:
+        """The sum over all rows of what each contributes."""
+
+    def histograms(
+        self, nodes: Ints, lo: Small, hi: Small, wanted: Bools
+    ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
+        """See `Engine.histograms`."""
+        for part, question in histogram_questions(
+            nodes - self._first, self._counts[nodes].sum(axis=1), lo, hi, wanted,
+            self.domain.classes, int(self._counts[0].sum()), self._batch, self._copies,
+        ):  # fmt: skip
+            yield part, Sealed(question.finish(self._tally(question)))
+
+    def split(self, split: Split) -> None:
+        """See `Engine.split`."""
+        counts = self._split(split.nodes - self._first, split)
+        self._counts = np.concatenate([self._counts, counts])
+        self._first = split.first_child
+
+    def class_counts(self, nodes: Ints) -> Sealed[Ints]:
+        """See `Engine.class_counts`."""
+        return Sealed(self._counts[nodes])
+
+    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[tuple[Ints, Ints]]:
+        """See `Engine.cell_counts`."""
+        return Sealed(self._cells(edges))
+
+    def sums(self, question: RowSums) -> Sealed[Ints]:
+        """See `Engine.sums`."""
+        return Sealed(self._sums(question))

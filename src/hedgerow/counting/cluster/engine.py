@@ -1,32 +1,46 @@
 """The Dask engine: workers count where the data is, the driver adds up (and draws all noise).
 
-Rows stay in the workers' memory as partitions (see `partition`); what moves is questions, splits
-and counts. When a worker is lost, Dask makes its partitions again from the files and the splits.
+Rows stay in the workers' memory as partitions; what moves is questions, splits and counts. A
+partition is never changed: a split makes a new one from the old. So Dask can make any of them again
+from the files and the splits, when the worker that had it is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
-from hedgerow.arrays import Bools, Ints, Small
-from hedgerow.counting.cluster import partition as work
+from hedgerow.arrays import Ints, Small
 from hedgerow.counting.cluster.connection import TAKEN, Workers, connected, explained
-from hedgerow.counting.engine import Domain, Histograms, Layout, Split
-from hedgerow.counting.sealed import Sealed
+from hedgerow.counting.engine import Bytes, Domain, Layout, Split
 from hedgerow.counting.sums import RowSums
-from hedgerow.counting.tallies import Cells, histogram_questions
+from hedgerow.counting.tallies import (
+    Bounds,
+    Cells,
+    HistogramQuestion,
+    PartsEngine,
+    Tally,
+    cells_of,
+    split_rows,
+    sum_cells,
+    summed,
+)
+from hedgerow.counting.threads import Crew
 from hedgerow.data import RowStream, Table
+from hedgerow.data.parquet import Piece, read_piece
 from hedgerow.data.source import Progress, silent
-from hedgerow.data.stream import Report
+from hedgerow.data.stream import Report, encode_columns
 from hedgerow.errors import UsageError
 from hedgerow.schema import Schema
 
+T = TypeVar("T")
 
-class ClusterEngine(Workers):
+
+class ClusterEngine(Workers, PartsEngine):
     """Counts rows on a Dask cluster.
 
     Use `read` to make one, and close it at the end.
@@ -38,12 +52,8 @@ class ClusterEngine(Workers):
     """
 
     def __init__(self, schema: Schema, client: Any, memory: int) -> None:
-        super().__init__(client)
-        self.domain = Domain.of(schema)
-        self._layout = Layout.of(self.domain)
-        self._batch = memory // 4
-        self._first = 0  # the number of the latest level's first node
-        self._counts = np.zeros((0, self.domain.classes), dtype=np.int64)
+        Workers.__init__(self, client)
+        PartsEngine.__init__(self, Domain.of(schema), memory // 4, TAKEN + 1)
 
     @staticmethod
     def read(
@@ -64,13 +74,13 @@ class ClusterEngine(Workers):
             names = [stream.source.names[place] for place in stream.wanted]
             pieces = stream.source.pieces
             with explained():
-                engine._read(pieces, work.read_partition, told, schema=stream.schema, wanted=names)
+                engine._read(pieces, read_partition, told, schema=stream.schema, wanted=names)
                 report = Report()
-                for noted in engine._each(work.report_of):
+                for noted in engine._each(report_of):
                     report.merge(noted)
                 stream.empty = not any(piece.rows for piece in pieces)
                 stream.finish(report)
-                engine._add_counts()
+                engine._counts = engine._level()
             engine._stack = stack.pop_all()
         return engine
 
@@ -79,61 +89,42 @@ class ClusterEngine(Workers):
         """Takes the rows of a table in memory, for comparisons."""
         engine = ClusterEngine(table.schema, client, 1 << 16)
         rows = engine._layout.pack(list(table.codes.T))
-        engine._start(work.partition_of, np.array_split(rows, partitions), domain=engine.domain)
-        engine._add_counts()
+        engine._start(partition_of, np.array_split(rows, partitions), domain=engine.domain)
+        engine._counts = engine._level()
         return engine
 
-    def histograms(
-        self,
-        nodes: Ints,
-        lo: Small,
-        hi: Small,
-        wanted: Bools,
-    ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
-        """See `Engine.histograms`."""
-        for part, question in histogram_questions(
-            nodes - self._first, self._counts[nodes].sum(axis=1), lo, hi, wanted,
-            self.domain.classes, int(self._counts[0].sum()), self._batch, TAKEN + 1,
-        ):  # fmt: skip
-            with explained():
-                tally = self._asked(work.count, work.merge, question=question, layout=self._layout)
-            yield part, Sealed(question.finish(tally))
-
-    def split(self, split: Split) -> None:
-        """See `Engine.split`."""
+    def _tally(self, question: HistogramQuestion) -> Tally:
         with explained():
-            order = (split.nodes - self._first, split)
+            tally: Tally = self._asked(count, merge, question=question, layout=self._layout)
+        return tally
+
+    def _split(self, places: Ints, split: Split) -> Ints:
+        with explained():
             self._change(
-                work.split_partition, order, layout=self._layout, classes=self.domain.classes
+                split_partition, (places, split), layout=self._layout, classes=self.domain.classes
             )
-            self._add_counts()
-        self._first = split.first_child
+            return self._level()
 
-    def class_counts(self, nodes: Ints) -> Sealed[Ints]:
-        """See `Engine.class_counts`."""
-        return Sealed(self._counts[nodes])
-
-    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[tuple[Ints, Ints]]:
-        """See `Engine.cell_counts`."""
+    def _cells(self, edges: tuple[Small, ...]) -> Cells:
         with explained():
-            found: Cells = self._asked(
-                work.count_cells, work.merge_cells, layout=self._layout, edges=edges,
+            cells: Cells = self._asked(
+                count_cells, merge_cells, layout=self._layout, edges=edges,
                 classes=self.domain.classes,
             )  # fmt: skip
-        return Sealed(found)
+        return cells
 
-    def sums(self, question: RowSums) -> Sealed[Ints]:
-        """See `Engine.sums`."""
+    def _sums(self, question: RowSums) -> Ints:
         with explained():
             total: Ints = self._asked(
-                work.sum_rows, work.merge_counts, layout=self._layout, question=question
+                sum_rows, merge_counts, layout=self._layout, question=question
             )
-        return Sealed(total)
+        return total
 
-    def _add_counts(self) -> None:
-        counts = self._asked(work.class_counts, work.merge_counts)
-        self._counts = np.concatenate([self._counts, counts])
+    def _level(self) -> Ints:
+        """The class counts of the nodes of the latest level."""
+        counts: Ints = self._asked(class_counts, merge_counts)
         self._look()
+        return counts
 
 
 def _check_input(stream: RowStream) -> None:
@@ -149,3 +140,187 @@ def _check_input(stream: RowStream) -> None:
             hint="Take the engine streamed, or keep at most max_rows rows of each person in the "
             "data and leave the person column out.",
         )
+
+
+# What the workers do: each has partitions of the rows, and answers questions.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partition:
+    """Some of the rows, grouped by the nodes of the latest level.
+
+    Args:
+        rows: Packed rows.
+        bounds: Where the rows of each node lie.
+        counts: The class counts of each node.
+        report: What was odd about the rows as they were read.
+        closed: Rows of nodes that were not split, so that nobody asks for them but by cells.
+    """
+
+    rows: Bytes
+    bounds: Bounds
+    counts: Ints
+    report: Report
+    closed: tuple[Bytes, ...] = ()
+
+    def __repr__(self) -> str:
+        """Nothing: a repr ends up in logs and on dashboards."""
+        return "Partition(...)"
+
+
+def partition_of(rows: Bytes, domain: Domain, report: Report | None = None) -> Partition:
+    """A partition whose rows all belong to the root."""
+    column = Layout.of(domain).column(rows, -1)
+    return Partition(
+        rows=rows,
+        bounds=np.array([[0], [len(rows)]], dtype=np.int32),
+        counts=np.bincount(column, minlength=domain.classes).astype(np.int64)[None, :],
+        report=report or Report(),
+    )
+
+
+def read_partition(
+    pieces: Sequence[Piece], first_row: int, schema: Schema, wanted: Sequence[str]
+) -> Partition:
+    """Reads and encodes pieces of the input."""
+    domain = Domain.of(schema)
+    layout = Layout.of(domain)
+    attributes: list[Any] = [*schema.attributes]
+    if schema.target is not None:
+        attributes.append(schema.target)
+    report = Report()
+    blocks = [np.zeros((0, layout.stride), dtype=np.uint8)]
+    for piece in pieces:
+        for batch in read_piece(piece, wanted, threads=False):  # others read at the same time
+            columns, stays = encode_columns(batch, attributes, report, first_row)
+            first_row += batch.num_rows
+            if schema.target is None:
+                columns.append(np.zeros(batch.num_rows, dtype=np.int64))
+            packed = layout.pack(columns)
+            blocks.append(packed if stays is None else packed[stays])
+    return partition_of(np.concatenate(blocks), domain, report)
+
+
+def split_partition(
+    partition: Partition, order: tuple[Ints, Split], layout: Layout, classes: int
+) -> Partition:
+    """The partition after a split; `order` holds the places of the split's nodes, and the split."""
+    places, split = order
+    rows = partition.rows
+    bounds = np.ascontiguousarray(partition.bounds[:, places])
+    size = bounds[1] - bounds[0]
+    closed = partition.closed
+    if split.final:
+        moved, into = None, bounds[0]
+    else:
+        # rows that may be split again lie together, and no other row is copied twice
+        into = (np.cumsum(size) - size).astype(np.int32)
+        moved = np.empty((int(size.sum()), layout.stride), dtype=np.uint8)
+        if len(moved) < len(rows):
+            stays = np.ones(len(rows), dtype=np.bool_)
+            for first, last in bounds.T.tolist():
+                stays[first:last] = False
+            closed = (*closed, rows[stays])
+    inner, counts = split_rows(rows, moved, layout, bounds, into, split, classes)
+    return Partition(
+        rows=rows if moved is None else moved,
+        bounds=inner,
+        counts=counts,
+        report=partition.report,
+        closed=closed,
+    )
+
+
+def report_of(partition: Partition) -> Report:
+    """What was odd about the rows."""
+    return partition.report
+
+
+def class_counts(partitions: Sequence[Partition], threads: int) -> Ints:
+    """The class counts of the nodes of the latest level."""
+    return merge_counts([partition.counts for partition in partitions])
+
+
+def merge_counts(counts: Sequence[Ints]) -> Ints:
+    """Adds up class counts."""
+    total: Ints = np.sum(counts, axis=0, dtype=np.int64)
+    return total
+
+
+def count(
+    partitions: Sequence[Partition], question: HistogramQuestion, layout: Layout, threads: int
+) -> Tally:
+    """Answers a question about histograms; each thread adds up what it counts."""
+
+    def tally_of(some: Sequence[Partition]) -> Tally:
+        tally = question.tally()
+        for partition in some:
+            question.count(partition.rows, layout, partition.bounds, tally)
+        return tally
+
+    return merge(_side_by_side(tally_of, partitions, threads))
+
+
+def merge(tallies: Sequence[Tally]) -> Tally:
+    """Adds up answers, none of which is changed."""
+    if len(tallies) == 1:
+        return tallies[0]
+    total = Tally(tallies[0].counts + tallies[1].counts, [*tallies[0].keys, *tallies[1].keys])
+    for tally in tallies[2:]:
+        total.add(tally)
+    return total
+
+
+def count_cells(
+    partitions: Sequence[Partition],
+    layout: Layout,
+    edges: Sequence[Small],
+    classes: int,
+    threads: int,
+) -> Cells:
+    """The nonempty cells of a product of cuts."""
+
+    def cells(some: Sequence[Partition]) -> Cells:
+        return sum_cells(
+            [
+                cells_of(rows, layout, edges, classes)
+                for partition in some
+                for rows in (partition.rows, *partition.closed)
+            ]
+        )
+
+    return merge_cells(_side_by_side(cells, partitions, threads))
+
+
+def merge_cells(parts: Sequence[Cells]) -> Cells:
+    """Adds up cells."""
+    return parts[0] if len(parts) == 1 else sum_cells(parts)
+
+
+def sum_rows(
+    partitions: Sequence[Partition], layout: Layout, question: RowSums, threads: int
+) -> Ints:
+    """The sum over rows of what each contributes."""
+
+    def sums(some: Sequence[Partition]) -> Ints:
+        total = np.zeros(question.room, dtype=np.int64)
+        for partition in some:
+            for rows in (partition.rows, *partition.closed):
+                total += summed(rows, layout, question)
+        return total
+
+    return merge_counts(_side_by_side(sums, partitions, threads))
+
+
+def _side_by_side(
+    answer: Callable[[Sequence[Partition]], T], partitions: Sequence[Partition], threads: int
+) -> list[T]:
+    """The answers of threads that share the partitions: the worker does nothing else meanwhile."""
+    threads = min(threads, len(partitions))
+    if threads <= 1:
+        return [answer(partitions)]
+    crew = Crew(threads)
+    try:
+        return list(crew.map(answer, [partitions[first::threads] for first in range(threads)]))
+    finally:
+        crew.dismiss()

@@ -11,7 +11,7 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.cluster.connection import Workers, connected, explained
-from hedgerow.counting.cluster.partition import merge_counts
+from hedgerow.counting.cluster.engine import merge_counts
 from hedgerow.counting.items import (
     Expansion,
     ItemEngine,

@@ -7,22 +7,20 @@ one that counts and one that moves rows to their children, chunk by chunk, with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools, Ints, Small
+from hedgerow.arrays import Ints, Small
 from hedgerow.compiled import cores
-from hedgerow.counting.engine import Bytes, Domain, Histograms, Layout, Split
+from hedgerow.counting.engine import Bytes, Domain, Split
 from hedgerow.counting.people import PersonCap
-from hedgerow.counting.sealed import Sealed
 from hedgerow.counting.streaming.chunks import Chunks, Memory
 from hedgerow.counting.streaming.scratch import check_folder
 from hedgerow.counting.sums import RowSums
-from hedgerow.counting.tallies import histogram_questions
+from hedgerow.counting.tallies import Cells, HistogramQuestion, PartsEngine, Tally
 from hedgerow.counting.threads import Crew
 from hedgerow.data import RowStream, Table
 from hedgerow.data.people import id_digests, new_key, row_hash
@@ -42,7 +40,7 @@ def shared_out(memory: int | Memory, threads: int) -> Memory:
     return Memory.of(max(_LEAST, memory - _ITSELF), threads)
 
 
-class StreamedEngine:
+class StreamedEngine(PartsEngine):
     """Counts rows that lie in scratch files.
 
     Use `read` or `of_table` to make one, and close it at the end.
@@ -62,17 +60,14 @@ class StreamedEngine:
         threads: int | None = None,
     ) -> None:
         check_folder(scratch)
-        self.domain = Domain.of(schema)
         self._schema = schema
-        self._layout = Layout.of(self.domain)
         self._crew = Crew(threads or cores())
         self._memory = shared_out(memory, self._crew.size)
+        super().__init__(Domain.of(schema), self._memory.batch, self._crew.size)
         self._scratch = scratch
         self._chunks = Chunks(
             self._layout, self.domain.classes, self._memory, self._crew, scratch, silent
         )
-        self._counts = np.zeros((1, self.domain.classes), dtype=np.int64)
-        self._first = 0  # the number of the latest level's first node
 
     @staticmethod
     def read(
@@ -167,34 +162,14 @@ class StreamedEngine:
             return [*encoded.columns]
         return [*encoded.columns, np.zeros(encoded.rows, dtype=np.int64)]
 
-    def histograms(
-        self,
-        nodes: Ints,
-        lo: Small,
-        hi: Small,
-        wanted: Bools,
-    ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
-        """See `Engine.histograms`."""
-        for part, question in histogram_questions(
-            nodes - self._first, self._counts[nodes].sum(axis=1), lo, hi, wanted,
-            self.domain.classes, int(self._counts[0].sum()), self._memory.batch, self._crew.size,
-        ):  # fmt: skip
-            yield part, Sealed(question.finish(self._chunks.tally(question)))
+    def _tally(self, question: HistogramQuestion) -> Tally:
+        return self._chunks.tally(question)
 
-    def split(self, split: Split) -> None:
-        """See `Engine.split`."""
-        counts = self._chunks.split(split.nodes - self._first, split)
-        self._counts = np.concatenate([self._counts, counts])
-        self._first = split.first_child
+    def _split(self, places: Ints, split: Split) -> Ints:
+        return self._chunks.split(places, split)
 
-    def class_counts(self, nodes: Ints) -> Sealed[Ints]:
-        """See `Engine.class_counts`."""
-        return Sealed(self._counts[nodes])
+    def _cells(self, edges: tuple[Small, ...]) -> Cells:
+        return self._chunks.cells(edges)
 
-    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[tuple[Ints, Ints]]:
-        """See `Engine.cell_counts`."""
-        return Sealed(self._chunks.cells(edges))
-
-    def sums(self, question: RowSums) -> Sealed[Ints]:
-        """See `Engine.sums`."""
-        return Sealed(self._chunks.sums(question))
+    def _sums(self, question: RowSums) -> Ints:
+        return self._chunks.sums(question)
