@@ -90,6 +90,20 @@ class Registry(Mapping[str, Any]):
 
     def __init__(self, word: str, group: str, own: dict[str, Any]) -> None:
         self._word, self._group, self._own = word, group, own
+        self._session: set[str] = set()
+
+    def add(self, name: str, thing: Any) -> None:
+        """Adds something for this session, as in a notebook; adding it anew replaces it.
+
+        Raises:
+            UsageError: If something that is installed has the name.
+        """
+        if name in self and name not in self._session:
+            raise UsageError(
+                f"There is a {self._word} {name!r} already.", hint="Give yours another name."
+            )
+        self._session.add(name)
+        self._own[name] = thing
 
     @cached_property
     def _added(self) -> dict[str, list[Any]]:
@@ -194,7 +208,7 @@ METHODS: Mapping[str, Method] = _Methods("method", "hedgerow.methods", OURS)
 
 _SCORES = "hedgerow.methods.scores:"
 
-SCORES: Mapping[str, Any] = Registry(
+SCORES: Registry = Registry(
     "score",
     "hedgerow.scores",
     {

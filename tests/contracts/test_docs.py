@@ -185,6 +185,8 @@ HANDED = {"Job", "Outcome", "TablePublisher"}  # docs/extending.md is their exam
 
 def test_every_entry_of_the_reference_has_an_example() -> None:
     for kind, name in re.findall(r"^\.\. auto(\w+):: hedgerow\.([\w.]+)$", API, re.M):
+        if name.startswith("extend."):  # docs/extending.md is their example
+            continue
         if kind != "module" and "." in name and name.rpartition(".")[2] not in HANDED:
             entry = pkgutil.resolve_name(f"hedgerow.{name}")
             assert ">>>" in (inspect.getdoc(entry) or ""), name

@@ -37,6 +37,7 @@ PACKAGES = [
     "methods",
     "sklearn",  # releases as estimators of scikit-learn
     "audit",  # attacks on methods, with simulated tables
+    "extend",  # what authors of methods need, gathered
     "evaluation",
     "present",  # what is said of a release; raw data only by way of what `evaluation` made of it
     "studio",  # the local web app: calls the library, and runs commands as processes
@@ -53,6 +54,7 @@ SMALL = {
     "disk",
     "sample",
     "sklearn",
+    "extend",
 }
 FACADE = {"__init__", "__main__"}  # may know every package
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +150,28 @@ def test_a_forged_table_is_seen(folder: Path, tmp_path: Path) -> None:
         (copy / "manifest.json").write_text(json.dumps(manifest), "utf-8")
         checks = {check.name: check.ok for check in hr.verify(copy).checks}
         assert checks["tables"] and not checks["counts"]
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "other-tools.md").read_text("utf-8")
+
+
+def test_the_sql_of_the_page_runs(folder: Path) -> None:
+    (text,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    questions = [one for one in text.split(";") if one.strip()]
+    assert len(questions) == 4
+    answers = [sql(folder, one) for one in questions]
+    assert all(answers) and len(answers[0]) == 2 and {row[0] for row in answers[3]} <= {
+        "female", "male", "other",
+    }  # fmt: skip
+
+
+def test_the_pandas_of_the_page_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pandas")
+    (text,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    assert "hedgerow" not in text
+    monkeypatch.chdir(folder.parent)
+    names: dict[str, Any] = {}
+    exec(text, names)
+    release = hr.load(folder)
+    count = float(release.count("age >= 65 and sex = female"))
+    assert names["old"].groupby("sex", observed=True).weight.sum()["female"] == pytest.approx(count)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,3 +105,36 @@ def test_what_cannot_be_loaded_is_refused_when_it_is_named(monkeypatch: pytest.M
         found["twice"]
     monkeypatch.setattr("hedgerow.registry.METHODS", found)
     assert for_data("table")[0] == "marginals"
+
+
+def test_a_score_may_be_given_itself() -> None:
+    """As in a notebook; it is known by its name for the session, and may be written anew."""
+    from dataclasses import replace
+
+    import hedgerow as hr
+
+    mine: Score = replace(SCORES["max"], name="mine")
+    people, schema = hr.sample.people(300, seed=1), hr.sample.schema()
+    for _ in range(2):
+        method = hr.DiffGen(score=mine, specialisations=2)  # type: ignore[arg-type]
+        release = hr.publish(people, schema, method, epsilon=4, seed=2)
+        same = hr.publish(people, schema, hr.DiffGen(score="max", specialisations=2), 4, seed=2)
+    assert release.settings["score"] == "mine"
+    assert release.to_arrow().equals(same.to_arrow())
+    failed = {check.name for check in hr.verify(release).checks if not check.ok}
+    assert failed == {"private"}
+    with pytest.raises(UsageError, match="already"):
+        hr.DiffGen(score=replace(mine, name="max"))  # type: ignore[arg-type]
+
+
+def test_what_authors_need_is_in_one_place() -> None:
+    """Each name leads to what a type checker sees."""
+    from hedgerow import extend
+
+    text = Path(extend.__file__).read_text("utf-8")
+    seen = re.findall(r"^    from (\S+) import (\w+) as ", text, re.M)
+    assert sorted(name for _, name in seen) == dir(extend)
+    for room, name in seen:
+        assert getattr(extend, name) is getattr(import_module(room), name)
+    with pytest.raises(AttributeError):
+        extend.Nothing  # type: ignore[attr-defined]  # noqa: B018

@@ -28,12 +28,14 @@ from hedgerow.methods.publisher import (
 )
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho
 from hedgerow.privacy.sampler import Sampler, SecureSampler
+from hedgerow.registry import OURS
 from hedgerow.release import Release
 from hedgerow.release.files import Target
 from hedgerow.release.kinds import kind_class
 from hedgerow.schema import Schema
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes, check_arguments, whole
+from hedgerow.verification import verify
 
 
 @answer_mistakes
@@ -169,9 +171,24 @@ def publish(
             if isinstance(source, Database) and source.query is not None:
                 guarantee["row_wise_query"] = True  # it was not read without that word
             release = release_of(schema, method, outcome, guarantee, kind, booking)
+            if method.name not in OURS:
+                _warn_of_faults(release)
         if target is not None:
             _save(release, target)
     return release
+
+
+def _warn_of_faults(release: Release) -> None:
+    """Says so if the rules that came with a method refuse what it published."""
+    faults = [check for check in verify(release).checks if not check.ok and check.name != "private"]
+    if faults:
+        warnings.warn(
+            f"Verification refuses this release of {release.method}, so the method or its rules "
+            f"are wrong. {faults[0].name}: {faults[0].words}. Its budget is spent; do not hand "
+            "it out.",
+            DataWarning,
+            stacklevel=4,
+        )
 
 
 def _save(release: Release, target: Target) -> None:

@@ -254,6 +254,14 @@ class TablePublisher(Publisher):
 
     score: str | None
 
+    def __post_init__(self) -> None:
+        """See `Publisher.__post_init__`; a `Score` that was given itself is known from now on."""
+        score: object = self.score
+        if isinstance(score, Score):
+            SCORES.add(score.name, score)
+            object.__setattr__(self, "score", score.name)
+        super().__post_init__()
+
     def check(self, schema: Schema, plan: Plan) -> None:
         """See `Publisher.check`: whatever the noisy number of rows will be."""
         if len(schema.attributes) > MOST_ATTRIBUTES:

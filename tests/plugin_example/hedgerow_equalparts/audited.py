@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hedgerow.audit.audited import Audited
+from hedgerow.extend import Audited
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow_equalparts.method import EqualParts

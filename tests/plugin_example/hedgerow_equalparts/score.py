@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.methods.scores import Score
+from hedgerow.extend import Score
 
 Ints = NDArray[np.int64]
 
