@@ -48,7 +48,7 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.noise import LATTICE, Candidates, factor
-from hedgerow.estimate.queries import CLASS, Conditions
+from hedgerow.estimate.queries import CLASS, Conditions, find_ruled_out
 from hedgerow.measured.tables import Cells, NoisyTable, Tables
 
 Block = tuple[int, ...]
@@ -515,20 +515,7 @@ class Bounds:
 
     def forbidden(self, asked: Conditions) -> Bools:
         """Which queries lie inside what a rule says that nobody is."""
-        forbidden = np.zeros(asked.queries, np.bool_)
-        for query in (query for rule in self.tables.schema.rules for query in rule.impossible):
-            rule = Conditions.of([query])
-            met = np.ones(asked.queries, np.bool_)
-            for condition, place in enumerate(rule.place.tolist()):
-                here, inside = asked.on(place), np.zeros(asked.queries, np.bool_)
-                starts, stops = asked.ends(here)
-                lows, highs = rule.ends(np.array([condition]))
-                shared = np.minimum(highs, stops[:, None]) - np.maximum(lows, starts[:, None])
-                outside = stops - starts - np.maximum(shared, 0.0).sum(axis=1)
-                inside[asked.query[here]] = asked.summed(here, outside) < 1e-9
-                met &= inside
-            forbidden |= met
-        return forbidden
+        return find_ruled_out(self.tables.schema, asked)
 
 
 # Guaranteed ends of sums and means of a number, where one table counts all that is asked for.

@@ -29,6 +29,7 @@ __all__ = [
     "NOT_MEASURED",
     "RULED_OUT",
     "basis_of",
+    "find_ruled_out",
     "check_level",
     "grouped",
     "read_many",
@@ -329,3 +330,21 @@ def basis_of(
         for query in queries
     ]
     return np.where(unknown, NOT_MEASURED, np.where(together, MEASURED, otherwise))
+
+
+def find_ruled_out(schema: Schema, asked: Conditions) -> Bools:
+    """Which queries lie inside what a rule of the schema says that nobody is."""
+    forbidden = np.zeros(asked.queries, np.bool_)
+    for query in (query for rule in schema.rules for query in rule.impossible):
+        rule = Conditions.of([query])
+        met = np.ones(asked.queries, np.bool_)
+        for condition, place in enumerate(rule.place.tolist()):
+            here, inside = asked.on(place), np.zeros(asked.queries, np.bool_)
+            starts, stops = asked.ends(here)
+            lows, highs = rule.ends(np.array([condition]))
+            shared = np.minimum(highs, stops[:, None]) - np.maximum(lows, starts[:, None])
+            outside = stops - starts - np.maximum(shared, 0.0).sum(axis=1)
+            inside[asked.query[here]] = asked.summed(here, outside) < 1e-9
+            met &= inside
+        forbidden |= met
+    return forbidden

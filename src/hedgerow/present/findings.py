@@ -3,7 +3,8 @@
 **Which differences.** The class by every attribute that was measured, and each table that the
 schema names: there the class, or the column with the fewest values, by the others. Groups are
 values, groups of a taxonomy, or bands of numbers that hold at least a twentieth of all records, by
-the estimate. Bands are joined where they are small; of several ways to join them, the one counts
+the estimate; groups of which a rule of the schema says that none has a value, or all, are left
+out. Bands are joined where they are small; of several ways to join them, the one counts
 whose groups lie furthest apart.
 
 **Corrected for looking at many.** Which groups, values and attributes are shown depends on noise.
@@ -25,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats
+from hedgerow.estimate.queries import RULED_OUT
 from hedgerow.measured import TreePartition
 from hedgerow.present.document import (
     Bar,
@@ -183,12 +185,15 @@ def differences(release: Release) -> tuple[list[Difference], list[str]]:
     family = sum(one.possible * one.family for one in questions)
     answers = release.count(list(asked), 1 - _ERROR / (2 * family))
     everybody = max(1.0, float(release.count_all().estimate[0]))
+    bases = np.full(len(asked), "") if answers.basis is None else answers.basis
     told, vain = [], []
     for question, tried in zip(questions, places, strict=True):
         best: Difference | None = None
         for value, grouping, (part, rest) in tried:
             counts = np.maximum(answers.estimate[[part, rest]], 0.0)
-            large = np.flatnonzero(counts.sum(axis=0) >= _GROUP * everybody)
+            # what a rule of the schema says is no finding
+            ruled = np.isin(bases[[part, rest]], RULED_OUT).any(axis=0)
+            large = np.flatnonzero((counts.sum(axis=0) >= _GROUP * everybody) & ~ruled)
             if len(large) < 2:
                 continue
             low = _share(answers.low[part], answers.high[rest], 0.0)[large]
@@ -574,6 +579,7 @@ def _number_words(number: Numeric, ends: list[object]) -> tuple[str, str]:
         about, low, high = map(str, ends)
     else:
         values = [float(one) for one in ends]  # type: ignore[arg-type]
+        values[0] = float(_inside(*map(np.asarray, values)))
         width = values[2] - values[1]
         digits = max(0, 1 - math.floor(math.log10(width))) if width > 0 else 0
         digits = min(digits, 3)

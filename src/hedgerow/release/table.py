@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,15 @@ from hedgerow.estimate.answers import USUAL, Answers, answer, with_queries
 from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
 from hedgerow.estimate.consistency import RULES
 from hedgerow.estimate.noise import half_width
-from hedgerow.estimate.queries import MEASURED, basis_of, check_level, read_many
+from hedgerow.estimate.queries import (
+    MEASURED,
+    RULED_OUT,
+    Conditions,
+    basis_of,
+    check_level,
+    find_ruled_out,
+    read_many,
+)
 from hedgerow.estimate.synthesize import class_weights, draw_rows, stand_for
 from hedgerow.estimate.thresholds import answer_listed
 from hedgerow.measured.partition import (
@@ -238,7 +247,15 @@ class TableRelease(PredictingRelease):
             answers = answer_listed(self.partition, self.measurements, classes, asked, share)
             together = np.maximum(answers.uniformity_low, answers.uniformity_high) <= _DUST
         answers = with_queries(answers, asked, self.schema)
-        return replace(answers, basis=basis_of(asked, together, self._unmeasured))
+        basis = basis_of(asked, together, self._unmeasured)
+        if not self.schema.rules:
+            return replace(answers, basis=basis)
+        nobody = find_ruled_out(self.schema, Conditions.of(asked))
+        numbers = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
+        none: dict[str, Any] = {
+            name: np.where(nobody, 0.0, getattr(answers, name)) for name in numbers
+        }
+        return replace(answers, **none, basis=np.where(nobody, RULED_OUT, basis))
 
     @property
     def _unmeasured(self) -> frozenset[int]:
