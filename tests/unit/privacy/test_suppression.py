@@ -18,7 +18,7 @@ from hedgerow.privacy.suppression import (
     sampling_allowed,
 )
 from hedgerow.verification import supermodular as verify_rows
-from hedgerow.verification.suppressed import listing_delta, sampling_delta, sampling_floor
+from hedgerow.verification.supermodular import listing_delta, sampling_delta, sampling_floor
 
 CASES = [("1", 12, "0.2"), ("1", 5, "0.5"), ("0.7", 9, "0.3"), ("2", 3, "0.8"), ("0.2", 4, "0.1")]
 
