@@ -1,20 +1,43 @@
-"""hedgerow: tables about people, published under differential privacy by generalisation.
-
-Everything a script needs hangs on this module, and is loaded when it is first used:
+"""Tables about people, published under differential privacy.
 
     import hedgerow as hr
 
+Before: what is publicly known of each column
     schema = hr.Schema.load("schema.yaml")
-    release = hr.publish("people.parquet", schema, method=hr.DiffMulti(), epsilon=1)
-    release.save("release/")
+    schema = hr.Schema.draft(data, unit="row")     # a draft, which a person corrects and signs
+
+Publish (data: a frame, or the path of CSV, Parquet or a workbook)
+    release = hr.publish(data, schema, epsilon=1)                    # Marginals, or DiffPart
+    release = hr.publish(data, schema, hr.DiffMulti(), epsilon=1, delta=1e-6, out="release/")
+
+Ask (nothing here needs the data)
+    release = hr.load("release/")
+    release.table("age"), release.table("age", by="sex", share=True).pivot()
+    release.count("age < 50 and smoker = yes"), release.count_all()
+    release.mean("age", by="sex"), release.sum("age"), release.quantile("age", [0.25, 0.5])
+    release.sample(1000, kind="pandas"), release.predict(rows), release.plot("age", by="sex")
+    every answer: ["estimate"], ["low"], ["high"], .to_pandas(), .to_polars(), .to_arrow()
+
+Keep and check
+    release.save("release/"), release.to_excel("release.xlsx"), release.to_html("release.html")
+    release.epsilon, release.delta, release.schema, release.guarantee
+    assert hr.verify("release/")                   # a verdict, which is false where a check fails
+    hr.BudgetLedger("clinic.ledger")               # what all releases of the data cost together
+
+Compare (with data the result is NOT PRIVATE)
+    hr.evaluate(data, release).to_frame(), hr.compare([release, other])
+
+Methods: Marginals, DiffMulti, DiffGen, CDiffGen, DiffPart (transactions), Supermodular.
+Modules: hedgerow.sklearn (estimators), hedgerow.extend (methods of your own), hedgerow.errors,
+hedgerow.sample (simulated data), hedgerow.evaluation. `help(hr.publish)` and its like say more.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.registry import OURS
+from hedgerow.registry import OURS as _OURS
 
 if TYPE_CHECKING:
     from hedgerow import errors as errors
@@ -44,7 +67,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0.dev0"
 
-__all__ = [
+# not `__all__`, with which `help(hedgerow)` would print every method of every class
+_PUBLIC = [
     "BudgetLedger",
     "CDiffGen",
     "Database",
@@ -89,7 +113,7 @@ _PACKAGES = {
     "publish_clusters": "hedgerow.methods.clusters",
     "verify": "hedgerow.verification",
 }
-for _method in OURS.values():
+for _method in _OURS.values():
     _module, _, _name = _method.settings.partition(":")
     _PACKAGES[_name] = _module
 
@@ -101,18 +125,18 @@ if not TYPE_CHECKING:  # to a type checker, a name that is not listed above is a
 
     def __getattr__(name: str) -> Any:
         if name in _MODULES:
-            return import_module(f"hedgerow.{name}")
+            return _import_module(f"hedgerow.{name}")
         if name in _PACKAGES:
-            value = getattr(import_module(_PACKAGES[name]), name)
+            value = getattr(_import_module(_PACKAGES[name]), name)
             globals()[name] = value
             return value
         from hedgerow.suggestions import MODULE, nearest
 
-        close = None if name.startswith("_") else nearest(name, [*__all__, *_MODULES])
+        close = None if name.startswith("_") else nearest(name, [*_PUBLIC, *_MODULES])
         near = "" if close is None else f"; did you mean {close}?"
         meant = f"; write {MODULE[name]}" if name in MODULE else near
         raise AttributeError(f"module 'hedgerow' has no attribute {name!r}{meant}", name=name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, "__doc__", "__file__", "__name__", "__path__"})
+    return sorted({*_PUBLIC, "__doc__", "__file__", "__name__", "__path__"})

@@ -12,7 +12,7 @@ import hedgerow
 
 
 def test_every_promised_name_is_there() -> None:
-    for name in hedgerow.__all__:
+    for name in hedgerow._PUBLIC:
         assert getattr(hedgerow, name) is not None
         assert name in dir(hedgerow)
 
@@ -60,6 +60,21 @@ def test_a_recipient_needs_no_engine() -> None:
 
 
 def test_what_is_listed_is_what_is_meant_to_be_used() -> None:
-    assert {name for name in dir(hedgerow) if not name.startswith("_")} == set(hedgerow.__all__) - {
+    assert {name for name in dir(hedgerow) if not name.startswith("_")} == set(hedgerow._PUBLIC) - {
         "__version__"
     }
+
+
+UNTOLD = ("Query", "Database", "publish_clusters", "__version__")
+
+
+def test_help_fits_on_two_screens() -> None:
+    """Of 60 lines, and as wide as a terminal."""
+    import pydoc
+
+    lines = pydoc.plain(pydoc.render_doc(hedgerow)).splitlines()
+    assert len(lines) <= 120 and max(map(len, lines)) <= 110
+    shown = "\n".join(lines)
+    for name in hedgerow._PUBLIC:
+        if not name.endswith("Release") and name not in UNTOLD:
+            assert name in shown, name

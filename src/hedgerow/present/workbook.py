@@ -10,7 +10,7 @@ from typing import Any
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import reliability
 from hedgerow.estimate.queries import NOT_MEASURED
-from hedgerow.present.tables import REMARKS, TOTAL, columns, headings, how_to_read, title_of
+from hedgerow.present.tables import REMARKS, TOTAL, how_to_read, title_of
 from hedgerow.present.words import guarantee, unmeasured
 from hedgerow.release import Release
 from hedgerow.release.tabulate import CountTable
@@ -53,6 +53,20 @@ def write_workbook(release: Release, path: Path) -> None:
             book.rows("regions", release.generalized("arrow"))  # type: ignore[attr-defined]
 
 
+def _columns(table: CountTable) -> list[str]:
+    """The columns behind the labels, called as in frames and data files."""
+    if table.lower_only:
+        return ["low"]
+    typical = [] if table.answers.typical_error is None else ["typical_error"]
+    return ["estimate", "low", "high", *typical, "reliability"]
+
+
+_CALLED = {
+    "from, to": "low, high", "usually within": "typical_error", "about": "estimate",
+    "at least": "low",
+}  # fmt: skip
+
+
 class _Book:
     """A workbook that is being written. Texts are texts: none of them is taken for a formula."""
 
@@ -91,9 +105,9 @@ class _Book:
             (told.suppressed or "", self._soft),
             (unmeasured(release) or "", self._soft),
             ("How to read the tables", self._bold),
-            ("All numbers are noisy: noise was added to protect people. 'from' and 'to' are the "
+            ("All numbers are noisy: noise was added to protect people. 'low' and 'high' are the "
              "ends of 95% intervals: each holds the true count in at least 95 of 100 releases. "
-             "'about' is the best estimate, 'usually within' a guess of how far it is off.",
+             "'estimate' is the best guess, 'typical_error' a guess of how far it is off.",
              self._soft),
             *((words, self._soft) for words in REMARKS.values()),
             ("Tables in this workbook", self._bold),
@@ -109,10 +123,10 @@ class _Book:
         names = len(table.names)
         sheet.set_column(0, names - 1, 24)
         sheet.set_column(names, names + 5, 14)
-        for column, heading in enumerate(headings(table)):
+        for column, heading in enumerate([*table.names, *_columns(table)]):
             sheet.write_string(2, column, heading, self._bold)
         found, total, form = table.answers, table.total, self._formats[table.by]
-        numbers = [*columns(table).values()]
+        numbers = [name for name in _columns(table) if name != "reliability"]
         row = 3
         known = table.known
         for place, remark in enumerate(table.reliability):
@@ -134,6 +148,8 @@ class _Book:
             if not table.lower_only:
                 sheet.write_string(row, names + len(numbers), remark)
         for sentence in how_to_read(table, release.schema):
+            for word, name in _CALLED.items():
+                sentence = sentence.replace(f"{word}:", f"{name}:")
             row += 1
             sheet.write_string(row + 1, 0, sentence)
         sheet.freeze_panes(3, 0)
