@@ -59,9 +59,10 @@ def draw_codes(
     parts: Sequence[Parts],
     counts: Ints,
     n: int | None,
-    random: np.random.Generator,
+    seed: np.random.Generator | int,
 ) -> Iterator[tuple[Attribute, Ints]]:
     """The same rows as codes, one column after another: see `draw_rows`."""
+    random = np.random.default_rng(seed)
     weights = counts.ravel()
     if n is None and int(weights.sum()) > _MOST_ROWS:
         raise UsageError(
