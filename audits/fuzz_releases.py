@@ -118,7 +118,11 @@ class Folders:
     def sound(self) -> list[dict[str, bytes]]:
         """The files of each, but for the manifest."""
         return [
-            {one.name: one.read_bytes() for one in sorted(path.iterdir()) if one.name != MANIFEST}
+            {
+                one.relative_to(path).as_posix(): one.read_bytes()
+                for one in sorted(path.rglob("*"))
+                if one.is_file() and one.name != MANIFEST
+            }
             for path in self.folders
         ]
 

@@ -148,7 +148,7 @@ def hash_of(release: Any) -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         release.save(Path(folder) / "r")
-        files = sorted((Path(folder) / "r").iterdir())
+        files = sorted(one for one in (Path(folder) / "r").rglob("*") if one.is_file())
         return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 

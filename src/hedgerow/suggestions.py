@@ -511,7 +511,7 @@ ITEMS = RELEASE | _table(
         "association_rules": "release.rules()",
         "attributes": "release.items",
         "corr cov crosstab groupby pivot_table": 'release.table("item", "item")',
-        "count filter query support": "release.count([{one}, {two}])",
+        "count filter query support": "release.count({{{one}, {two}}})",
         "frequent frequent_itemsets": "release.frequent(20)",
         "get": "release.count({one})",
         "plot": "release.plot()",

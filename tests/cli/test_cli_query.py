@@ -127,14 +127,14 @@ def test_nothing_is_written_into_the_release(
     hedge: Hedge, published: Path, asked: list[Any], tmp_path: Path
 ) -> None:
     (tmp_path / "link").symlink_to(published, target_is_directory=True)
-    before = {path: path.read_bytes() for path in published.iterdir()}
+    before = {path: path.read_bytes() for path in published.rglob("*") if path.is_file()}
     for out in (published / "a.csv", published / "table.csv", tmp_path / "link" / "a.csv"):
         for command in (["query", published, "age > 30"], ["sample", published]):
             done = hedge(*command, "--out", out, "--overwrite")
             assert done.exit_code == 2 and "folder of the release" in done.stderr
     done = hedge("show", published, "--plot", published / "a.png")
     assert done.exit_code == 2 and "--plot" in done.stderr
-    assert {path: path.read_bytes() for path in published.iterdir()} == before
+    assert {path: path.read_bytes() for path in published.rglob("*") if path.is_file()} == before
 
 
 def test_answers_never_replace_the_queries(

@@ -71,7 +71,11 @@ def saved(people: Path, out: Path, **settings: Any) -> dict[str, bytes]:
     """The files of a seeded release."""
     release = hr.publish(people, sample.schema(), epsilon=1, seed=11, **settings)
     release.save(out)
-    return {path.name: path.read_bytes() for path in sorted(out.iterdir())}
+    return {
+        path.relative_to(out).as_posix(): path.read_bytes()
+        for path in sorted(out.rglob("*"))
+        if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -153,7 +157,11 @@ def test_transactions_too(
     def saved_items(path: Path, out: str, engine: str, **more: Any) -> dict[str, bytes]:
         release = hr.publish(path, schema, method, epsilon=1, seed=5, engine=engine, **more)
         release.save(tmp_path / out)
-        return {file.name: file.read_bytes() for file in sorted((tmp_path / out).iterdir())}
+        return {
+            file.relative_to(tmp_path / out).as_posix(): file.read_bytes()
+            for file in sorted((tmp_path / out).rglob("*"))
+            if file.is_file()
+        }
 
     expected = saved_items(text, "memory", "memory")
     assert expected == saved_items(text, "streamed", "streamed")

@@ -58,7 +58,7 @@ _ROOT = np.zeros(1, dtype=np.int64)
 
 
 @answer_mistakes
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CDiffGen(GridPublisher):
     """Settings of CDiffGen.
 

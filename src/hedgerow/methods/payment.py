@@ -10,16 +10,19 @@ from functools import partial
 from pathlib import Path
 
 from hedgerow.errors import LedgerWarning, UsageError
+from hedgerow.estimate.synthesize import STAND_INS
 from hedgerow.ledger.ledger import Booking, BudgetLedger, Notes, unit_of
 from hedgerow.methods.plan import Plan
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.release.plain_files import MOST_CELLS
 from hedgerow.schema import Categorical, Schema
 
 LEAST, MOST = 1 << 26, 1 << 30
 
 _FIXED = 1 << 22  # what does not grow with the regions: heads of files, the ledger's allowances
+MOST_BANDS = 100  # of an attribute in tables
 _NUMBER = 100  # bytes of one noisy number with its place, or of one charge
 _NUMERIC_LABEL = 100
 
@@ -53,7 +56,16 @@ def most_bytes(method: Publisher, schema: Schema, plan: Plan) -> int | None:
     node = 40 + 10 * attributes + _NUMBER * (2 + 2 * classes)  # its bounds, counts and charges
     listed = 60 + 20 * attributes + labels  # a row of regions.parquet, and one of table.csv
     text = 4 * len(str(schema.to_dict()))
-    return _FIXED + text + 2 * regions * node + regions * classes * listed
+    rows = (STAND_INS + regions * classes) * 16 * (attributes + 2)  # of rows.parquet
+    cells = min(MOST_CELLS, MOST_BANDS * attributes * (1 + classes))  # of tables, in two forms
+    own = 2 * regions * node + regions * classes * listed
+    return _FIXED + text + own + rows + 2 * cells * (200 + _most_label(schema))
+
+
+def _most_label(schema: Schema) -> int:
+    """The bytes of the longest labels that a line of a table has."""
+    target = 0 if schema.target is None else _longest(schema.target)
+    return max(map(_longest, schema.attributes), default=0) + target
 
 
 def _most_regions(method: Publisher, schema: Schema, plan: Plan) -> int | None:

@@ -130,7 +130,7 @@ def test_made_up_records_follow_the_release(release: TransactionsRelease) -> Non
     rows = release.synthesize(4000, seed=2).column(0).to_pylist()
     assert len(rows) == 4000 and release.synthesize(4000, seed=2).column(0).to_pylist() == rows
     assert all(row and sorted(set(row)) == row for row in rows)
-    total = release.count([]).estimate[0]
+    total = release.count_all().estimate[0]
     for one in ("2", "5", "8"):
         share = float(release.count(one).estimate[0] / total)
         # five deviations of the draw, and what the model of unknown items may be off by
@@ -170,11 +170,12 @@ def test_what_cannot_be_meant_is_refused(release: TransactionsRelease) -> None:
 
 def test_itemsets_in_many_forms(release: TransactionsRelease) -> None:
     items = release.items
-    for asked in ([4, 1], ("1", "4"), {1, 4}, np.array([1, 4, 4]), pa.array([1, 4]).to_pylist()):
+    for asked in ((4, 1), ("1", "4"), {1, 4}, frozenset(("4", 1)), [[1, 4, 4]], [np.array([1, 4])]):
         assert [one.tolist() for one in read_sets(asked, items)] == [[0, 3]]
     assert [one.tolist() for one in read_sets(np.array([[1, 2], [3, 3]]), items)] == [[0, 1], [2]]
     assert [one.tolist() for one in read_sets(5, items)] == [[4]]
-    assert [one.tolist() for one in read_sets([], items)] == [[]]
+    assert [one.tolist() for one in read_sets([4, "1"], items)] == [[3], [0]]  # of several
+    assert read_sets([], items) == [] and [len(one) for one in read_sets((), items)] == [0]
 
 
 @pytest.mark.slow

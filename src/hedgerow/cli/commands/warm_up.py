@@ -30,7 +30,7 @@ def warm_up(as_json: AsJson = False) -> None:
             )
         release.count("everybody")
         release.synthesize(100, kind="arrow")
-        hedgerow.publish(written / "baskets.dat", written / "baskets.yaml", epsilon=1).count([])
+        hedgerow.publish(written / "baskets.dat", written / "baskets.yaml", epsilon=1).count_all()
     if as_json:
         print_json({"compiled": True})
     else:

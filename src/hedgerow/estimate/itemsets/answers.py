@@ -30,9 +30,10 @@ def read_sets(itemsets: Any, items: Items) -> list[Ints]:
     """One itemset or many, in labels, as increasing arrays of codes.
 
     Args:
-        itemsets: An itemset such as [1, 4] or a list of itemsets; an item's label or number by
-            itself is a set of one. The empty itemset is in every record. The label of a group of
-            the taxonomy stands for anything of the group.
+        itemsets: An itemset, as a set or tuple of labels such as {1, 4}; or a list, which is always
+            one of several itemsets. A label or number by itself is a set of one. The empty itemset
+            is in every record. The label of a group of the taxonomy stands for anything of the
+            group.
         items: The universe.
 
     Raises:
@@ -40,23 +41,22 @@ def read_sets(itemsets: Any, items: Items) -> list[Ints]:
 
     Example:
         >>> clicks = Items(range(1, 18))
-        >>> [one.tolist() for one in read_sets([4, 1, 4], clicks)]
+        >>> [one.tolist() for one in read_sets({4, 1}, clicks)]
         [[0, 3]]
+        >>> [one.tolist() for one in read_sets([4, 1], clicks)]
+        [[3], [0]]
         >>> [one.tolist() for one in read_sets([[1, "4"], []], clicks)]
         [[0, 3], []]
         >>> from hedgerow.schema.taxonomy import Taxonomy
         >>> shop = Items(Taxonomy.from_nested("goods", {"dairy": ["milk", "butter"], "tea": None}))
-        >>> [one.tolist() for one in read_sets(["dairy", "tea"], shop)]
+        >>> [one.tolist() for one in read_sets(("dairy", "tea"), shop)]
         [[2, 4]]
     """
-    if _is_label(itemsets):
+    if _is_label(itemsets) or isinstance(itemsets, tuple | set | frozenset):
         itemsets = [itemsets]
     if isinstance(itemsets, (bytes, bytearray)) or not isinstance(itemsets, Iterable):
         raise _unreadable(itemsets)
-    given = list(itemsets)
-    if all(_is_label(label) for label in given):
-        given = [given]
-    return [_codes(one, items) for one in given]
+    return [_codes(one, items) for one in itemsets]
 
 
 def _is_label(thing: object) -> bool:
@@ -381,7 +381,7 @@ def text_blocks(listed: ListedItemsets) -> Iterator[bytes]:
     yield (
         f"# {about}, divided by tabs. Counts are noisy, as they were drawn; only those are\n"
         "# listed that stand out of the noise. How many records hold some items, whatever else\n"
-        "# they hold? hedgerow.Release.load(folder).count([...]) estimates it, with an interval.\n"
+        "# they hold? hedgerow.Release.load(folder).count({...}) estimates it, with an interval.\n"
     ).encode()
     names = [_field(label) for label in listed.labels]
     start, codes, counts = listed.start.tolist(), listed.codes.tolist(), listed.count.tolist()
