@@ -72,7 +72,7 @@ def text(document: Document, width: int, bars: bool = True) -> str:
         blocks.append(lines)
     if document.foot:
         blocks.append(_wrapped(document.foot, width))
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return "\n\n".join("\n".join(block) for block in blocks if block).replace("\u00a0", " ")
 
 
 class Paper:

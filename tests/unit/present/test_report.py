@@ -22,8 +22,12 @@ import hedgerow as hr
 from hedgerow.evaluation import scorecard
 from hedgerow.evaluation.scorecard import Judgement
 from hedgerow.measured import TreePartition
+from hedgerow.present.document import Text
+from hedgerow.present.markdown import markdown
 from hedgerow.present.regions import upper_tree
+from hedgerow.present.report import open_and_verify, report
 from hedgerow.present.report import page as written
+from hedgerow.present.text import text as text_of
 
 pytestmark = pytest.mark.slow
 
@@ -431,3 +435,42 @@ def test_a_tree_of_thousands_of_regions_stays_small() -> None:
     assert sum(branch.count for branch in root.below) == root.count
     assert [branch.where for branch in root.below] == ["a v0", "a v1", "62 smaller parts"]
     assert root.below[-1].regions == 62 * 64 and root.below[-1].merged == 62
+
+
+def test_a_report_reads_the_folder_once_and_fits_the_model_once(
+    releases: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hedgerow.release import marginals
+
+    calls: list[str] = []
+    read, fit = hr.MarginalsRelease.from_folder, marginals.fit_model
+
+    def from_folder(path: Any, manifest: Any) -> Any:
+        calls.append("read")
+        return read(path, manifest)
+
+    def fit_model(tables: Any) -> Any:
+        calls.append("fit")
+        return fit(tables)
+
+    monkeypatch.setattr(hr.MarginalsRelease, "from_folder", from_folder)
+    monkeypatch.setattr(marginals, "fit_model", fit_model)
+    assert written(releases["marginals"]).startswith("<!DOCTYPE html>")
+    assert calls == ["read", "fit"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_is_said_on_a_terminal_and_in_markdown(
+    releases: dict[str, Path], kind: str
+) -> None:
+    release, verdict = open_and_verify(releases[kind])
+    made = report(release, verdict)
+    shown = text_of(made, 80)
+    assert max(len(line) for line in shown.splitlines() if " " in line.strip()) <= 80
+    assert "\u00a0" not in shown and len(text_of(made, 80, bars=False)) < len(shown)
+    written_down = markdown(made)
+    for one in made.sections:
+        assert one.title in shown and f"## {one.title}" in written_down
+    words = " ".join(shown.split())
+    for sentence in (part.words for part in made.head if isinstance(part, Text)):
+        assert sentence in words
