@@ -44,7 +44,7 @@ $(VENV)/test: $(VENV)/made pyproject.toml
 # Kernels are compiled at their first call and kept. Two workers that begin in a fresh checkout would
 # both compile the same ones, so tests that call almost all of them go before.
 $(VENV)/kernels: $(VENV)/test
-	-$(BIN)/python -m pytest -m kernels tests/contracts tests/papers tests/unit
+	-$(BIN)/python -m pytest -m 'kernels and not long' tests/contracts tests/papers tests/unit
 	@touch $@
 
 $(VENV)/bench: $(VENV)/demo
