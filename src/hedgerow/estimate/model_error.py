@@ -80,8 +80,11 @@ def missed_correlation(bounds: Bounds) -> float:
 
 def _strength(base: Stage, stage: Stage, block: tuple[int, ...], margin: Margin) -> float:
     """How strongly two attributes are related beyond the class, but for noise."""
-    margins = base.by_class or {b: replace(m, counts=m.counts[..., None]) for b, m in
-                                base.all_classes.items()}  # fmt: skip
+    margins = base.by_class
+    if any((place,) not in margins for place in block):  # with few records the class is left out
+        margins = {b: replace(m, counts=m.counts[..., None]) for b, m in base.all_classes.items()}
+    if any((place,) not in margins for place in block):
+        return 1.0  # nothing is known, so the most there can be
     sides = []
     for place in block:
         group = stage.cells.group[place]

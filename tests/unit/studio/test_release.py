@@ -83,14 +83,16 @@ def test_a_zip_holds_the_files_of_the_release_alone(browser: Any, release: Any) 
     at = release(folders()[0])
     folder = browser.root / at["release"]
     (folder / "secret.txt").write_text("x", encoding="utf-8")
-    # a manifest comes from a stranger and can name any file
     manifest = json.loads((folder / "manifest.json").read_bytes())
     own = {f"{folder.name}/{name}" for name in ("manifest.json", *manifest["files"])}
-    named = ("secret.txt", "../people.csv", str(browser.root / "people.csv"))
-    manifest["files"] |= dict.fromkeys(named, "0" * 64)
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     found = browser.get("/release/download", params=at | {"as": "zip"})
     assert set(zipfile.ZipFile(io.BytesIO(found.content)).namelist()) == own
+    # a manifest comes from a stranger and can name any file: such a release is not opened
+    for name in ("secret.txt", "../people.csv", str(browser.root / "people.csv")):
+        lie = manifest | {"files": manifest["files"] | {name: "0" * 64}}
+        (folder / "manifest.json").write_text(json.dumps(lie), encoding="utf-8")
+        found = browser.get("/release/download", params=at | {"as": "zip"})
+        assert not zipfile.is_zipfile(io.BytesIO(found.content)) and "lists other" in found.text
 
 
 def test_synthetic_rows_look_as_in_their_file(browser: Any, told: Any) -> None:

@@ -287,12 +287,15 @@ def _pack(folder: Path, name: str, path: Path) -> None:
 
     A stranger's manifest can name any file of this machine, so only names that a release has count.
     """
-    from hedgerow.release.files import check_file, names_of, read_manifest
+    from hedgerow.release.files import check_file, read_manifest
+    from hedgerow.release.kinds import kind_class
+    from hedgerow.release.plain_files import is_table_file
 
     manifest = read_manifest(folder)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(folder / "manifest.json", f"{name}/manifest.json")
-        for one in names_of(manifest):
+        tables = sorted(filter(is_table_file, manifest["files"]))
+        for one in (*kind_class(manifest["kind"]).file_names(), *tables):
             check_file(folder, one, manifest)
             archive.write(folder / one, f"{name}/{one}")
 
