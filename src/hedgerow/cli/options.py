@@ -117,9 +117,8 @@ NamedTables = Annotated[
     typer.Option(
         "--table",
         metavar="COLUMNS",
-        help='A table that the release should hold, such as "home illness": two or three '
-        "columns, the class among them if you like; may be repeated. Names with blanks need commas "
-        "between them.",
+        help='A table that the release must hold, of two or three columns: "illness by home", or '
+        '"illness by home, weight 2" if it matters twice as much; may be repeated.',
     ),
 ]
 TableOrTables = Annotated[
@@ -127,9 +126,9 @@ TableOrTables = Annotated[
     typer.Option(
         "--table",
         metavar="COLUMNS",
-        help='A table that the release should hold, such as "home illness": two or three '
-        "columns, the class among them if you like; may be repeated. Names with blanks need commas "
-        "between them. A single name is a table of a database, or schema.table.",
+        help='A table that the release must hold, of two or three columns: "illness by home", or '
+        '"illness by home, weight 2" if it matters twice as much; may be repeated. A single '
+        "name is a table of a database, or schema.table.",
     ),
 ]
 QueryText = Annotated[

@@ -25,6 +25,7 @@ from hedgerow.registry import for_data
 if TYPE_CHECKING:
     from hedgerow.evaluation.by_accuracy import AccuracyPlan, TargetResult
     from hedgerow.evaluation.simulate import Point, Simulation
+    from hedgerow.evaluation.trials import AccuracyTarget
     from hedgerow.methods.publisher import Publisher
     from hedgerow.schema import Schema
 
@@ -146,23 +147,22 @@ def _check_names(names: list[str], kind: Any) -> None:
 _BAR = 20
 
 
-def show_plan_by_accuracy(trials: Trials, targets: list[str]) -> None:
+def show_plan_by_accuracy(trials: Trials, targets: list[AccuracyTarget]) -> None:
     """Finds the epsilon and prints it, with the errors of other epsilons.
 
     Args:
         trials: What is tried.
-        targets: The accuracy targets, as they were written.
+        targets: The accuracy targets.
     """
     from hedgerow.cli.display.words import many
     from hedgerow.evaluation.by_accuracy import FIRST, most_epsilons, plan_by_accuracy
-    from hedgerow.evaluation.trials import read_target
 
     schema, settings, runs = trials.schema, trials.settings, trials.runs
-    read = [read_target(text, schema) for text in targets]
     trials.check()
-    if not trials.as_json:
+    tried = any(not target.columns for target in targets)
+    if tried and not trials.as_json:
         named = " and ".join(setting for setting, _ in settings)
-        least, most, each = len(FIRST), most_epsilons(len(read)), runs * len(settings)
+        least, most, each = len(FIRST), most_epsilons(len(targets)), runs * len(settings)
         note(
             f"Tries {named}: {least} to {most} epsilons, with {many(runs, 'release')} of each, so "
             f"{least * each} to {most * each} releases. With many attributes this takes minutes; "
@@ -170,7 +170,7 @@ def show_plan_by_accuracy(trials: Trials, targets: list[str]) -> None:
         )
     with progress("Trying") as tell, data_warnings(trials.as_json):
         plans = plan_by_accuracy(
-            schema, read, settings, **trials.common,
+            schema, targets, settings, **trials.common,
             progress=lambda share: tell(share) if tell else None,
             stage=lambda words: tell.stage(words) if tell else None,
         )  # fmt: skip
@@ -183,7 +183,10 @@ def show_plan_by_accuracy(trials: Trials, targets: list[str]) -> None:
         print_json({**facts, "warnings": [*warned(), *_about(best, trials.rows)]})
         return
     data = "simulated rows" if trials.public is None else f"rows of {trials.public}"
-    say(f"{schema.name}: {best.runs} releases of {best.rows:,} {data} for each epsilon.\n")
+    if tried:
+        say(f"{schema.name}: {best.runs} releases of {best.rows:,} {data} for each epsilon.\n")
+    else:
+        say(f"{schema.name}, {best.rows:,} rows: worked out from the law of the noise.\n")
     _print_targets(best)
     for other in plans[1:]:
         needs = f"needs epsilon {other.epsilon}"
@@ -276,7 +279,12 @@ def _about(best: AccuracyPlan, rows: int | None) -> list[str]:
         "An error at 95%: in 95 of 100 cases the error is smaller, on data like this; a margin of "
         "15% is in it. A count: of one value, or one band, of one attribute. A table: its largest "
         "error, in percent of all records."
-    ]
+    ] if best.runs else [
+        "In 95 of 100 cases a count of the table is off by less. Publish with the same --table, or "
+        "write it into the schema under `tables:`."
+    ]  # fmt: skip
+    if not best.runs:
+        return lines
     if best.public is None:
         assumed = "" if rows is not None else " 10,000 rows are an assumption: give yours (--rows)."
         lines.append(f"No data was read. Rows were simulated from the schema alone.{assumed}")

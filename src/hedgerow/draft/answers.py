@@ -465,4 +465,5 @@ def write_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> str:
         labels = () if "taxonomy" in column.settings else column.values.labels
         why = "" if signed else reasons[column.name]
         lines += entry(column.name, column.settings, labels, column.values.recode, why)
+    lines += sketch.tables_lines()
     return (SIGNED if signed else PREFACE) + "\n".join(lines) + "\n"

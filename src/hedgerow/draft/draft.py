@@ -26,13 +26,15 @@ from hedgerow.data.text import explain, open_binary
 from hedgerow.data.transactions import is_text
 from hedgerow.draft.guess import FEWEST, Guess, guess_column
 from hedgerow.draft.people import NAMED, not_a_person, once_each, texts_of, words_of
-from hedgerow.errors import DataError
+from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.schema.attributes import PLAIN, Layout
 from hedgerow.schema.build import schema_from_text
+from hedgerow.schema.conditions import Misread
 from hedgerow.schema.diff import odd_label
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
 from hedgerow.schema.lint import RESERVED, column_fault, label_fault, range_fault
+from hedgerow.schema.relations import read_words
 from hedgerow.schema.schema import Unit
 
 # Drafts the items of transactions from private data, for a person to correct and adopt.
@@ -395,12 +397,14 @@ class Sketch:
         columns: Its columns in their order; those whose name cannot be written are left out.
         unwritable: How many of those there are.
         written: How the file is encoded, which sheet is meant and where its names stand.
+        tables: Tables that releases should hold, each with its weight.
     """
 
     title: str
     columns: tuple[Column, ...]
     unwritable: int = 0
     written: Layout = PLAIN
+    tables: tuple[tuple[tuple[str, ...], str], ...] = ()
 
     def to_dict(self) -> Any:
         """All of it as JSON can hold it, for another process. As PRIVATE as the data."""
@@ -418,6 +422,39 @@ class Sketch:
         from pydantic import TypeAdapter
 
         return TypeAdapter(Sketch).validate_python(document)
+
+    def with_tables(self, tables: Sequence[str]) -> Sketch:
+        """The same with tables that releases should hold, each in words: "illness by home".
+
+        Raises:
+            UsageError: If one does not name two or three columns.
+
+        Example:
+            >>> sketch = sketch_of("t", [("Ill", Guess()), ("home_town", Guess())])
+            >>> sketch.with_tables(["ill by home town, weight 2"]).tables
+            ((('Ill', 'home_town'), '2'),)
+        """
+        names, read = [column.name for column in self.columns], []
+        for text in tables:
+            try:
+                columns, weight = read_words(text, names)
+            except Misread as fault:
+                raise UsageError(f"--table {text!r}: {fault.what}.", hint=fault.hint) from None
+            strange = [name for name in columns if name not in names]
+            if strange or len({*columns}) != len(columns) or len(columns) not in (2, 3):
+                what = f"there is no column {strange[0]!r}" if strange else "name 2 or 3 columns"
+                raise UsageError(f"--table {text!r}: {what}.", hint=f"Columns: {', '.join(names)}.")
+            read.append((tuple(columns), weight or "1"))
+        return replace(self, tables=tuple(read))
+
+    def tables_lines(self) -> list[str]:
+        """The lines of a schema file that name these tables."""
+        lines = ["tables:"] if self.tables else []
+        for columns, weight in self.tables:
+            names = f"[{', '.join(map(_quote, columns))}]"
+            heavy = f"{{attributes: {names}, weight: {weight}}}"
+            lines.append(f"  - {names if weight == '1' else heavy}")
+        return lines
 
     def role(self, role: str) -> Column | None:
         """The column with a role, if there is one."""
@@ -778,6 +815,7 @@ def draft_text(sketch: Sketch | ItemSketch) -> str:
             "# No column looked like a class. "
             "Give one `role: class` if releases should tell about it."
         )
+    lines += sketch.tables_lines()
     return PREFACE + "\n".join(lines) + "\n"
 
 

@@ -2,7 +2,8 @@
 
 No private data comes here. Errors are expected at 95%: on tables like those that were tried, a
 release of the planned epsilon keeps to it in 95 of 100 cases. Since real data differs from
-simulated data, bounds are held with a margin.
+simulated data, bounds are held with a margin. Errors of named tables follow from the law of their
+noise (`methods.expected`), so nothing is tried and no margin is needed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from hedgerow.evaluation.trials import (
     errors_of,
     published,
 )
+from hedgerow.methods.expected import expected_errors
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
 from hedgerow.schema import Schema
@@ -61,7 +63,7 @@ class AccuracyPlan:
         epsilon: The least epsilon that reaches all targets; None if none does.
         targets: What each target takes.
         rows: How many rows were tried.
-        runs: How many releases of each epsilon.
+        runs: How many releases of each epsilon were tried; none if all targets are named tables.
         public: The public table that was named, or None if rows were simulated.
     """
 
@@ -153,22 +155,25 @@ def plan_by_accuracy(
         raise UsageError("there is nothing to plan", hint="Name a target and a method.")
     if runs < 1 or (rows is not None and rows < 1):
         raise UsageError("rows and runs must be at least 1.", hint="Leave them out.")
+    schema = with_targets(schema, targets)
     source: Simulated | Public
     if public is None:
         source = Simulated(schema, rows or 10_000, dependence)
     else:
         source = Public(schema, public, rows)
+    if all(target.columns for target in targets):
+        runs = 0
     stage("making rows")
     data = [source.data_of(seed * 1000 + number) for number in range(runs)]
     plans = []
-    most = most_epsilons(len(targets)) * runs
+    most = most_epsilons(len(targets)) * max(1, runs)
     for place, (setting, method) in enumerate(methods):
 
         def tried(done: int, epsilon: str, place: int = place, setting: str = setting) -> None:
             progress((place + done / most) / len(methods))
             stage(f"{setting}, epsilon {epsilon}")
 
-        search = _Search(schema, method, targets, delta, data, seed, tried)
+        search = _Search(schema, method, targets, delta, data, source.rows, seed, tried)
         results = search.results()
         progress((place + 1) / len(methods))  # fewer releases may have been enough
         needed = [one.epsilon for one in results]
@@ -187,6 +192,15 @@ def plan_by_accuracy(
     return tuple(sorted(plans, key=_order))
 
 
+def with_targets(schema: Schema, targets: Sequence[AccuracyTarget]) -> Schema:
+    """The schema with the tables that targets are about, which a release then measures too."""
+    for target in targets:
+        tables = ({schema.columns[place].name for place in one.places} for one in schema.tables)
+        if target.columns and {*target.columns} not in tables:
+            schema = schema.with_tables([list(target.columns)])
+    return schema
+
+
 def _order(plan: AccuracyPlan) -> tuple[int, int]:
     missed = sum(one.epsilon is None for one in plan.targets)
     least = len(EPSILONS) if plan.epsilon is None else EPSILONS.index(plan.epsilon)
@@ -203,14 +217,16 @@ class _Search:
         targets: Sequence[AccuracyTarget],
         delta: Number,
         data: Sequence[Any],
+        rows: int,
         seed: int,
         tell: Callable[[int, str], None],
     ) -> None:
         self._tell, self._done = tell, 0
         self._method, self._targets, self._delta = method, targets, delta
-        self._schema, self._data, self._seed = schema, data, seed
+        self._schema, self._data, self._rows, self._seed = schema, data, rows, seed
         every = any(target.count is not None for target in targets)
-        self._names = None if every else [str(target.attribute) for target in targets]
+        names = [target.attribute for target in targets if target.attribute is not None]
+        self._names = None if every else names
         self._tried: dict[str, list[float | None]] = {}
 
     def results(self) -> tuple[TargetResult, ...]:
@@ -263,11 +279,19 @@ class _Search:
             release = published(data, self._method, epsilon, self._delta, seed)
             cells = cells_of_release(release, data, self._names)
             for place, target in enumerate(self._targets):
-                runs[place].append(errors_of(target, cells, _records(data)))
-        self._tried[epsilon] = [
-            error_at_95(target, errors) for target, errors in zip(self._targets, runs, strict=True)
-        ]
-        return self._tried[epsilon]
+                if not target.columns:
+                    runs[place].append(errors_of(target, cells, _records(data)))
+        promises = expected_errors(self._schema, self._method, epsilon, self._delta, self._rows)
+        named = {frozenset(promise.names): promise.error for promise in promises}
+        errors = []
+        for target, tried in zip(self._targets, runs, strict=True):
+            error = named.get(frozenset(target.columns))
+            error = error_at_95(target, tried) if error is None else error
+            errors.append(
+                error / self._rows if error and target.columns and target.share else error
+            )
+        self._tried[epsilon] = errors
+        return errors
 
 
 def _records(data: Any) -> int:

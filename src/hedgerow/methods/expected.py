@@ -1,32 +1,23 @@
 """How far off the tables that a schema names will be, before anything is spent.
 
-Each named table is measured directly, so the law of its noise is known; only what else the release
-measures, and that counts are not negative, makes its errors smaller. Noise of a table of columns is
-split into what all its cells share, what each column adds, what two columns add, and so on
-(analysis of variance). These parts are independent of each other for Gaussian noise and
-uncorrelated for Laplace noise. Another table that holds the same columns measures the same part
-again; the model weighs both by their precision, so the part that is left has the variance
-
-    1 / (1 / v + 1 / v_1 + 1 / v_2 + ...).
-
-Pairs of attributes that are chosen later are left out: nobody knows which. Then noise is drawn by
-this law, added up where a table shows several cells as one, and 95% of what is drawn lies below the
-error that is promised. Everything here follows from the schema, the budget and a guess at the
-number of rows.
+Each named table is measured directly, at a price that follows from the budget and the weights, so
+the law of its noise is known. Noise is drawn by this law, added up where a table shows several
+cells as one, and 95% of what is drawn lies below the error that is promised. What else a release
+measures, and that counts are not negative, mostly makes errors smaller: nothing is promised of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
-from math import prod
+from functools import partial
 
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.measured.tables import Cells
-from hedgerow.methods.marginals import Marginals, Shares, base_tables, named_columns, share_budget
+from hedgerow.methods.marginals import Marginals, named_columns, share_budget
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
 from hedgerow.release.histogram import bands
@@ -36,7 +27,6 @@ from hedgerow.schema import Schema
 ROWS = 10_000  # where nobody said how many
 LEVEL = 0.95
 _DRAWN = 40_000  # cells, at least
-_MOST_DRAWS = 4_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +47,7 @@ class ExpectedError:
 
     @property
     def title(self) -> str:
-        """The table in words, such as "illness by region"."""
+        """The table in words, such as "illness by home"."""
         return " by ".join(self.names)
 
     def describe(self) -> str:
@@ -105,41 +95,26 @@ def expected_errors(
     budgets = method.plan(schema, epsilon, delta, rows).budgets
     paying = next(part for part in budgets.parts if part.name == budgets.growth)
     shares = share_budget(schema, paying, rows, method.pairs)
-    unit, pure = float(paying.unit), paying.name == "epsilon"
     cells = Cells.of(schema, shares.parts)
-    tables = [named_columns(schema, table) for table in schema.tables]
-
-    def variance(units: int, tables: int) -> float:
-        amount = unit * units / tables
-        return 2 / amount**2 if pure else 1 / (2 * amount)
-
-    measured = [
-        (columns, variance(units, 1)) for columns, units in zip(tables, shares.named, strict=True)
-    ]
-    measured += [
-        (columns, variance(_paid(shares, purpose), len(base)))
-        for purpose, base in base_tables(cells, shares).items()
-        for columns in base
-    ]
     random = np.random.default_rng(0)  # the same promise wherever it is asked for
     found = []
-    for place, columns in enumerate(tables):
-        others = measured[:place] + measured[place + 1 :]
+    for table, units in zip(schema.tables, shares.named, strict=True):
+        columns = named_columns(schema, table)
         starts = [_shown(schema, cells, column) for column in columns]
-        errors = _draw_errors(cells, columns, measured[place][1], others, starts, pure, random)
+        amount = float(paying.unit) * units
+        law = partial(random.laplace, 0.0, 1 / amount)
+        if paying.name != "epsilon":
+            law = partial(random.normal, 0.0, 1 / math.sqrt(2 * amount))
+        errors = _draw_errors(law, cells.shape(columns), starts)
         found.append(
             ExpectedError(
                 names=tuple(schema.columns[column].name for column in columns),
-                cells=prod(map(len, starts)),
+                cells=math.prod(map(len, starts)),
                 error=float(np.quantile(errors, LEVEL)),
                 rows=rows,
             )
         )
     return tuple(found)
-
-
-def _paid(shares: Shares, purpose: str) -> int:
-    return shares.single if purpose == "single" else shares.by_class
 
 
 def _shown(schema: Schema, cells: Cells, column: int) -> Ints:
@@ -152,46 +127,16 @@ def _shown(schema: Schema, cells: Cells, column: int) -> Ints:
 
 
 def _draw_errors(
-    cells: Cells,
-    columns: tuple[int, ...],
-    variance: float,
-    others: Sequence[tuple[tuple[int, ...], float]],
-    starts: Sequence[Ints],
-    pure: bool,
-    random: np.random.Generator,
+    law: Callable[[tuple[int, ...]], Floats], shape: tuple[int, ...], starts: Sequence[Ints]
 ) -> Floats:
     """How far off the cells that are shown are, in many draws of the noise of a table.
 
     Args:
-        cells: The cells of all columns.
-        columns: The columns of the table.
-        variance: Of its noise.
-        others: Other tables that are measured, each with the variance of its noise.
+        law: Draws noise.
+        shape: How many cells each column has.
         starts: For each column the cells at which those begin that are shown as one.
-        pure: Whether noise is Laplace noise.
-        random: Where noise comes from.
     """
-    shape = cells.shape(columns)
-    draws = min(_MOST_DRAWS, max(1, -(-_DRAWN // prod(map(len, starts)))))
-    draw = random.laplace if pure else random.normal
-    scale = np.sqrt(variance / 2 if pure else variance)
-    noise = draw(0.0, scale, (draws, *shape))
-    axes = range(len(columns))
-    parts: dict[tuple[int, ...], Floats] = {}
-    for kept in chain.from_iterable(combinations(axes, size) for size in range(len(columns) + 1)):
-        away = tuple(axis + 1 for axis in axes if axis not in kept)
-        mean = noise.mean(axis=away, keepdims=True)
-        parts[kept] = mean - sum(part for inner, part in parts.items() if {*inner} < {*kept})
-    left = np.zeros_like(noise)
-    for kept, part in parts.items():
-        again = 0.0  # how often more precisely the part is measured by other tables
-        for other, spread in others:
-            if {columns[axis] for axis in kept} <= {*other}:
-                common = [axis for axis in axes if columns[axis] in other]
-                beside = [column for column in other if column not in columns]
-                own = variance * prod(shape[axis] for axis in axes if axis not in common)
-                again += own / (spread * prod(cells.shape(beside)))
-        left += part / np.sqrt(1 + again)
+    noise = law((max(1, -(-_DRAWN // math.prod(map(len, starts)))), *shape))
     for axis, begin in enumerate(starts):
-        left = np.add.reduceat(left, begin, axis=axis + 1)
-    return np.abs(left).ravel()
+        noise = np.add.reduceat(noise, begin, axis=axis + 1)
+    return np.abs(noise).ravel()

@@ -57,7 +57,7 @@ from hedgerow.estimate.junction import JunctionTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.tables import MOST_TABLE, Cells, Tables, group_cells, ruled_apart
 from hedgerow.methods.measure import buy_rows, measured
-from hedgerow.methods.plan import Budgets, Plan, divide_budget
+from hedgerow.methods.plan import Plan, divide_budget
 from hedgerow.methods.publisher import (
     Outcome,
     Progress,
@@ -197,7 +197,7 @@ class Marginals(Publisher):
             allowances += share_budget(schema, paying, rows, self.pairs).lines(budgets.growth)
         return Plan(
             method=self.name, schedule="tuned", budget=budget, budgets=budgets,
-            allowances=allowances, grows=False, remark=_errors_of_named(schema, budgets),
+            allowances=allowances, grows=False,
         )  # fmt: skip
 
     def check(self, schema: Schema, plan: Plan) -> None:
@@ -366,21 +366,6 @@ def _share_named(schema: Schema, units: int) -> tuple[float, tuple[int, ...]]:
     share = min(MOST_NAMED, NAMED * len(weights))
     total = sum(weights)
     return share, tuple(max(1, int(units * share * weight / total)) for weight in weights)
-
-
-def _errors_of_named(schema: Schema, budgets: Budgets) -> str | None:
-    """How far noise moves the cells of the tables that the schema names, in words."""
-    if not schema.tables:
-        return None
-    paying = next(part for part in budgets.parts if part.name == budgets.growth)
-    units = paying.units - (ROWS_UNITS if paying.name == "epsilon" else 0)
-    words = []
-    for table, paid in zip(schema.tables, _share_named(schema, units)[1], strict=True):
-        amount = float(paying.unit) * paid
-        width = math.log(20) / amount if paying.name == "epsilon" else 1.96 / math.sqrt(2 * amount)
-        names = " by ".join(schema.columns[place].name for place in table.places)
-        words.append(f"{names} ± {width:.2g}" if width < 10 else f"{names} ± {width:,.0f}")  # noqa: PLR2004
-    return "Noise in 95 of 100 cells of a named table is at most: " + ", ".join(words) + "."
 
 
 def _base_share(strength: float, pure: bool, classes: int) -> float:

@@ -8,7 +8,8 @@ nobody knows what would stand there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -50,9 +51,11 @@ _MOST_RULED = 4  # columns of a rule
 _MOST_TRIED = 2000  # partial records that are looked at for one that breaks no rule
 
 _TABLE = (
-    "Write, for example, home illness; or [home town, illness] for names with blanks; or "
-    "{attributes: [home, illness], weight: 2}."
+    "Write, for example, illness by home; or [home town, illness] for names with blanks; or "
+    "illness by home, weight 2."
 )
+_WEIGHT = re.compile(r"(.+?)[,;]?\s+weight:?\s+([\d./]+)\s*", re.IGNORECASE)
+_BETWEEN = re.compile(r"\s*,\s*(?:and\s+)?|\s+(?:by|and)\s+")
 _RULE = (
     "Write, for example, age < 15 implies education = none, or not (sex = male and pregnant = "
     "true). A value that holds such words needs quotes."
@@ -140,7 +143,8 @@ def read_tables(given: Sequence[Any], schema: Schema) -> tuple[list[NamedTable],
                 raise Misread("it is a mapping with other keys than attributes and weight", _TABLE)
             names, weight = one["attributes"], _weight(one.get("weight", 1))
         if isinstance(names, str):
-            names = [name.text for name in read_names(names)]
+            names, said = read_words(names, [column.name for column in schema.columns])
+            weight = weight if said is None else _weight(said)
         if not isinstance(names, list | tuple) or not all(isinstance(n, str) for n in names):
             raise Misread("it is no text, no list of names and no mapping", _TABLE)
         places = [vocabulary.place(Word(name)) for name in names]
@@ -150,10 +154,43 @@ def read_tables(given: Sequence[Any], schema: Schema) -> tuple[list[NamedTable],
             if schema.columns[place].size == 1:
                 hint = "Leave it out: everybody has that value."
                 raise Misread(f"{name!r} has a single value, so there is nothing to count", hint)
-        known = len(schema.attributes)
-        return NamedTable(tuple(CLASS if p == known else p for p in places), weight)
+        last = len(schema.attributes)
+        return NamedTable(tuple(CLASS if p == last else p for p in places), weight)
 
     return _read_each(given, MOST_TABLES, read, lambda table: frozenset(table.places))
+
+
+def read_words(text: str, known: Collection[str]) -> tuple[list[str], str | None]:
+    """The columns that a table is said to have in words, and its weight if one is said.
+
+    A name may have other capitals, or blanks for underscores.
+
+    Example:
+        >>> read_words("illness by home town and sex, weight 2", ["Illness", "home_town", "sex"])
+        (['Illness', 'home_town', 'sex'], '2')
+        >>> read_words("home illness", ["home", "illness"])
+        (['home', 'illness'], None)
+    """
+    weight = None
+    if "weight" not in known and (match := _WEIGHT.fullmatch(text)):
+        text, weight = match[1], match[2]
+    what, by, groups = text.partition(" by ")
+    if not by or '"' in text or {"by", "and"} & {*known}:
+        names = [name.text for name in read_names(text)]
+        names = [name for name in names if name in known or name not in ("by", "and")]
+    else:
+        names = [what] if what.strip() in known else _BETWEEN.split(what)
+        names += [groups] if groups.strip() in known else _BETWEEN.split(groups)
+    return [_meant(name.strip(), known) for name in names], weight
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    meant = [one for one in known if _plain(one) == _plain(name)]
+    return meant[0] if name not in known and len(meant) == 1 else name
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", " ", name).strip().casefold()
 
 
 def read_rules(given: Sequence[Any], schema: Schema) -> tuple[list[Rule], list[Complaint]]:

@@ -18,11 +18,13 @@ from hedgerow.cli.options import (
     Overwrite,
     QueryText,
     Sheet,
-    TableName,
+    TableOrTables,
     delimiter_of,
     layout_of,
     source_of,
+    split_tables,
 )
+from hedgerow.errors import UsageError
 
 
 def init(
@@ -41,7 +43,7 @@ def init(
     sheet: Sheet = None,
     header_row: HeaderRow = None,
     encoding: EncodingName = None,
-    table: TableName = None,
+    table: TableOrTables = None,
     query: QueryText = None,
     trust_header: Annotated[
         bool,
@@ -79,7 +81,8 @@ def init(
     from hedgerow.cli.files import refuse_existing, write_text
     from hedgerow.draft.draft import Sketch, draft_text, sketch_table
 
-    source = source_of(data, table, query)
+    source_table, tables = split_tables(table)
+    source = source_of(data, source_table, query)
     refuse_existing(out, overwrite)
     drafted = sketch_table(
         source,
@@ -88,6 +91,10 @@ def init(
         trust_header=trust_header,
         written=layout_of(encoding, header_row, sheet),
     )
+    if tables and not isinstance(drafted, Sketch):
+        raise UsageError("--table names columns, and these are records of items.", hint="Omit it.")
+    if isinstance(drafted, Sketch):
+        drafted = drafted.with_tables(tables)
     if not (no_questions or as_json) and on_terminal():
         ask_for_schema(drafted, out, overwrite, "..." if "://" in data else data)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -65,9 +66,10 @@ def plan(
         typer.Option(
             "--accuracy",
             metavar="TARGET",
-            help='How accurate numbers should be: "count of 500 within 60", or "job within 2%" for '
-            "the table of job; may be repeated. Finds the epsilon, on simulated rows or a PUBLIC "
-            "table.",
+            help='How accurate numbers should be: "illness by home within 60" for a table that '
+            'the release will hold, "count of 500 within 60", or "job within 2%" for the table of '
+            "job; may be repeated. Finds the epsilon: for such a table from the law of its noise, "
+            "else on simulated rows or a PUBLIC table.",
         ),
     ] = None,
     epsilons: Annotated[
@@ -111,11 +113,14 @@ def plan(
     The number of specialisations usually follows from a noisy count of the rows, which is only
     known when data is published; --rows gives a public guess to plan with. --simulate publishes
     simulated rows (or a PUBLIC table) many times and shows the errors of the releases. --accuracy
-    finds the epsilon for the accuracy that you ask for.
+    finds the epsilon for the accuracy that you ask for. Of tables that you name (--table, or
+    `tables:` in the schema) it says how far off each will be.
     """
     from hedgerow.cli.display.words import caution, many, purpose_words, strength
+    from hedgerow.methods.expected import expected_errors
     from hedgerow.methods.plan import RowsPlan
     from hedgerow.schema import Schema
+    from hedgerow.schema.attributes import describe_weight
 
     known = Schema.load(schema).with_tables(table or [])
     given, method = ctx.obj, ctx.obj.pop("method", None)
@@ -123,12 +128,16 @@ def plan(
         warn(warning, as_json)
     if accuracy or simulate:
         from hedgerow.cli import simulate as trying
+        from hedgerow.evaluation.trials import read_target
 
         if accuracy and (epsilon or epsilons or simulate):
             hint = "Leave --epsilon, --epsilons and --simulate out."
             raise UsageError("--accuracy finds the epsilon.", hint=hint)
-        if accuracy and method is None and not given and not try_ and known.kind == "table":
-            try_ = ["method=marginals,diffmulti"]
+        if accuracy:
+            targets = [read_target(text, known) for text in accuracy]
+            if method is None and not given and not try_ and known.kind == "table":
+                named = any(target.columns for target in targets)  # one method measures such tables
+                try_ = ["method=marginals" if named else "method=marginals,diffmulti"]
         trials = trying.Trials(
             schema=known, settings=trying.settings_of(known, method, given, try_ or []),
             delta=delta, rows=rows, runs=runs or (10 if accuracy else 5),
@@ -136,7 +145,7 @@ def plan(
             overwrite=overwrite, as_json=as_json,
         )  # fmt: skip
         if accuracy:
-            trying.show_plan_by_accuracy(trials, accuracy)
+            trying.show_plan_by_accuracy(trials, targets)
         else:
             usual = [*trying.EPSILONS, *([epsilon] if epsilon else [])]
             trying.show_simulation(
@@ -156,6 +165,7 @@ def plan(
     warn_of_delta(settings, known, epsilon, delta, as_json)
     warn_of_tables(settings, known, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
+    promised = expected_errors(known, settings, epsilon, delta, rows)
     if plot is not None:
         from hedgerow.cli.display.picture import plot_plan
 
@@ -167,6 +177,7 @@ def plan(
                 **planned.to_dict(),
                 "usefulness": planned.usefulness,
                 "largest": planned.largest,
+                "tables": [asdict(promise) for promise in promised],
                 "warnings": warned(),
             }
         )
@@ -191,6 +202,19 @@ def plan(
     for words in (planned.remark, planned.usefulness, planned.largest):
         if words is not None:
             note(words)
+    if promised:
+        say("\nThe tables that you named, in 95 of 100 cases:")
+        weights = [describe_weight(table.weight) for table in known.tables]
+        print_table(
+            ["table", "counts", "each off by less than", "weight"],
+            [
+                [promise.title, f"{promise.cells:,}", promise.format_error(), f"{weight}"]
+                for promise, weight in zip(promised, weights, strict=True)
+            ],
+            {1, 2, 3},
+        )
+        if rows is not None or not guessed:
+            say(f"Worked out for {promised[0].rows:,} rows, from the law of the noise alone.")
     tell_of_taxonomy(settings, known)
     weak = caution(planned.budget.epsilon)
     if weak is not None:

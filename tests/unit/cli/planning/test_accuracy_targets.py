@@ -47,7 +47,7 @@ def test_what_can_be_had_is_told(
         schema=SCHEMA, settings=[], delta="0", rows=9, runs=1, dependence=0.5, public=None,
         plot=None, overwrite=False, as_json=False,
     )  # fmt: skip
-    simulate.show_plan_by_accuracy(trials, [target.text])
+    simulate.show_plan_by_accuracy(trials, [target])
     told = capsys.readouterr().out
     missed = "not reached: within 259 at 10"
     assert (missed in told) == (epsilon is None)
