@@ -53,6 +53,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     plan: [
         "hedgerow plan --schema schema.yaml --epsilon 1 --rows 30000",
         "hedgerow plan --schema schema.yaml --simulate --rows 30000",
+        'hedgerow plan --schema schema.yaml --epsilon 1 --table "illness by home"',
         'hedgerow plan --schema schema.yaml --rows 30000 --accuracy "count of 500 within 60"',
     ],
     publish: [

@@ -9,13 +9,11 @@ measures, and that counts are not negative, mostly makes errors smaller: nothing
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from hedgerow.arrays import Floats, Ints
+from hedgerow.arrays import Ints
 from hedgerow.measured.tables import Cells
 from hedgerow.methods.marginals import Marginals, named_columns, share_budget
 from hedgerow.methods.publisher import Publisher
@@ -102,15 +100,18 @@ def expected_errors(
         columns = named_columns(schema, table)
         starts = [_shown(schema, cells, column) for column in columns]
         amount = float(paying.unit) * units
-        law = partial(random.laplace, 0.0, 1 / amount)
-        if paying.name != "epsilon":
-            law = partial(random.normal, 0.0, 1 / math.sqrt(2 * amount))
-        errors = _draw_errors(law, cells.shape(columns), starts)
+        shape = (max(1, -(-_DRAWN // math.prod(map(len, starts)))), *cells.shape(columns))
+        if paying.name == "epsilon":
+            noise = random.laplace(0.0, 1 / amount, shape)
+        else:
+            noise = random.normal(0.0, 1 / math.sqrt(2 * amount), shape)
+        for axis, begin in enumerate(starts):
+            noise = np.add.reduceat(noise, begin, axis=axis + 1)
         found.append(
             ExpectedError(
                 names=tuple(schema.columns[column].name for column in columns),
                 cells=math.prod(map(len, starts)),
-                error=float(np.quantile(errors, LEVEL)),
+                error=float(np.quantile(np.abs(noise), LEVEL)),
                 rows=rows,
             )
         )
@@ -124,19 +125,3 @@ def _shown(schema: Schema, cells: Cells, column: int) -> Ints:
     edges, attribute = cells.edges[column], schema.columns[column]
     ((_, parts),) = divisions_of(schema, (attribute.name,), None, lambda _: bands(attribute, edges))
     return np.unique(np.searchsorted(edges[:-1], [low for _, low, _ in parts]))
-
-
-def _draw_errors(
-    law: Callable[[tuple[int, ...]], Floats], shape: tuple[int, ...], starts: Sequence[Ints]
-) -> Floats:
-    """How far off the cells that are shown are, in many draws of the noise of a table.
-
-    Args:
-        law: Draws noise.
-        shape: How many cells each column has.
-        starts: For each column the cells at which those begin that are shown as one.
-    """
-    noise = law((max(1, -(-_DRAWN // math.prod(map(len, starts)))), *shape))
-    for axis, begin in enumerate(starts):
-        noise = np.add.reduceat(noise, begin, axis=axis + 1)
-    return np.abs(noise).ravel()
