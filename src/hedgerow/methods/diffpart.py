@@ -68,11 +68,11 @@ from hedgerow.methods.publisher import (
 )
 from hedgerow.methods.rules import (
     CROWD,
-    LIGHT_TAILS,
     REST_EDGES,
     WHOLE_UNIVERSE,
     best_cap,
     core_size,
+    gaussian_cap,
     size_edges,
     support_caps,
     support_losses,
@@ -280,8 +280,8 @@ class DiffPart(Publisher):
     ) -> Measurement:
         """Noisy weighted supports: a record adds WEIGHT * cap, in squares WEIGHT^2 * cap at most.
 
-        With a delta the noise is Gaussian if there is a cap with which neither all items nor the
-        most frequent ones are further off than with Laplace noise, as far as the rule can tell.
+        With a delta the noise is Gaussian if there is a cap with which both all items and the most
+        frequent ones should be nearer than with Laplace noise (see `gaussian_cap`).
         """
         curve = _curve(sizes, items.most)
         epsilon = budget.epsilon * Fraction(units, UNITS)
@@ -295,13 +295,8 @@ class DiffPart(Publisher):
         cap = best_cap(losses)
         if budget.delta:
             gaussian = _Noise("rho", rho_of_epsilon(epsilon, budget.delta))
-            others = {
-                other: support_losses(curve, items.size, gaussian.variance, other)
-                for other in caps
-                if gaussian.drawable(other)
-            }
-            average, frequent = losses[cap]
-            other = best_cap(others, below=(LIGHT_TAILS * average, frequent))
+            drawable, first = filter(gaussian.drawable, caps), (cap, noise.variance(cap))
+            other = gaussian_cap(curve, items.size, drawable, gaussian.variance, first)
             if other:
                 noise, cap = gaussian, other
                 curator.ledger.exchange("support", units, noise.amount)

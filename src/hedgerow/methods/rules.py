@@ -13,7 +13,7 @@ move. What matters is to stay small where epsilon times rows is below some hundr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -28,9 +28,6 @@ WHOLE_UNIVERSE = 17
 CROWD = 200
 """Records for each item, times epsilon, from which on supports need less and may weigh more."""
 
-LIGHT_TAILS = 1.1
-"""How much more Gaussian noise all items bear, since it is told from rare items better."""
-
 REST_EDGES = (0, 1, 4, 15)
 """Bins for the number of items that a record has beside a core."""
 
@@ -42,6 +39,8 @@ _SUPPORT_UNITS = (300_000, 830_000)  # of a million, at least and at most
 _STAND_OUT = 20  # records for each item, times epsilon
 _LONG_RECORDS = 0.25  # of all records, which are longer than a cap at least
 _DEPENDENCE = 0.11  # of the spread of weights, by which an item's records are taken to differ
+_LIGHT_TAILS = 1.1  # how much more Gaussian noise rare items bear, as it is told from them better
+_MARGIN = 0.95  # of the loss with Laplace noise, which Gaussian noise must stay below
 _RANKS, _TOP = 60, 100  # that are looked at, and those of the most frequent items
 _RARE = 1e-9  # records
 
@@ -129,6 +128,44 @@ def best_cap(
     """
     fit = [cap for cap, both in losses.items() if both[0] <= below[0] and both[1] <= below[1]]
     return min(fit, key=lambda cap: (math.prod(losses[cap]), cap), default=0)
+
+
+def gaussian_cap(
+    curve: SizeCurve,
+    items: int,
+    caps: Iterable[int],
+    variance: Callable[[int], float],
+    laplace: tuple[int, float],
+) -> int:
+    """The cap with which Gaussian noise should be better; 0 if it may be worse than Laplace noise.
+
+    Where the average item is below the noise, the loss of frequent items may not be larger, that of
+    all items by a tenth, as Gaussian noise is told from rare items better. Elsewhere Laplace noise
+    of the same variance is smaller on average, by the root of pi / 4, and both losses must be
+    smaller by a margin, as supports need not fall as their ranks do.
+
+    Args:
+        curve: The sizes of records.
+        items: The number of items in the universe.
+        caps: Caps that are tried.
+        variance: The variance of Gaussian noise by cap.
+        laplace: The cap with Laplace noise, and the variance of that.
+
+    Example:
+        >>> sizes = np.arange(1.0, 31.0)
+        >>> curve = SizeCurve(size=sizes, stretch=np.ones(30), records=90_000 * 0.8**sizes)
+        >>> gaussian_cap(curve, 1000, range(1, 31), lambda cap: 2000.0 * cap, (8, 12_800.0))
+        0
+        >>> gaussian_cap(curve, 1000, range(1, 31), lambda cap: 1000.0 * cap, (8, 12_800.0))
+        19
+    """
+    cap, first = laplace
+    rare = curve.items * curve.share(cap) < items * math.sqrt(first)
+    known = first if rare else math.pi / 4 * first
+    average, frequent = support_losses(curve, items, lambda _: known, cap)
+    most = (_LIGHT_TAILS, 1.0) if rare else (_MARGIN, _MARGIN)
+    below = most[0] * average, most[1] * frequent
+    return best_cap({cap: support_losses(curve, items, variance, cap) for cap in caps}, below)
 
 
 def support_units(items: int, epsilon: Fraction, rows: int | None) -> int:
