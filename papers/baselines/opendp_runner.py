@@ -40,20 +40,20 @@ def run(job: dict[str, Any]) -> None:
     kinds = dict.fromkeys(job["cells"], polars.Int32)
     frame = polars.read_csv(job["rows"], schema_overrides=kinds).lazy()
     start = time.process_time()
-    context = dp.Context.compositor(
-        data=frame,
-        privacy_unit=dp.unit_of(contributions=1),
-        privacy_loss=dp.loss_of(**job["budget"]),
-    )
-    table = (
-        context.query(**job["budget"])
-        .select(*job["cells"])
-        .contingency_table(
-            keys={name: list(range(number)) for name, number in job["cells"].items()},
-            algorithm=algorithm,
+    for attempt in range(20):
+        # OpenDP's shares of a budget may add up to more than it, by rounding: then a little less
+        budget = {name: share * (1 - attempt * 1e-6) for name, share in job["budget"].items()}
+        context = dp.Context.compositor(
+            data=frame, privacy_unit=dp.unit_of(contributions=1), privacy_loss=dp.loss_of(**budget)
         )
-        .release()
-    )
+        query = context.query(**budget).select(*job["cells"])
+        keys = {name: list(range(number)) for name, number in job["cells"].items()}
+        try:
+            table = query.contingency_table(keys=keys, algorithm=algorithm).release()
+            break
+        except dp.OpenDPException as error:
+            if "insufficient budget" not in str(error) or attempt == 19:
+                raise
     # "round", the default, relates columns that have a parent in common (mbi 1.1)
     made = table.synthesize(job["number"], method="sample")
     seconds = time.process_time() - start
