@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 from importlib import import_module, resources
 from pathlib import Path
@@ -54,7 +54,8 @@ class Studio:
         jobs: Long work.
         pages: The templates.
         drafts: Bounds and values of drafts as they were made, in memory alone.
-        guided: What was read off data for questions, and the answers, in memory alone.
+        guided: What was read off data for questions, and the answers, in memory alone: for each
+            schema, by the marks of its texts.
         sent: Forms that publish, by their one-time numbers: the folder of the release and the job.
     """
 
@@ -63,7 +64,7 @@ class Studio:
     jobs: Jobs
     pages: Pages
     drafts: dict[Path, dict[str, tuple[str, ...]]] = field(default_factory=dict)
-    guided: dict[Path, Guided] = field(default_factory=dict)
+    guided: dict[Path, dict[str, Guided]] = field(default_factory=dict)
     sent: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -76,12 +77,14 @@ class Asked:
         query: The parameters of the address.
         form: The fields of the form, if one was sent.
         part: Whether a script asks for a part of the page.
+        fault: Why a form was not taken; its page is then shown again with what was entered.
     """
 
     studio: Studio
     query: Mapping[str, str]
     form: Mapping[str, list[str]] = field(default_factory=dict)
     part: bool = False
+    fault: HedgerowError | None = None
 
     def get(self, name: str, default: str = "") -> str:
         """A field of the form, or else a parameter of the address."""
@@ -92,8 +95,15 @@ class Asked:
         """All values of a field."""
         return self.form.get(name, [])
 
+    @property
+    def leads(self) -> dict[str, str]:
+        """The fields that the fault is about."""
+        return {} if self.fault is None else _leads(self, self.fault)
+
     def show(self, page: str, status: int = 200, /, **values: Any) -> Response:
         """A page."""
+        if self.fault is not None and status == 200:
+            status = _status(self.fault)
         return self.studio.pages.show(page, status, asked=self, **values)
 
 
@@ -242,12 +252,19 @@ def _answer(view: str, asked: Asked) -> Response:
     """What a view answers; errors become pages, and never show more than messages of ours."""
     try:
         with only_inside(asked.studio.root):
-            return find_view(view)(asked)
+            try:
+                return find_view(view)(asked)
+            except HedgerowError as error:
+                if not (asked.form and asked.fault is None and not isinstance(error, Outside)):
+                    raise
+                page = _page_of(view)
+                if page is None:
+                    raise
+                return _answer(page, replace(asked, fault=error))
     except HedgerowError as error:
-        status = 404 if isinstance(error, Outside) else 409 if isinstance(error, Conflict) else 400
-        again = None if isinstance(error, Outside) else _again(view, asked, error)
-        leads = _leads(asked, error)
-        return asked.show("error", status, error=error, leads=leads, again=again)
+        fault = asked.fault or error
+        leads = _leads(asked, fault)
+        return asked.show("error", _status(fault), error=fault, leads=leads, again=None)
     except Exception as error:
         if os.environ.get("HEDGEROW_DEBUG") == "1":
             raise
@@ -259,15 +276,19 @@ def _answer(view: str, asked: Asked) -> Response:
         return asked.show("error", 500, error=unexpected, leads={}, again=None)
 
 
-def _again(view: str, asked: Asked, error: HedgerowError) -> tuple[str, str] | None:
-    """A link that loads the step of a form anew; None if it was not a form of a step."""
-    from hedgerow.studio.steps import STEPS, Way
+def _status(error: HedgerowError) -> int:
+    return 404 if isinstance(error, Outside) else 409 if isinstance(error, Conflict) else 400
 
-    page, _, _ = view.partition(":")
-    if page not in STEPS or not asked.form:
-        return None
-    words = "To the page {} as it is now" if isinstance(error, Conflict) else "Back to the page {}"
-    return words.format(STEPS[page]), Way.of(asked, page).to(page)
+
+def _page_of(view: str) -> str | None:
+    """The view of the page that a form stands on, so that nothing that was entered is lost."""
+    path = next((path for path, views in ROUTES.items() if views.get("POST") == view), "")
+    while path:
+        shown = ROUTES.get(path, {}).get("GET")
+        if shown is not None:
+            return None if shown == view else shown
+        path = path.rpartition("/")[0]
+    return ROUTES["/"]["GET"]
 
 
 def _leads(asked: Asked, error: HedgerowError) -> dict[str, str]:

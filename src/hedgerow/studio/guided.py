@@ -21,7 +21,7 @@ from hedgerow.draft.questions import (
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
-from hedgerow.studio.folder import Outside
+from hedgerow.studio.folder import Conflict, Outside
 from hedgerow.studio.schema_text import SchemaText
 
 # The questions of `hedgerow init` as fields of forms.
@@ -42,12 +42,10 @@ class Guided:
     Args:
         sketch: What was read off the data.
         answers: The answers so far.
-        mark: Of the text of the schema as these answers made it.
     """
 
     sketch: Sketch
     answers: Mapping[str, str] = field(default_factory=dict)
-    mark: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +70,12 @@ class Field:
 
 
 def under_way(asked: Asked, text: SchemaText) -> Guided | None:
-    """The answers to go on with; None if the schema was not drafted here, or changed since."""
-    known, told = asked.studio.guided, asked.get("drafted")
+    """The answers to go on with; None if the schema was not drafted here, or changed since.
+
+    Answers are kept for each version of the schema that they made, so that they can be undone too.
+    A form that comes after a change elsewhere goes on with those that it was made from.
+    """
+    known, told = asked.studio.guided.setdefault(text.path, {}), asked.get("drafted")
     if told:
         try:
             job = asked.studio.jobs.find(told)
@@ -81,14 +83,11 @@ def under_way(asked: Asked, text: SchemaText) -> Guided | None:
             job = None
         if job is not None and job.result and "proposals" in job.result:
             sketch, job.result = Sketch.from_dict(job.result["proposals"]), None
-            known[text.path] = Guided(sketch=sketch, mark=text.mark)
+            known[text.mark] = Guided(sketch=sketch)
             proposed = SchemaText(text.path, write_schema(sketch, {}, datetime.date.today()))
             asked.studio.drafts[text.path] = proposed.domains()
-    guided = known.get(text.path)
-    if guided is not None and (guided.mark != text.mark or not text.is_draft):
-        del known[text.path]
-        return None
-    return guided
+    guided = known.get(text.mark) or (known.get(asked.get("seen")) if asked.form else None)
+    return guided if guided is not None and text.is_draft else None
 
 
 def fields_of(
@@ -153,19 +152,22 @@ def open_questions(guided: Guided) -> list[Question]:
     return [one for one in found if one.columns and one.key not in guided.answers]
 
 
-def keep(asked: Asked, text: SchemaText, guided: Guided) -> SchemaError | None:
+def keep(
+    asked: Asked, text: SchemaText, guided: Guided, page: str
+) -> SchemaError | Conflict | None:
     """Keeps the answers, and writes the schema that they make with proposals for the rest.
 
     Returns:
-        What is wrong with that schema, which is then not written.
+        Why that schema was not written.
     """
-    asked.studio.guided[text.path] = guided
+    known = asked.studio.guided[text.path]
     made = SchemaText(text.path, write_schema(guided.sketch, guided.answers, datetime.date.today()))
     try:
-        made.save(asked.get("seen"))
-    except SchemaError as error:
+        made.save(asked.get("seen"), page)
+    except (SchemaError, Conflict) as error:
+        known[text.mark] = guided
         return error
-    asked.studio.guided[text.path] = replace(guided, mark=made.mark)
+    known[made.mark] = guided
     return None
 
 

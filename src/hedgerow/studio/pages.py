@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from hedgerow.store.markup import visible
+from hedgerow.studio.history import Version, previous
+
+if TYPE_CHECKING:
+    from hedgerow.studio.schema_text import SchemaText
 
 HERE = Path(__file__).parent
+CHANGING = ("unit", "columns", "taxonomies", "tables", "about", "check")
+"""The pages that change a schema, where the last change can be undone."""
 
 
 def _show(value: Any) -> Any:
@@ -25,6 +31,10 @@ def _show(value: Any) -> Any:
 def _brief(root: str, message: str) -> str:
     """A message with paths as they are seen from the folder of the studio."""
     return message.replace(root.rstrip(os.sep) + os.sep, "") if root else message
+
+
+def _previous(text: SchemaText) -> Version | None:
+    return previous(text.path, text.text)
 
 
 class Pages:
@@ -43,7 +53,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.globals.update(shared)
+        self._templates.globals.update(shared, previous=_previous, CHANGING=CHANGING)
         self._templates.filters["zipped"] = zip
         self._templates.filters["brief"] = partial(_brief, str(shared.get("root", "")))
 

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import tempfile
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,12 +22,14 @@ from hedgerow.schema import Schema
 from hedgerow.schema.build import schema_from_text
 from hedgerow.schema.lint import Report, raise_faults
 from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text, parse_yaml, read_text
+from hedgerow.studio import history
 from hedgerow.studio.folder import Conflict
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?|\d{4}-\d{2}-\d{2}")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _SHORT = 70  # characters of a list on one line
+_SAVING = threading.Lock()
 
 
 def plain(value: str) -> Text:
@@ -197,6 +200,15 @@ class SchemaText:
         return not self.is_draft and (self._began_as_draft or bool(signers))
 
     @property
+    def _is_signed_so(self) -> bool:
+        """Whether it is to the letter what somebody signed, such as an earlier version."""
+        try:
+            about = self.schema().metadata
+            return about.signed is not None and about.signed == self.schema().fingerprint
+        except SchemaError:
+            return False
+
+    @property
     def _began_as_draft(self) -> bool:
         return self.value("began_as_draft").lower() == "true"
 
@@ -258,13 +270,16 @@ class SchemaText:
         pairs = [pair for pair in self._root.pairs if pair[0].value not in ("draft", "metadata")]
         return _below(Entries(pairs), "")
 
-    def save(self, seen: str) -> bool:
+    def save(self, seen: str, page: str = "", restored: int = 0) -> bool:
         """Writes the file, whole or not at all, if the text is a schema.
 
         Who signed it off has signed what it said then: if that changes, the file is a draft again.
+        The text before stays in the history.
 
         Args:
             seen: The mark of the text that the person saw who changed it.
+            page: The page that changes it; without one the history is left alone.
+            restored: The number of the version that this is, which may be an unfinished draft.
 
         Returns:
             Whether a sign-off was withdrawn.
@@ -273,14 +288,20 @@ class SchemaText:
             Conflict: If the file has changed since.
             SchemaError: If the text is not a schema.
         """
+        with _SAVING:
+            return self._save(seen, page, restored)
+
+    def _save(self, seen: str, page: str, restored: int) -> bool:
         before = SchemaText.load(self.path)
         if before.mark != seen:
             raise Conflict(
                 "the schema was changed in the meantime, in another tab or by hand.",
-                hint="Nothing was written. Go to the page as it is now and enter the change there.",
+                hint="Nothing was written. What you entered is still here: look at it beside the "
+                "schema as it is now, and save again.",
             )
-        self.schema()
-        withdrawn = before.is_signed and before._says() != self._says()
+        if not restored:
+            self.schema()
+        withdrawn = before.is_signed and before._says() != self._says() and not self._is_signed_so
         text = (
             self._with_signers([]).with_key("draft", plain("true")).text if withdrawn else self.text
         )
@@ -294,6 +315,10 @@ class SchemaText:
             os.replace(temporary, self.path)
         finally:
             temporary.unlink(missing_ok=True)
+        if restored and text == self.text:
+            history.go_to(self.path, restored)
+        elif page and text != before.text:
+            history.record(self.path, before.text, text, page)
         return withdrawn
 
     def _lines(self, *keys: str) -> tuple[int, int]:

@@ -17,6 +17,8 @@ ROUTES: dict[str, dict[str, str]] = {
     "/unit": {"GET": "unit:show", "POST": "unit:save"},
     "/columns": {"GET": "columns:show", "POST": "columns:save"},
     "/taxonomies": {"GET": "taxonomies:show", "POST": "taxonomies:change"},
+    "/history": {"GET": "history:show", "POST": "history:restore"},
+    "/history/forget": {"POST": "history:forget_all"},
     "/budget": {"GET": "budget:show"},
     "/budget/simulate": {"POST": "budget:simulate"},
     "/check": {"GET": "check:show", "POST": "check:run"},

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from starlette.responses import RedirectResponse, Response
 
+from hedgerow.draft.answers import write_schema
 from hedgerow.draft.questions import Question
 from hedgerow.draft.words import PUBLIC, name_columns
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.studio.app import Asked
+from hedgerow.studio.folder import Conflict
 from hedgerow.studio.guided import (
     Bulk,
     Field,
@@ -23,6 +26,8 @@ from hedgerow.studio.guided import (
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
+from hedgerow.studio.views.columns import brief
+from hedgerow.studio.views.history import describe_change
 from hedgerow.studio.views.unit import doubt, list_repeated
 
 _KINDS = {"number": "numbers", "date": "dates", "values": "categories", "drop": "left out"}
@@ -54,6 +59,28 @@ class Group:
         return name_columns(self.names)
 
     @property
+    def is_class(self) -> bool:
+        """Whether it is the class, whose type is settled."""
+        return not any(one.part == "kind" for one in self.fields)
+
+    def type(self, words: Mapping[str, str]) -> str:
+        """Its type in words."""
+        kind = next((one.shown[""] for one in self.fields if one.part == "kind"), "values")
+        return words.get(kind, kind)
+
+    @property
+    def content(self) -> str:
+        """Its bounds or values, on a line."""
+        for one in self.fields:
+            if one.part in ("numbers", "dates"):
+                step = one.shown["step"]
+                bounds = f"{one.shown['low']} to {one.shown['high']}"
+                return f"{bounds}, step {step}" if step else bounds
+            if one.part == "values":
+                return brief(one.shown[""].splitlines())
+        return ""
+
+    @property
     def is_open(self) -> bool:
         """Whether something was wrong with an answer."""
         return any(one.error for one in self.fields)
@@ -61,13 +88,13 @@ class Group:
 
 def show_unit(
     asked: Asked, way: Way, text: SchemaText, guided: Guided,
-    errors: Mapping[str, str] | None = None, fault: SchemaError | None = None,
+    errors: Mapping[str, str] | None = None, fault: SchemaError | Conflict | None = None,
 ) -> Response:  # fmt: skip
     """The questions about the whole table."""
     fields = {one.part: one for one in fields_of(guided, asked, errors or {}, unit="yes")
               if not one.question.columns}  # fmt: skip
     return asked.show(
-        "asked_unit", 400 if errors or fault else 200, way=way, text=text, fields=fields,
+        "asked_unit", _status(errors, fault), way=way, text=text, fields=fields,
         names=[one.name for one in guided.sketch.columns], notes=fields["drop"].question.notes,
         error=fault, repeated=list_repeated(text), command=_command(way), leads=_leads(way, fault),
     )  # fmt: skip
@@ -80,7 +107,7 @@ def save_unit(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Respo
     elif "unit" not in {**guided.answers, **asked.form}:
         raise UsageError("the unit was not chosen.", hint="Choose whom a release protects.")
     guided, errors = take_answers(guided, asked)
-    fault = keep(asked, text, guided)
+    fault = keep(asked, text, guided, "unit")
     if errors or fault:
         return show_unit(asked, way, way.text(), guided, errors, fault)
     return RedirectResponse(way.to("columns"), status_code=303)
@@ -88,7 +115,7 @@ def save_unit(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Respo
 
 def show_columns(
     asked: Asked, way: Way, text: SchemaText, guided: Guided,
-    errors: Mapping[str, str] | None = None, fault: SchemaError | None = None,
+    errors: Mapping[str, str] | None = None, fault: SchemaError | Conflict | None = None,
     more: Sequence[Question] = (),
 ) -> Response:  # fmt: skip
     """The questions about columns, those that are alike at once; `more` of them are new."""
@@ -98,12 +125,23 @@ def show_columns(
              for part, one in whys.items()}  # fmt: skip
     bulk = Bulk.of(asked, {one.number: one.names for one in groups})
     return asked.show(
-        "asked_columns", 400 if errors or fault else 200, way=way, text=text, groups=groups,
+        "asked_columns", _status(errors, fault), way=way, text=text, groups=groups,
         error=fault, bulk=bulk, whys=shown, public=PUBLIC, kinds=_KINDS,
         more=[one for one in groups if any(new.columns[0] in one.names for new in more)],
         told=_KINDS | _RULES, seen=text.mark, command=_command(way), wrong=len(errors or {}),
-        leads=_leads(way, fault),
+        leads=_leads(way, fault), changes=describe_change(text, _made(text, guided))
+        if isinstance(fault, Conflict) else [],
     )  # fmt: skip
+
+
+def _status(errors: Mapping[str, str] | None, fault: SchemaError | Conflict | None) -> int:
+    return 409 if isinstance(fault, Conflict) else 400 if errors or fault else 200
+
+
+def _made(text: SchemaText, guided: Guided) -> SchemaText:
+    """The schema that the answers make."""
+    today = datetime.date.today()
+    return SchemaText(text.path, write_schema(guided.sketch, guided.answers, today))
 
 
 def save_columns(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Response:
@@ -116,7 +154,7 @@ def save_columns(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Re
         bulk = Bulk.of(asked, {one.number: one.names for one in groups})
         asked = bulk.apply(asked)
     guided, errors = take_answers(guided, asked)
-    fault = keep(asked, text, guided)
+    fault = keep(asked, text, guided, "columns")
     more = open_questions(guided)
     if errors or fault or more or bulk:
         return show_columns(asked, way, way.text(), guided, errors, fault, more)
@@ -138,7 +176,7 @@ def _groups(guided: Guided, fields: list[Field]) -> list[Group]:
     ]  # fmt: skip
 
 
-def _leads(way: Way, fault: SchemaError | None) -> dict[str, str]:
+def _leads(way: Way, fault: SchemaError | Conflict | None) -> dict[str, str]:
     return {} if fault is None else way.fields(fault.places)
 
 

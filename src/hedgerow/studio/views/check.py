@@ -29,7 +29,7 @@ def show(asked: Asked) -> Response:
             result = job.result
             prepared = _describe_rows(result.get("preparation"))
             warnings = _others(result, prepared)
-    drafted = asked.studio.guided.get(text.path)
+    drafted = next(iter(asked.studio.guided.get(text.path, {}).values()), None)
     rare = {one.name: one.guess.rare for one in drafted.sketch.columns} if drafted else {}
     rare |= ((result or {}).get("preparation") or {}).get("rare", {})
     return asked.show(
@@ -62,7 +62,7 @@ def sign(asked: Asked) -> Response:
         )
     today = datetime.date.today().isoformat()
     changed = text.sign(reviewer, today, asked.get("fingerprint"))
-    changed.save(asked.get("seen"))
+    changed.save(asked.get("seen"), "check")
     asked.studio.guided.pop(text.path, None)
     return RedirectResponse(way.to("check", checked=asked.get("checked")), status_code=303)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from starlette.responses import RedirectResponse, Response
@@ -11,16 +11,19 @@ from hedgerow.errors import SchemaError
 from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text
 from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
+from hedgerow.studio.folder import Conflict
 from hedgerow.studio.guided import Bulk
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText, plain
 from hedgerow.studio.steps import Way
+from hedgerow.studio.views.history import describe_change
 from hedgerow.studio.views.unit import find_guided
 
 _NUMBERS = ("low", "high", "step")
 _ALIKE = 4  # so many columns that are alike are asked about once
 _RULES = ("missing", "outside")
 _WRITTEN = ("decimal", "thousands", "format")  # how numbers and dates are written
+_LINE = 60  # characters of values on the line of a column
 _BLANK = "blank"  # what the form calls one
 _OF_ITEMS = ("max_items", "fan_out", "foreign", "empty", "separator")
 
@@ -38,6 +41,7 @@ class Shown:
         is_class: Whether it is the class.
         others: Columns that are described alike, if there are many and this is the first.
         first: The first of them, if this is another.
+        is_open: Whether something is wrong with it.
     """
 
     name: str
@@ -48,6 +52,32 @@ class Shown:
     is_class: bool
     others: tuple[str, ...] = ()
     first: str = ""
+    is_open: bool = False
+
+    @property
+    def content(self) -> str:
+        """Its bounds or values, on a line: all of them, or how many there are."""
+        if self.kind == "numeric":
+            low, high, step = (self.fields[key] for key in _NUMBERS)
+            more = [f"step {step}" if step else "", "log scale" if self.fields["scale"] else ""]
+            return ", ".join(filter(None, [f"{low} to {high}", *more]))
+        if self.kind == "categorical":
+            return brief(self.values.splitlines()) if self.values else "values of its taxonomy"
+        return ""
+
+
+def brief(values: Sequence[str]) -> str:
+    """Values on a line, none of them cut off.
+
+    Example:
+        >>> brief(["north", "south"]), brief([f"ward {number}" for number in range(30)])
+        ('north, south', '30 values: ward 0, ward 1, ward 2 and so on')
+    """
+    whole = ", ".join(values)
+    if len(whole) <= _LINE:
+        return whole
+    first = ", ".join(values[:3])
+    return f"{len(values)} values" + (f": {first} and so on" if len(first) <= _LINE else "")
 
 
 def show(asked: Asked) -> Response:
@@ -76,8 +106,8 @@ def save(asked: Asked) -> Response:
     if action == "filter":
         return _page(asked, way, changed)
     try:
-        withdrawn = changed.save(asked.get("seen"))
-    except SchemaError as error:
+        withdrawn = changed.save(asked.get("seen"), "columns")
+    except (SchemaError, Conflict) as error:
         return _page(asked, way, changed, error)
     page = "columns" if action == "bulk" else "taxonomies"
     return RedirectResponse(way.to(page, withdrawn="yes" if withdrawn else ""), status_code=303)
@@ -87,13 +117,18 @@ def _bulk(asked: Asked, text: SchemaText) -> Bulk:
     return Bulk.of(asked, {n: (name,) for n, name in enumerate(text.columns)})
 
 
-def _page(asked: Asked, way: Way, text: SchemaText, error: SchemaError | None = None) -> Response:
+def _page(
+    asked: Asked, way: Way, text: SchemaText, error: SchemaError | Conflict | None = None
+) -> Response:
+    """The columns as `text` has them, which may be what was entered and not saved."""
     command = command_text(["check", way.argument("schema")])
+    now = way.text() if isinstance(error, Conflict) else None
     return asked.show(
-        "columns", 200 if error is None else 400, way=way, text=text, error=error, command=command,
-        seen=asked.get("seen") or text.mark,
+        "columns", 409 if now else 400 if error else 200, way=way, text=way.text(), error=error,
+        command=command, seen=now.mark if now else asked.get("seen") or text.mark,
         leads={} if error is None else way.fields(error.places),
-        columns=_all_shown(text), bulk=_bulk(asked, text),
+        changes=[] if now is None else describe_change(now, text),
+        columns=_all_shown(text, error), bulk=_bulk(asked, text),
         items=_items(text.items) if text.items else None,
     )  # fmt: skip
 
@@ -114,19 +149,22 @@ def _families(text: SchemaText) -> dict[str, tuple[str, ...]]:
     return {first: names[1:] for first, names in text.alike().items() if len(names) >= _ALIKE}
 
 
-def _all_shown(text: SchemaText) -> list[Shown]:
+def _all_shown(text: SchemaText, error: SchemaError | Conflict | None = None) -> list[Shown]:
     families = _families(text)
     firsts = {name: first for first, others in families.items() for name in others}
+    wrong = {place[1] for place in (error.places if error else ()) if len(place) > 1}
     return [
-        replace(_show_column(text, name), others=families.get(name, ()), first=firsts.get(name, ""))
+        replace(_show_column(text, name), others=families.get(name, ()),
+                first=firsts.get(name, ""), is_open=name in wrong)
         for name in text.columns
-    ]
+    ]  # fmt: skip
 
 
 def _show_column(text: SchemaText, name: str) -> Shown:
     settings = text.columns[name]
     role, kind = _text(settings.get("role")), _text(settings.get("type"))
     fields = {key: _text(settings.get(key)) for key in (*_NUMBERS, *_RULES, *_WRITTEN)}
+    fields["scale"] = "log" if _text(settings.get("scale")) == "log" else ""
     fields["thousands"] = _BLANK if fields["thousands"] == " " else fields["thousands"]
     fields["ignore"] = ", ".join((_list_lines(settings.get("ignore")) or "").split())
     whole = not {"values", "taxonomy", "recode"} & settings.keys()

@@ -64,6 +64,8 @@ def show(asked: Asked) -> Response:
     return asked.show(
         "taxonomies", way=way, text=text, columns=columns, name=name, tree=tree, lint=lint,
         size=size, built_in=list(built_in()), files=_files(way), command=command_text(command),
+        # numbers of another tree mean other nodes
+        ticked=asked.every("node") if asked.get("seen") == text.mark else [],
         warnings=schema.warnings, is_items=schema.kind == "transactions",
     )  # fmt: skip
 
@@ -84,7 +86,7 @@ def change(asked: Asked) -> Response:
         _ACTIONS.get(action, _unknown)(branch, picked, asked)
         _prune(branch, groups)
         changed = _write(text, schema, column, branch)
-    withdrawn = changed.save(asked.get("seen"))
+    withdrawn = changed.save(asked.get("seen"), "taxonomies")
     return RedirectResponse(
         way.to("taxonomies", column=name, withdrawn="yes" if withdrawn else ""), status_code=303
     )

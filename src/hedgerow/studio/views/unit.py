@@ -53,7 +53,7 @@ def save(asked: Asked) -> Response:
     else:
         changed = _of_columns(text, column, asked.get("max_rows").strip() or "1")
     changed = changed.with_key("unit", plain(unit))
-    withdrawn = changed.save(asked.get("seen"))
+    withdrawn = changed.save(asked.get("seen"), "unit")
     return RedirectResponse(
         way.to("columns", withdrawn="yes" if withdrawn else ""), status_code=303
     )
