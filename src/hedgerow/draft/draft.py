@@ -24,7 +24,7 @@ from hedgerow.data.encode import is_list, plain_array, text_of
 from hedgerow.data.frames import split_text
 from hedgerow.data.text import explain, open_binary
 from hedgerow.data.transactions import is_text
-from hedgerow.draft.guess import FEWEST, Guess, guess_column
+from hedgerow.draft.guess import FEWEST, Guess, guess_column, word_order
 from hedgerow.draft.people import NAMED, not_a_person, once_each, texts_of, words_of
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
@@ -356,12 +356,16 @@ def _quote(text: str | int) -> str:
 
 
 _CLASS_VALUES, _CLASS_NUMBERS = 20, 10
+_FEW, _FEW_CLASSES = (
+    3,
+    5,
+)  # columns, of which none is the class by its place; classes of one that is
 _CLASS_NAMES = (
-    "class", "target", "salary", "income", "label", "outcome", "diagnosis", "readmitted",
+    "class", "target", "y", "salary", "income", "label", "outcome", "diagnosis", "readmitted",
     "readmission", "churn", "churned", "survived", "default", "defaulted", "approved", "denied",
     "died", "mortality", "death", "dead", "vote", "voted", "relapse", "relapsed",
 )  # fmt: skip
-_ALONE = frozenset({"class", "label"})  # words that say so only as the whole name
+_ALONE = frozenset({"class", "label", "y"})  # words that say so only as the whole name
 _AMOUNTS = frozenset({"salary", "income"})
 _FAMILY = 3  # columns that are alike, from which they are asked about once
 _PAIRS = 8  # the same for columns of two values, which many tables have without any relation
@@ -495,12 +499,24 @@ def _choose_class(columns: Sequence[Column]) -> list[Column]:
         place: _class_rank(columns[place].name, len(columns[place].guess.labels))
         for place in reversed(able)
     }
-    if not ranks or not max(ranks.values()):
+    if ranks and max(ranks.values()):
+        place = max(ranks, key=ranks.__getitem__)  # of equals the last column
+    elif sum(column.guess.published for column in columns) > _FEW and _may_stand_last(columns[-1]):
+        place = len(columns) - 1
+    else:
         return chosen
-    place = max(ranks, key=ranks.__getitem__)  # of equals the last column
     column = columns[place]
     chosen[place] = replace(column, guess=as_values(column.guess), role="class")
     return chosen
+
+
+def _may_stand_last(column: Column) -> bool:
+    """Whether the last column could be the class for standing there: few values, and no scale."""
+    guess = column.guess
+    if not column.has_classes or guess.useless:
+        return False
+    texts = (guess.settings or {}).get("type") != "numeric" and word_order(guess.labels) is None
+    return len(guess.labels) == 2 or (texts and len(guess.labels) <= _FEW_CLASSES)
 
 
 def _class_rank(name: str, values: int) -> int:

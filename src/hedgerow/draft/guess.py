@@ -50,9 +50,44 @@ _ABOVE = re.compile(
     re.IGNORECASE,
 )
 _ALONE = re.compile(rf"{_AMOUNT}{_UNIT}")
+_LEAST_SCALE, _OTHER_WORDS = 3, 2  # words of a scale; others, such as "don't know"
 _OTHER_VALUES = 3  # beside bands, such as "unknown"
 _CODED = re.compile(r"[(\[]?(\d{1,4})[)\]]?\s*[-–:=.)]\s*[^\W\d].*")
 
+_SCALES = [
+    [word.strip() for word in scale.split("<")]
+    for scale in (
+        "very poor < poor < fair < average < good < very good < excellent",
+        "very bad < bad < fair < neither good nor bad < good < very good < excellent",
+        "strongly disagree < disagree < somewhat disagree < slightly disagree < neutral"
+        " < neither agree nor disagree < slightly agree < somewhat agree < agree < strongly agree",
+        "very dissatisfied < dissatisfied < neutral < neither < satisfied < very satisfied",
+        "never < rarely < seldom < sometimes < occasionally < often < frequently < usually"
+        " < very often < always",
+        "none < very low < low < medium < moderate < high < very high",
+        "none < mild < moderate < severe < very severe",
+        "not at all < a little < slightly < somewhat < moderately < quite a bit < very < a lot"
+        " < very much < extremely",
+        "very unlikely < unlikely < neutral < likely < very likely",
+        "unimportant < not important < somewhat important < important < very important",
+        "underweight < under < normal < overweight < over < obese",
+        "extra small < small < medium < large < extra large",
+        "xs < s < m < l < xl < xxl",
+        "none < primary < lower secondary < secondary < upper secondary < post-secondary"
+        " < tertiary < bachelor < master < doctorate",
+        "much worse < worse < the same < same < better < much better",
+        "monday < tuesday < wednesday < thursday < friday < saturday < sunday",
+        "mon < tue < wed < thu < fri < sat < sun",
+        "january < february < march < april < may < june < july < august < september < october"
+        " < november < december",
+        "jan < feb < mar < apr < may < jun < jul < aug < sep < oct < nov < dec",
+        "spring < summer < autumn < fall < winter",
+        "first < second < third < fourth",
+        "bronze < silver < gold < platinum",
+        "sehr schlecht < schlecht < mittel < gut < sehr gut",
+        "nie < selten < manchmal < oft < immer",
+    )
+]
 _TRUTH = [
     ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("nein", "ja"),
     ("nee", "ja"), ("nej", "ja"), ("non", "oui"), ("no", "si"), ("no", "sí"), ("não", "sim"),
@@ -76,6 +111,11 @@ _SAYS = {
     "us-states": r"state",
     "countries": r"countr|nation|land\b|cntry",
     "nace-2": r"nace|industr|sector|branch",
+}
+_NAMES = ("countries", "us-states")  # people write these in capitals, too
+_EDITIONS = {
+    "countries": "ISO 3166-1:2020 with the changes up to July 2022, grouped as in UN M49",
+    "nace-2": "NACE Rev. 2",
 }
 _FIT, _FIT_SAID = 0.95, 0.8  # of the different values; where the name says what they are
 _LONGEST = {"icd-9-cm": 6, "icd-10-cm": 8}  # characters; other numbers have more places
@@ -131,6 +171,24 @@ def code_order(labels: Sequence[str]) -> list[str] | None:
     return [
         label for _, label in sorted((int(match[1]), label) for match, label in matches if match)
     ]
+
+
+def word_order(labels: Sequence[str]) -> list[str] | None:
+    """Words of a scale in its order, a few others after them; None if these are no scale.
+
+    Example:
+        >>> word_order(["Fair", "Good", "Poor", "don't know"])
+        ['Poor', 'Fair', 'Good', "don't know"]
+        >>> word_order(["red", "good"])
+    """
+    plain = {label: re.sub(r"[\W_]+", " ", label).strip().casefold() for label in labels}
+    for scale in _SCALES:
+        ranks = {word.replace("-", " "): rank for rank, word in enumerate(scale)}
+        known = [label for label in labels if plain[label] in ranks]
+        if len(known) >= _LEAST_SCALE and len(labels) - len(known) <= _OTHER_WORDS:
+            others = [label for label in labels if label not in known]
+            return [*sorted(known, key=lambda label: ranks[plain[label]]), *others]
+    return None
 
 
 def truth_values(labels: Sequence[str]) -> tuple[list[str], dict[str, str]] | None:
@@ -252,8 +310,8 @@ def find_list(name: str, labels: Sequence[str]) -> str | None:
 
 
 @cache
-def _attribute(known: str) -> Categorical:
-    column = {"type": "categorical", "taxonomy": known}
+def _attribute(known: str, case: bool = False) -> Categorical:
+    column = {"type": "categorical", "taxonomy": known, **({"ignore": ["case"]} if case else {})}
     (attribute,) = Schema.from_dict({"name": known, "attributes": {known: column}}).attributes
     assert isinstance(attribute, Categorical)
     return attribute
@@ -262,8 +320,9 @@ def _attribute(known: str) -> Categorical:
 def _fits(known: str, label: str) -> bool:
     if len(label) > _LONGEST.get(known, len(label)):
         return False
-    attribute = _attribute(known)
-    return label in attribute.taxonomy.leaves or attribute.reading.leaf(label) is not None
+    attribute = _attribute(known, known in _NAMES)
+    leaves, reading = attribute.taxonomy.leaves, attribute.reading
+    return reading.form(label) in reading.forms(leaves) or reading.leaf(label) is not None
 
 
 FEWEST = 10  # rows, or people: a value that fewer have may be one person's, and is not proposed
@@ -274,7 +333,7 @@ _VALUES = 50  # more distinct values than this do not make a list that a person 
 _MOST_DISTINCT = 20_000  # more of them than this are not looked at one by one
 _ALMOST = 0.9  # missing, from which a column is almost empty
 _ROWS = 20  # in fewer rows, being all alike says little
-_TAIL = 0.05  # of the range, if three quarters of the values lie in it: a long tail
+_TAIL = 0.15  # of the range, if three quarters of the values lie in it: a long tail
 _COUNTED = 20  # steps: fewer of them are counted one by one
 _CLOSED = (1, 7)  # a scale that is public by its shape, if all values occur; others are round
 _GRID = 2000  # about as many grid points as a draft should have
@@ -289,6 +348,16 @@ _RARE = (
 )
 _KEPT = 200  # values that fewer than `FEWEST` rows have, of which a draft remembers so many
 _MOST_STRAYS = 0.1  # of the values, that are texts in a column of numbers
+_MISSING = frozenset(
+    {-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -97, -98, -99, -666, -777, -888, -997, -998}
+    | {-999, -9999, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999}
+    | {99999, 999999}
+)
+_APART = 2  # times the largest other number
+_CODES = (
+    "{codes}: apart from all other numbers, as codes of missing values are. What lies outside the "
+    "bounds is counted as other."
+)
 _STRAYS = "Some of its values are not numbers: they would be counted as other."
 _OTHERS = {"missing": "other", "outside": "other"}
 _NUMBER = r"^[+-]?(0|[1-9]\d*)(\.\d+)?$"
@@ -470,7 +539,16 @@ def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) 
         return replace(guess, partial=len(kept) < len(recode), rare=values.rare)
     if (known := find_list(name, labels)) is not None:
         settings = {"type": "categorical", "taxonomy": known, "outside": "other", **rules}
-        return Guess(settings=settings, comment=f"Its values are those of the list {known}.")
+        exact = _attribute(known)
+        if known in _NAMES and any(
+            label not in exact.taxonomy.leaves and exact.reading.leaf(label) is None
+            for label in labels if _fits(known, label)
+        ):  # fmt: skip
+            settings["ignore"] = "[case]"
+        edition = f" ({_EDITIONS[known]})" if known in _EDITIONS else ""
+        return Guess(
+            settings=settings, comment=f"Its values are those of the list {known}{edition}."
+        )
     if not pa.types.is_string(present.type) or len(labels) < 2:
         return None
     if (written := notation(labels)) is not None:
@@ -517,7 +595,7 @@ def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]
     if any(label_fault(label) is not None for label in labels):
         return Guess(comment="Some value holds a line break or another unseen character.")
     labels, recode = spellings(labels)
-    found_order = sort_bands(labels) or code_order(labels) or labels
+    found_order = sort_bands(labels) or code_order(labels) or word_order(labels) or labels
     comment = f"{_SPELLINGS if recode else ''} {values.left_out}".strip()
     guess = _categorical(found_order, rules, comment, recode)
     return replace(guess, partial=partial, rare=values.rare)
@@ -582,6 +660,14 @@ def _year(day: int) -> int:
 
 def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) -> Guess:
     dates = pa.types.is_date32(present.type)
+    codes = [] if dates else _missing_codes(present)
+    if codes:
+        present = present.filter(
+            pc.invert(pc.is_in(present, value_set=pa.array(codes, present.type)))
+        )
+        rules = {**rules, "outside": "other"}
+        shown = ", ".join(text_of(code) or "" for code in codes)
+        comment = f"{_CODES.format(codes=shown)} {comment}".strip()
     numbers = present.cast(pa.int32()) if dates else present
     ends, extremes = _ends(numbers), pc.min_max(numbers).as_py()
     if dates:
@@ -612,6 +698,32 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
             bounds["scale"] = "log"
     settings = {"type": "numeric", **bounds, "outside": "clip", **rules}
     return Guess(settings=settings, comment=comment)
+
+
+def _missing_codes(present: Any) -> list[Any]:
+    """Numbers that many rows have, such as -1 or 999, and that lie apart from all others.
+
+    Example:
+        >>> _missing_codes(pa.array([*range(80), *[999] * 20]))
+        [999]
+        >>> _missing_codes(pa.array([*range(80), *[99] * 20])), _missing_codes(pa.array([999] * 3))
+        ([], [])
+    """
+    counted = pc.value_counts(present)
+    often = pc.greater_equal(counted.field("counts"), FEWEST)
+    values = counted.field("values")
+    common = [one for one in values.filter(often).to_pylist() if one in _MISSING]
+    if not common:
+        return []
+    rest = present.filter(pc.invert(pc.is_in(present, value_set=pa.array(common, present.type))))
+    if len(pc.unique(rest)) < _LEAST_SCALE:
+        return []
+    ends = _ends(rest)
+    return sorted(
+        one for one in common
+        if (one < 0 <= ends["min"]) or one > _APART * max(ends["max"], 1)
+        or (one < 0 and ends["min"] - one > ends["max"] - ends["min"])
+    )  # fmt: skip
 
 
 def _beyond(rows: int) -> int:

@@ -7,8 +7,15 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.data import read
-from hedgerow.draft.draft import NO_UNIT, Sketch, draft_text, sketch_table
-from hedgerow.draft.guess import date_formats, find_list, guess_column, sort_bands, truth_values
+from hedgerow.draft.draft import NO_UNIT, Sketch, draft_text, sketch_of, sketch_table
+from hedgerow.draft.guess import (
+    Guess,
+    date_formats,
+    find_list,
+    guess_column,
+    sort_bands,
+    truth_values,
+)
 from hedgerow.schema import Categorical, Numeric, Schema
 
 
@@ -248,3 +255,41 @@ def test_days_beyond_the_calendar_stop_no_draft() -> None:
     people = pa.array([f"P{n % 9}" for n in range(37)])
     found = sketch_table(pa.table({"patient": people, "seen": days, "birth_date": days}))
     assert isinstance(found, Sketch) and found.columns[1].guess.published
+
+
+def test_codes_of_missing_values_are_no_bounds() -> None:
+    ages = [*range(18, 90), *[-9] * 12, *[999] * 11]
+    guess = guess_column("visits", [pa.array(ages * 3)])
+    assert guess.settings is not None
+    assert guess.settings["low"] == "0" and guess.settings["high"] == "100"
+    assert guess.settings["outside"] == "other" and guess.comment.startswith("-9, 999: ")
+    # what few have is no code, and what is not apart from the others is a number
+    few = guess_column("visits", [pa.array([*range(18, 90)] * 3 + [999] * 3)])
+    near = guess_column("visits", [pa.array([*range(0, 95)] * 3 + [99] * 30)])
+    for one in (few, near):
+        assert one.settings is not None and one.settings["outside"] == "clip"
+
+
+def test_countries_in_capitals_and_words_of_a_scale() -> None:
+    countries = ["KOREA, REPUBLIC OF", "TURKEY", "FRANCE", "VIET NAM", "IVORY COAST"] * 12
+    guess = guess_column("country", [pa.array(countries)])
+    assert guess.settings is not None and guess.settings["taxonomy"] == "countries"
+    assert guess.settings["ignore"] == "[case]" and "ISO 3166-1:2020" in guess.comment
+    health = guess_column("health", [pa.array(["good", "poor", "very good", "fair"] * 20)])
+    assert list(health.labels) == ["poor", "fair", "good", "very good"]
+
+
+def test_what_stands_last_may_be_the_class() -> None:
+    def column(*labels: str) -> Guess:
+        return Guess(settings={"type": "categorical"}, labels=labels)
+
+    others = [(name, column("x", "z", "w")) for name in ("a", "b", "weight_class")]
+    for labels, role in (
+        (("no", "yes"), "class"),
+        (("setosa", "versicolor", "virginica"), "class"),
+        (("poor", "fair", "good"), None),
+    ):
+        sketch = sketch_of("t", [*others, ("end", column(*labels))])
+        assert [one.role for one in sketch.columns] == [None, None, None, role]
+    named = sketch_of("t", [("y", column("0", "1")), *others, ("end", column("no", "yes"))])
+    assert named.role("class") == named.columns[0]
