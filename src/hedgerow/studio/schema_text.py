@@ -421,5 +421,8 @@ def _below(node: Node, indent: str) -> list[str]:
 def _item(node: Node, indent: str) -> list[str]:
     if isinstance(node, Text):
         return [f"{indent}- {_scalar(node)}"]
-    first, *rest = _below(node, indent + "  ")[1:] or [f"{indent}  []"]
+    line, *below = _below(node, indent)
+    if line:  # a list that fits
+        return [f"{indent}-{line}"]
+    first, *rest = below or [f"{indent}  []"]
     return [f"{indent}- {first.lstrip()}", *rest]

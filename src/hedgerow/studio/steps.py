@@ -16,6 +16,7 @@ STEPS: dict[str, str] = {
     "unit": "Unit",
     "columns": "Columns",
     "taxonomies": "Taxonomies",
+    "tables": "Tables",
     "budget": "Budget",
     "check": "Check",
     "publish": "Publish",

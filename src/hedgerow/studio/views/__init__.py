@@ -19,6 +19,8 @@ ROUTES: dict[str, dict[str, str]] = {
     "/taxonomies": {"GET": "taxonomies:show", "POST": "taxonomies:change"},
     "/history": {"GET": "history:show", "POST": "history:restore"},
     "/history/forget": {"POST": "history:forget_all"},
+    "/tables": {"GET": "tables:show", "POST": "tables:change"},
+    "/about": {"GET": "about:show", "POST": "about:save"},
     "/budget": {"GET": "budget:show"},
     "/budget/simulate": {"POST": "budget:simulate"},
     "/check": {"GET": "check:show", "POST": "check:run"},

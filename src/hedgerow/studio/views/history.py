@@ -15,6 +15,7 @@ from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import STEPS, Way
 
 _SHOWN = 50  # versions
+_PAGES = STEPS | {"about": "Publisher"}
 _LINES = 6  # changes of each
 
 
@@ -49,7 +50,7 @@ def show(asked: Asked) -> Response:
         lines.append(_Line(
             version=one, changes=changes[:_LINES], more=max(0, len(changes) - _LINES),
             page="Changed elsewhere" if one.page == ELSEWHERE and one.parent else
-            "As it was first" if one.page == ELSEWHERE else STEPS.get(one.page, one.page),
+            "As it was first" if one.page == ELSEWHERE else _PAGES.get(one.page, one.page),
             is_current=now is not None and one.number == now.number,
         ))  # fmt: skip
     return asked.show("history", way=way, text=text, lines=lines)
