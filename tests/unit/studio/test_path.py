@@ -303,7 +303,10 @@ def test_trees_are_changed_step_by_step(browser: Any) -> None:
     assert list(tree()["taxonomy"]) == ["Far north", "Cask", "Dale", "Ashmoor"]
     change(node=["2"], target="0", action="move")  # its group has no other member
     assert tree()["values"] == ["Cask", "Dale", "Ashmoor", "Bramble"]
+    before = tree()
     change(source="us-states", action="import")
+    assert tree() == before  # it asks first
+    change(source="us-states", action="import", confirmed="yes")
     assert tree()["taxonomy"] == "us-states"
 
 
@@ -342,7 +345,7 @@ def test_items_of_transactions_are_grouped_in_the_tree(browser: Any, told: Any) 
     (browser.root / "taxonomies" / "goods.yaml").write_text(
         "Any: {Hot: [tea, mocha], Cold: [ale, milk]}\n"
     )
-    found = change(source="taxonomies/goods.yaml", action="import")
+    found = change(source="taxonomies/goods.yaml", action="import", confirmed="yes")
     assert found == {"taxonomy": "taxonomies/goods.yaml", **rules}
     change(node=["1"], label="Warm", action="rename")
     assert hr.Schema.load(path).items is not None

@@ -61,3 +61,17 @@ def test_who_publishes_is_stated_and_a_sign_off_stays(browser: Any, told: Any) -
     assert (about.institution, about.unit_name) == ("St <Anne>", ("stay", "stays"))
     assert about.reviewer == "A. Steward" and not hr.Schema.load(path).is_draft
     assert 'value="St &lt;Anne&gt;"' in browser.get("/about", params=TABLE).text
+
+
+def test_a_tree_is_replaced_after_saying_which_values_match(browser: Any, told: Any) -> None:
+    (browser.root / "taxonomies").mkdir()
+    towns = browser.root / "taxonomies" / "towns.yaml"
+    towns.write_text("North: [Ashmoor, Bramble]\nSouth: [Cask, Elm]\n", encoding="utf-8")
+    wanted = {"column": "town", "action": "import", "source": "taxonomies/towns.yaml"}
+    page = send(browser, "/taxonomies", **wanted)
+    words = told(page)
+    assert "1 of 4 values are not among the 4 of taxonomies/towns.yaml" in words
+    assert "Would be lost Dale" in words and "Match Ashmoor, Bramble, Cask" in words
+    assert "towns.yaml" not in (browser.root / "clinic.yaml").read_text("utf-8")
+    send(browser, "/taxonomies", **wanted, confirmed="yes")
+    assert "towns.yaml" in (browser.root / "clinic.yaml").read_text("utf-8")

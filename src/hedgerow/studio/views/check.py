@@ -15,6 +15,7 @@ from hedgerow.studio.app import Asked, go
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
+from hedgerow.studio.views.about import FIELDS
 
 
 def show(asked: Asked) -> Response:
@@ -32,8 +33,11 @@ def show(asked: Asked) -> Response:
     drafted = next(iter(asked.studio.guided.get(text.path, {}).values()), None)
     rare = {one.name: one.guess.rare for one in drafted.sketch.columns} if drafted else {}
     rare |= ((result or {}).get("preparation") or {}).get("rare", {})
+    about = schema.metadata
     return asked.show(
-        "check", way=way, text=text, schema=schema, result=result, prepared=prepared,
+        "check", signer=about.reviewer or "", signed_on=about.reviewed or "",
+        about={FIELDS[key][0]: getattr(about, key) for key in FIELDS if getattr(about, key)},
+        way=way, text=text, schema=schema, result=result, prepared=prepared,
         published=published_columns(schema, rare), warnings=warnings,
         warned=bool(result and _warnings(result)), **_list_unchanged(asked, text),
         command=command_text(_command(way)) if way.get("data") else "",

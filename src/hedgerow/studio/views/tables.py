@@ -53,7 +53,8 @@ def show(asked: Asked) -> Response:
     text = way.text()
     schema = text.schema()
     method = method_of(way, schema.kind)
-    errors, fault = (), None
+    errors: tuple[ExpectedError, ...] = ()
+    fault = None
     try:
         errors = _expected(way, schema, method)
     except HedgerowError as error:

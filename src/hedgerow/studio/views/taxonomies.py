@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from starlette.responses import RedirectResponse, Response
@@ -44,8 +45,30 @@ class _Node:
     below: list[_Node]
 
 
-def show(asked: Asked) -> Response:
-    """The tree of a column, with what could be better about it."""
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """What becomes of the values of a column when it takes another tree.
+
+    Args:
+        source: Where the tree comes from.
+        matching: Values that it has, too, under a name that it reads as the same.
+        lost: Values that it has not.
+        values: How many it has.
+    """
+
+    source: str
+    matching: tuple[str, ...]
+    lost: tuple[str, ...]
+    values: int
+
+
+def show(asked: Asked, exchange: Exchange | None = None) -> Response:
+    """The tree of a column, with what could be better about it.
+
+    Args:
+        asked: What was asked for.
+        exchange: What another tree would change, to be confirmed.
+    """
     way = Way.of(asked, "taxonomies")
     text = way.text()
     schema = text.schema()
@@ -66,7 +89,7 @@ def show(asked: Asked) -> Response:
         size=size, built_in=list(built_in()), files=_files(way), command=command_text(command),
         # numbers of another tree mean other nodes
         ticked=asked.every("node") if asked.get("seen") == text.mark else [],
-        warnings=schema.warnings, is_items=schema.kind == "transactions",
+        exchange=exchange, warnings=schema.warnings, is_items=schema.kind == "transactions",
     )  # fmt: skip
 
 
@@ -79,6 +102,8 @@ def change(asked: Asked) -> Response:
     column = _column(_columns(schema), name)
     if action == "import":
         changed = _import(text, column, asked.get("source"), way)
+        if not asked.get("confirmed"):
+            return show(asked, _compare(text, changed.schema(), column, asked.get("source")))
     else:
         branch = _tree(text, column)
         picked = [int(one) for one in asked.every("node") if one.isdigit()]
@@ -273,6 +298,28 @@ def _import(text: SchemaText, column: Categorical | Items, source: str, way: Way
             )
         written = str(path.relative_to(way.path("schema").parent))
     return _with_tree(text, column, {"taxonomy": Text(written)})
+
+
+def _compare(
+    text: SchemaText, schema: Schema, column: Categorical | Items, source: str
+) -> Exchange:
+    """What becomes of the values that stand there now."""
+    before = [one.label for one, _ in _nodes(_tree(text, column))[1:] if not one.below]
+    if isinstance(column, Items):
+        leaves: Sequence[str] = schema.transaction_items.labels
+        matching = set(leaves)
+    else:
+        new = next(one for one in schema.columns if one.name == column.name)
+        assert isinstance(new, Categorical)
+        reading, leaves = new.reading, new.taxonomy.leaves
+        forms = reading.forms(leaves)
+        matching = {one for one in before
+                    if (form := reading.form(one)) in forms or reading.pattern(form)}  # fmt: skip
+    return Exchange(
+        source=source, values=len(leaves),
+        matching=tuple(one for one in before if one in matching),
+        lost=tuple(one for one in before if one not in matching),
+    )  # fmt: skip
 
 
 def _files(way: Way) -> list[str]:
