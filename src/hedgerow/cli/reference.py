@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -26,13 +27,12 @@ _HEAD = """\
 
 *Made from the commands by `make docs`; a test fails when it is out of date.*
 
-Results go to standard output, everything else to standard error. With `--json` a command prints one
-JSON object. An error is then `{"error": {"kind", "message", "hint", "exit_code"}}` on standard
-error, with `warnings` in it if there were any, and `places`, the keys of the schema or the options
-that it is about, where these are known. Progress is shown only on a terminal, as a share of
-the work; with `HEDGEROW_PROGRESS=lines` in the environment it is written as lines of JSON to
-standard error. Warnings and errors about private data are for the holder of the data, not for
-recipients of a release.
+Results go to standard output, everything else to standard error. With `--json` a command prints
+one JSON object; an error is `{"error": {"kind", "message", "hint", "exit_code"}}` on standard
+error, with `warnings` and `places` (keys of the schema, options) if there are any. Progress is
+shown on a terminal; `HEDGEROW_PROGRESS=lines` writes it as lines of JSON to standard error.
+Warnings and errors about private data are for the steward alone. `HEDGEROW_DEBUG=1` shows
+tracebacks, which may quote private data.
 
 | exit code | meaning |
 | --- | --- |
@@ -49,9 +49,6 @@ recipients of a release.
 
 A command that is stopped leaves nothing half-written. Once a file or release is written, a command
 ends with 0 even if its output cannot be printed.
-
-An error never shows a traceback, since that could quote private data; `HEDGEROW_DEBUG=1` in the
-environment shows it.
 """
 
 
@@ -111,10 +108,19 @@ def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
     return parameters
 
 
+def _row(parameter: _Parameter) -> str:
+    shown = parameter.shown.replace("|", "\\|")  # a bar would end the cell
+    return f"| `{shown}` | {parameter.meaning} |"
+
+
+def _names(option: MethodOption) -> tuple[str, ...]:
+    return option.setting.names if option.setting.is_flag else (option.setting.option,)
+
+
 def _shown(option: MethodOption) -> str:
     setting = option.setting
     metavar = setting.metavar.replace("|", "\\|")  # a bar would end the cell
-    return "`, `".join(setting.names) if setting.is_flag else f"{setting.option} {metavar}"
+    return "`, `".join(_names(option)) if setting.is_flag else f"{setting.option} {metavar}"
 
 
 def settings_table(name: str) -> str:
@@ -150,18 +156,28 @@ def reference() -> str:
     """
     from hedgerow.cli import COMMANDS, hedgerow, name_of
 
+    rows = Counter(row for function in COMMANDS for row in map(_row, _parameters(function)))
+    shared = [row for row, times in rows.items() if times > 1 and row.startswith("| `--")]
     parts = [_HEAD, inspect.getdoc(hedgerow), ""]
+    parts += ["## Options of several commands", "", "| option | meaning |", "| --- | --- |"]
+    parts += [*shared, ""]
     for function, examples in COMMANDS.items():
         name, parameters = name_of(function), _parameters(function)
         needed = [p.shown for p in parameters if p.required]
         needed += [f"[{p.shown}]..." for p in parameters if p.is_argument and not p.required]
         parts += [f"## hedgerow {name}", "", inspect.getdoc(function), ""]
         parts += ["```", " ".join(["hedgerow", name, *needed, "[OPTIONS]"]), "```", ""]
-        parts += ["| argument or option | meaning |", "| --- | --- |"]
-        parts += [f"| `{parameter.shown}` | {parameter.meaning} |" for parameter in parameters]
+        own = [row for row in map(_row, parameters) if row not in shared]
+        if own:
+            parts += ["| argument or option | meaning |", "| --- | --- |", *own, ""]
+        also = [f"`{parameter.shown}`" for parameter in parameters if _row(parameter) in shared]
+        if also:
+            parts += ["[Also](#options-of-several-commands): " + ", ".join(also) + ".", ""]
         if "ctx" in inspect.signature(function).parameters:
-            parts += [f"| `{_shown(option)}` | {option.help} |" for option in method_options()]
-        parts += ["", "Example:", "", "```sh", *examples, "```", ""]
+            settings = [f"`{name}`" for option in method_options() for name in _names(option)]
+            parts += ["Settings of [methods](choosing.md#which-method), which their pages explain: "
+                      + ", ".join(settings) + ".", ""]  # fmt: skip
+        parts += ["```sh", *examples, "```", ""]
     return "\n".join(str(part) for part in parts)
 
 

@@ -59,11 +59,9 @@ def audit(
 ) -> None:  # fmt: skip
     """Try to break a method's guarantee; reads no private data.
 
-    Tables and neighbours are simulated from the schema. Transcripts are replayed on both, whole
-    distributions are enumerated if the schema is tiny, and statistical tests look for events that
-    are too likely on one of them: events of known flaws, and events by which a classifier learns
-    to distinguish neighbours. A sound method shows bounds at or below epsilon. Ends with exit code
-    1 if a bound is above it.
+    Tables and neighbours are simulated. Transcripts are replayed on both, small distributions
+    enumerated, and tests, one of them learned, look for events that are too likely on one.
+    Ends with exit code 1 if a bound is above epsilon.
     """
     from hedgerow.audit import audit as run_audit
     from hedgerow.schema import Schema

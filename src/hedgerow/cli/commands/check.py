@@ -70,13 +70,9 @@ def check(
 ) -> None:
     """Check a schema and, with --data, whether data follows it.
 
-    A schema must state its unit of protection: `unit: row` or `unit: person`. Without --data no
-    private file is opened: every bound, value and label that a release of this schema publishes is
-    listed, and what looks like somebody's own words is marked. With it all of the data is checked,
-    and errors name rows and columns, but no values of the data unless --show-values asks for them.
-    Warnings name attributes that nearly identify people, and what fewer than ten people have is
-    marked in the list. These, and the exact counts of what the rules did to the rows, are NOT
-    PRIVATE: only for the holder of the data. Nothing is published.
+    Lists every bound, value and label that a release publishes, and marks what looks like
+    somebody's own words. With --data errors name rows and columns, never values unless
+    --show-values asks for them; warnings and counts are NOT PRIVATE. Nothing is published.
     """
     from hedgerow.cli.display.words import print_published
     from hedgerow.present.report import facts

@@ -58,11 +58,9 @@ def dossier(
 ) -> None:
     """Write what a data protection officer or ethics board must know about a release.
 
-    The document follows the topics of NIST SP 800-226 and ends with a line for a signature.
-    Everything in it follows from the release, and from the budget ledger if one is given: no
-    private data is read. What hedgerow cannot know is left open for a person. Ends with exit code
-    1 if the release fails its own checks; the document then warns of it. A release whose files
-    were changed cannot be opened, and gets no document.
+    By the topics of NIST SP 800-226, from the release and the budget ledger alone, with a line
+    for a signature; what hedgerow cannot know is left open. Ends with exit code 1 if the release
+    fails its own checks. A release with changed files gets no document.
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
     from hedgerow.present import html

@@ -69,14 +69,10 @@ def init(
 ) -> None:
     """Draft a schema from a table or transactions, for a person to finish.
 
-    On a terminal it asks one question at a time: Enter accepts a proposal, ? explains the
-    question, back returns to the one before. Whom a release protects must be typed. Ctrl-C stops
-    and keeps the answers; the same command continues from there.
-
-    Drafts and proposals are read off PRIVATE data: bounds, values and items are facts about the
-    people in it. A draft is marked, and `hedgerow publish` refuses it until a person has replaced
-    them with public knowledge and stated whom a release protects. After the last question you can
-    sign the schema off; otherwise `hedgerow sign` does it later.
+    On a terminal it asks one question at a time: Enter accepts a proposal, ? explains, back
+    returns. Ctrl-C stops; the same command continues. Proposals are read off PRIVATE data, so a
+    draft is refused until a person has replaced them with public knowledge, stated whom a
+    release protects, and signed it.
     """
     from hedgerow.cli.files import refuse_existing, write_text
     from hedgerow.draft.draft import Sketch, draft_text, sketch_table

@@ -109,10 +109,9 @@ def publish(
 ) -> None:
     """Publish a table, or transactions, under differential privacy.
 
-    Before any budget is spent, all of the data is checked, the folder is locked and disk space is
-    reserved. Each release adds to what can be learnt about the people in the data: the epsilons of
-    several releases add up. With --ledger they are added up for you, and a release that would
-    exceed the data set's total is refused. An epsilon above 10 has to be confirmed.
+    All data is checked, the folder locked and disk space reserved before any budget is spent.
+    Epsilons of releases about the same people add up; --ledger adds them up and refuses what
+    goes beyond the total. An epsilon above 10 has to be confirmed.
     """
     import hedgerow
     from hedgerow.cli.display import words

@@ -25,11 +25,9 @@ def sign(
 ) -> None:
     """Sign a schema off, or sign it again after a change.
 
-    Shows every bound, value and label that a release of this schema publishes, and asks whether
-    anybody could have written them who never saw the data. Then it writes name, date and the
-    fingerprint of the schema into the file, and takes the mark of a draft away. If the schema
-    changes afterwards, `hedgerow publish` refuses it until it is signed again. A draft's comments
-    are taken out, since they tell of the data. No private data is opened.
+    Shows all that a release of it publishes, asks whether anybody could have written that who
+    never saw the data, and writes name, date and a fingerprint into the file. A draft's mark and
+    comments are taken out. After a change `hedgerow publish` refuses it until it is signed again.
     """
     import datetime
     from dataclasses import asdict

@@ -22,10 +22,8 @@ def verify(
 ) -> None:
     """Check that a release keeps its guarantee.
 
-    Its files must be intact, and its ledger must add up to the epsilon and delta that it states.
-    Needs no private data. Ends with exit code 6 if a check fails, or if the run was seeded. Ends
-    with 7 if no check fails but the release cannot be verified here, because its method, schedule
-    or score is not installed.
+    Its files must be intact, and its ledger add up to what it states. Exit code 6 if a check
+    fails or the run was seeded, 7 if its method, schedule or score is not installed here.
     """
     from hedgerow.release import read_manifest
     from hedgerow.verification import verify as verify_release
