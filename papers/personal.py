@@ -69,7 +69,9 @@ class Setting:
         ]
 
 
-def setting_of(inputs: Inputs, number: int, seed: int, records: int | None = None) -> Setting:
+def setting_of(
+    inputs: Inputs, number: int, seed: int, records: int | None = None, people: int = 1
+) -> Setting:
     """Records and a side table of the first so many attributes, drawn at random.
 
     Args:
@@ -77,13 +79,19 @@ def setting_of(inputs: Inputs, number: int, seed: int, records: int | None = Non
         number: How many attributes.
         seed: For the same ones again.
         records: How many records; `SOLVED` by default.
+        people: How many people make one record, side by side, where more attributes are asked for
+            than there are.
     """
     raw, places = _adult(inputs, number)
     random = np.random.default_rng(seed)
     codes = raw.codes[:, places].astype(np.int64)
-    attributes = tuple(raw.schema.attributes[place] for place in places)
-    drawn = codes[random.integers(0, len(codes), records or SOLVED)]
-    side = codes[random.integers(0, len(codes), SIDE_ROWS)]
+    attributes = (people * tuple(raw.schema.attributes[place] for place in places))[:number]
+
+    def draw(rows: int) -> Ints:
+        beside = [codes[random.integers(0, len(codes), rows)] for _ in range(people)]
+        return np.concatenate(beside, axis=1)[:, :number]
+
+    drawn, side = draw(records or SOLVED), draw(SIDE_ROWS)
     forest = Forest.of(attributes)
     worth = Worth.of(forest, attributes, "depth", "harmonic", None, FLOOR)
     drawn = drawn[np.lexsort(drawn.T[::-1])]
