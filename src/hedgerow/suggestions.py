@@ -172,6 +172,10 @@ def _wrong_argument(called: str, name: str, value: object, known: list[str]) -> 
         hint += "nobody."
     elif meant is not None:
         hint = f"Write {meant}={text}."
+    elif name == "frac" and "n" in known:
+        hint = "Write n=1000, or leave it out for as many as the release counts."
+    elif known[:1] == ["queries"]:  # conditions on attributes, as Django and SQLAlchemy take them
+        hint = f'Write release.count({{"{name}": {text}}}).'
     elif name in ("epsilon", "delta"):
         hint = f"Give it to hedgerow.publish(data, schema, method, {name}={text})."
     elif "method" in known:
@@ -360,6 +364,7 @@ _ARGUMENTS = _table(
         "data df": "source",
         "eps": "epsilon",
         "n_samples num_rows size": "n",
+        "normalize proportions": "share",
         "output path": "out",
         "random_seed random_state rng": "seed",
         "seed": "random_state",
@@ -373,7 +378,7 @@ _FRAME = "hedgerow.publish(data, schema): it takes frames of pandas, Polars and 
 _LOAD = "hedgerow.Release.load(path)"
 _FILE = 'hedgerow.Schema.load("schema.yaml")'
 _PLAN = "hedgerow.Marginals().plan(schema, epsilon=1)"
-_PUBLISH = "hedgerow.publish(data, schema)"
+_PUBLISH = "hedgerow.publish(data, schema, epsilon=1)"
 _PUBLISHED = "hedgerow.publish(data, schema, method, epsilon)"
 _READ = "hedgerow.publish(path, schema): it reads CSV, Parquet and workbooks itself"
 _REPORT = "`hedgerow report release/ --out report.html` in a terminal"
@@ -397,7 +402,7 @@ MODULE = _table(
         "RegionClassifier": "`from hedgerow.sklearn import RegionClassifier`",
         "Synthesizer": "`from hedgerow.sklearn import Synthesizer`",
         "UsageError": "hedgerow.errors.UsageError",
-        "anonymise anonymize fit fit_transform generalize": _PUBLISH,
+        "anonymise anonymize fit fit_transform generalize generate": _PUBLISH,
         "audit": "`hedgerow audit --method diffmulti` in a terminal",
         "check": _CHECK,
         "datasets load_dataset": "hedgerow.sample.people(1000), a simulated table",
@@ -407,7 +412,7 @@ MODULE = _table(
         "load_schema": _FILE,
         "read_csv read_excel read_parquet": _READ,
         "report": _REPORT,
-        "sample_rows synthesise synthesize": _ROWS,
+        "sample_rows synthesise synthesize": f"{_PUBLISH}.synthesize(1000)",
         "save": "release.save(folder)",
         "version": "hedgerow.__version__",
     }
@@ -472,6 +477,7 @@ RELEASE = _table(
         "attributes items": "release.schema.columns",
         "audit": "`hedgerow audit --method {method}` in a terminal",
         "budget": "release.epsilon",
+        "class_attribute class_name label target": "release.schema.target",
         "cells": "release.table({one})",
         "classes classes_": "release.schema.classes",
         "copy": "copy.copy(release)",
@@ -479,6 +485,7 @@ RELEASE = _table(
         "count": "release.count({query}), or release.count_all()",
         "dump save to_yaml write": "release.save(folder)",
         "filter query": "release.count({query})",
+        "frequent rules": _TABLES,
         "fit publish": _PUBLISH,
         "generalized itemsets regions to_df to_frame": "release.to_pandas()",
         "generate rows synthesise synthetic": _ROWS,
@@ -491,13 +498,17 @@ RELEASE = _table(
         "max min mode std var": 'release.synthesize(kind="pandas")[{number}], an estimate',
         "mean": "release.mean({number})",
         "quantile": "release.quantile({number}, 0.5)",
-        "n size total": "release.count_all()",
+        "metadata provenance": "release.guarantee, release.schema or release.ledger",
+        "n n_records n_rows num_rows size total": "release.count_all()",
         "name": "release.schema.name",
         "predict": "release.predict(rows), with a frame of the schema's attributes",
         "predict_log_proba": "numpy.log(release.predict_proba(rows))",
+        "proportion proportions share shares": "release.table({one}, share=True)",
         "predict_proba": "release.predict_proba(rows), with a frame of the schema's attributes",
         "score": "(release.predict(rows)[{target}] == truth).mean()",
         "sum": "release.sum({number})",
+        "summary": "release.describe(), or release.to_html(path)",
+        "verify": "hedgerow.verify(release)",
         "transform": "release.assign(rows), which names the region of each",
         "tree": "release.partition",
         "unique": "list(release.table({one})[{one}])",
@@ -513,6 +524,8 @@ ITEMS = RELEASE | _table(
         "corr cov crosstab groupby pivot_table": 'release.table("item", "item")',
         "count filter query support": "release.count({{{one}, {two}}})",
         "frequent frequent_itemsets": "release.frequent(20)",
+        "rules": "release.rules()",
+        "proportion proportions share shares": 'release.table("item", share=True)',
         "get": "release.count({one})",
         "plot": "release.plot()",
         "max mean median min mode quantile std": _NO_NUMBERS,
@@ -524,9 +537,12 @@ ITEMS = RELEASE | _table(
 )
 """The same for transactions."""
 
+_ENDS = '{called}["low"] and {called}["high"]'
+
 ROWS = _table(
     {
-        "ci confidence_interval error interval std": '{called}["low"] and {called}["high"]',
+        "df": "{called}.to_pandas()",
+        "ci conf_int confidence_interval error interval std": _ENDS,
         "count counts estimates": '{called}["estimate"]',
         "item value": 'float({called}), or {called}["estimate"]',
         "items": "{called}.to_pandas().items()",
@@ -544,6 +560,16 @@ ROWS = _table(
     }
 )
 """For answers and tables."""
+
+JUDGEMENT = _table(
+    {
+        "df": "judgement.to_frame()",
+        "error errors": "judgement.counts",
+        "accuracy": "judgement.classification",
+        "describe info report show summary": "judgement.text()",
+        "score": "judgement.to_frame(), or judgement.k_marginal",
+    }
+)
 
 ESTIMATOR = _table(
     {

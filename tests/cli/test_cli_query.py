@@ -163,7 +163,7 @@ def test_levels_are_shown_with_all_their_digits(
         (["age > 30", "--level", "95"], "--level"),
         (["age > 30", "--level", "nan"], "--level"),
         (["age > 30", "--level", "95%"], "write --level 0.95"),
-        (["not smoker = yes"], "There is no 'not'"),
+        (["smoker or age > 30"], "There is no 'or'"),
         (["agee > 30"], "Did you mean age?"),
         (["age > 30", "sex = femal"], "Did you mean female"),
         (["--file", "nowhere.txt"], "nowhere.txt cannot be read"),

@@ -286,7 +286,7 @@ TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "epsilon of a method": (lambda r: hr.DiffMulti(epsilon=2), "hedgerow.publish(data, schema"),
     "confidence": (lambda r: r.count("age > 3", confidence=0.9), "Write level=0.9."),
     "alpha": (lambda r: r.table("age", alpha=0.9), "level"),
-    "condition by argument": (lambda r: r.count(age=30), "queries, level"),
+    "condition by argument": (lambda r: r.count(age=30), 'release.count({"age": 30})'),
     "text as number": (lambda r: r.synthesize("5"), "Write n=5."),
     "attribute": (lambda r: r.age, "release['age']"),
     "groupby": (lambda r: r.groupby("age"), "release.table("),

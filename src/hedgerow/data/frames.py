@@ -98,9 +98,10 @@ def open_frame(source: Any, *, split: Split | None = None) -> Source:
         return _open_table(_arrow(frame.to_arrow), f"the {frame.implementation.value} frame")
     if hasattr(source, "__arrow_c_stream__"):
         return _open_stream(pa.RecordBatchReader.from_stream(source))
+    hint = "Give the path of a CSV or Parquet file, or an Arrow, pandas or Polars table"
+    hint += ": pandas.DataFrame(data)." if isinstance(source, dict | list) else "."
     raise UsageError(
-        f"cannot read a table from an object of type {type(source).__name__}",
-        hint="Give the path of a CSV or Parquet file, or an Arrow, pandas or Polars table.",
+        f"cannot read a table from an object of type {type(source).__name__}", hint=hint
     )
 
 

@@ -47,7 +47,7 @@ from hedgerow.release import (
     TransactionsRelease,
 )
 from hedgerow.store.frames import Frame, as_kind
-from hedgerow.suggestions import answer_mistakes, check_arguments
+from hedgerow.suggestions import JUDGEMENT, Suggestions, answer_mistakes, check_arguments
 
 QUERIES = 1000
 QUICK_QUERIES, QUICK_ROWS = 200, 4_000
@@ -97,7 +97,7 @@ class Personal:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class Judgement(Suggestions):
     """What is left of the raw data in a release. NOT PRIVATE.
 
     Args:
@@ -117,6 +117,8 @@ class Judgement:
         tables: Errors of the one-way tables.
         k_marginal: The score of pairs in synthetic rows, of 1,000.
     """
+
+    _suggestions = JUDGEMENT
 
     schema: str
     method: str
@@ -223,6 +225,8 @@ def evaluate(
         >>> found.records, found.matches, found.to_dict()["private"]
         (600, True, False)
     """
+    if isinstance(raw, Release):
+        raise UsageError("the raw data comes first", hint="Write hedgerow.evaluate(data, release).")
     check_arguments(evaluate, locals())
     if queries < 1:
         raise UsageError("there must be at least one query", hint="Ask for 1,000, say.")

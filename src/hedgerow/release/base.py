@@ -477,6 +477,12 @@ class Release(Framed):
                     no      49.8  48.0  52.0
                    yes      69.2  64.0  73.0
         """
+        asked: tuple[object, object] = attribute, q
+        if not isinstance(asked[0], str) or isinstance(asked[1], str):
+            raise UsageError(
+                "a quantile is asked of one attribute, named by text, for a part q",
+                hint=f"Write {self._suggest('quantile')}.",
+            )
         if isinstance(q, float | int):
             return self._summary("quantile", attribute, by, where, level, q)
         parts = [self._summary("quantile", attribute, by, where, level, float(part)) for part in q]

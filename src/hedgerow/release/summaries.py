@@ -36,6 +36,7 @@ from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Numeric, Query, Schema
 from hedgerow.schema.conditions import overlap, suggest
 from hedgerow.store.frames import FramedRows
+from hedgerow.suggestions import as_text
 
 if TYPE_CHECKING:
     from hedgerow.release.base import Release
@@ -193,6 +194,15 @@ def summarize(
         part: Of a quantile, the part of the records that it does not exceed.
     """
     schema, share = release.schema, check_level(level)
+    named: object = attribute
+    if not isinstance(named, str):
+        several = isinstance(named, list | tuple) and all(isinstance(one, str) for one in named)
+        calls = (
+            f"[release.{what}(name) for name in {named!r}]" if several else f"release.{what}(name)"
+        )
+        raise UsageError(
+            "one attribute is summarized at a time, named by text", hint=f"Write {calls}."
+        )
     place, number = _numeric(schema, attribute)
     if what == "sum" and number.kind == "date":
         raise UsageError("dates have no sum", hint=f"Ask for the mean of {attribute}.")
@@ -232,12 +242,10 @@ def _numeric(schema: Schema, attribute: str) -> tuple[int, Numeric]:
         if isinstance(one, Numeric)
     }
     if attribute not in numbers:
-        raise UsageError(
-            f"{attribute!r} is not a numeric attribute of the schema",
-            hint=suggest(str(attribute), list(numbers), "Its numbers")
-            if numbers
-            else "It has none.",
-        )
+        hint = suggest(attribute, list(numbers), "Its numbers") if numbers else "It has none."
+        if attribute in schema:
+            hint = f"Write release.table({as_text(attribute)}, share=True). {hint}"
+        raise UsageError(f"{attribute!r} is not a numeric attribute of the schema", hint=hint)
     return numbers[attribute]
 
 

@@ -335,7 +335,7 @@ def divisions_of(
                 hint=suggest(name, list(places), "Its attributes"),
             )
     if not names or len(set(names)) < len(names):
-        hint = f"Write {' '.join(dict.fromkeys(names))}." if names else "Name one or several."
+        hint = f"Name {' '.join(dict.fromkeys(names) or list(places)[:2])}."
         raise UsageError("a table needs attributes, each of them once", hint=hint)
     if stray := [name for name in bins if name not in names]:
         raise UsageError(

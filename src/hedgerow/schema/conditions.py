@@ -18,9 +18,10 @@ from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric, r
 
 # The grammar of count queries: from text to conditions. Knows no schema.
 #
-#     query      = "" | "everybody" | condition { "and" condition }
-#     condition  = name ( "in" | "=" ) ( item | "{" item { "," item } "}" )
-#                | name ( "<" | "<=" | ">" | ">=" ) words
+#     query      = "" | "everybody" | condition { ( "and" | "&" ) condition }
+#     condition  = [ "not" ] name [ ( "in" | "not in" | "=" | "!=" ) values ]
+#                | [ "not" ] name ( "<" | "<=" | ">" | ">=" ) words
+#     values     = item | "{" item { "," item } "}"
 #     item       = words | ( "[" | "(" ) words "," words ( "]" | ")" )
 #
 # Names and words may hold blanks. Quotes, single or double, allow any character in them. An
@@ -44,7 +45,7 @@ _LANDMARK, _IMPLIES = (
         rf"|(?P<word>(?<![^\s\])}}\"']){word}(?![^\s\"]))",
         re.I | re.S,
     )
-    for word in ("and", "implies")
+    for word in ("(?:and|&&?)", "implies")
 )
 _NOT = re.compile(r"\s*not\s*\((.*)\)\s*", re.I | re.S)
 _NEW_CONDITION = re.compile(
@@ -55,7 +56,7 @@ _NEW_CONDITION = re.compile(
 _BARE = re.compile(rf"(?!')(?!(?:and|in|everybody)\Z){_PLAIN}+", re.I)
 _ESCAPED = re.compile(r"\\([\\\"'])|\"\"|''")
 
-_FORM = (
+FORM = (
     'Write conditions such as  age in [30, 50] and sex = Female  or  job in {"Tech support", Law}.'
 )
 
@@ -91,18 +92,25 @@ Item = Word | Span
 
 
 class Condition(NamedTuple):
-    """An attribute by name, and what its value may be."""
+    """An attribute by name, and what its value may be, or may not; no items mean `true`."""
 
     name: Word
     items: tuple[Item, ...]
+    negated: bool = False
 
 
-def split(text: str) -> list[tuple[int, str]]:
+def split(text: str, truths: re.Pattern[str] | None = None) -> list[tuple[int, str]]:
     """Cuts a query into the texts of its conditions, each with its place.
+
+    Args:
+        text: The query.
+        truths: What begins where a boolean attribute stands alone, see `standing_alone`.
 
     Example:
         >>> split("job in Health and care and age > 30")
         [(0, 'job in Health and care'), (27, 'age > 30')]
+        >>> split("age > 30 and not smoker", standing_alone(["smoker"]))
+        [(0, 'age > 30'), (13, 'not smoker')]
         >>> split(" Everybody ")
         []
     """
@@ -118,11 +126,23 @@ def split(text: str) -> list[tuple[int, str]]:
         ended = not text[
             max(begin, closed) : landmark.start()
         ].strip()  # no unquoted words are open
-        if depth == 0 and (ended or _NEW_CONDITION.match(text, landmark.end())):
+        begins = _NEW_CONDITION.match(text, landmark.end())
+        begins = begins or (truths and truths.match(text, landmark.end()))
+        if depth == 0 and (ended or begins):
             parts.append((begin, text[begin : landmark.start()]))
             begin = landmark.end()
     parts.append((begin, text[begin:]))
     return [(place + len(part) - len(part.lstrip()), part.strip()) for place, part in parts]
+
+
+def standing_alone(names: Iterable[str]) -> re.Pattern[str] | None:
+    """What finds that one of these names is a whole condition, as in `age > 50 and smoker`."""
+    known = "|".join(re.escape(quote(name)) for name in names)
+    return (
+        re.compile(rf"\s*(?:not\s+)?(?:{known})\s*(?:\Z|(?=(?<=\s)(?:and|&&?)\s))")
+        if known
+        else None
+    )
 
 
 def split_rule(text: str) -> tuple[str, str | None]:
@@ -190,22 +210,22 @@ def read_names(text: str) -> list[Word]:
 
 
 def no_logic(name: str) -> str | None:
-    """A hint where the name of an attribute holds `between`, or begins or ends like `not` or `or`.
+    """A hint where the name of an attribute holds `between`, or begins or ends with `or`.
 
     Example:
-        >>> no_logic("not smoker")
-        "There is no 'not' and no 'or': list what is to count, or ask several queries."
         >>> no_logic("age between 30")
         'Write both bounds in brackets, such as  age in [30, 50].'
-        >>> no_logic("knot")
+        >>> no_logic("smoker or alone")
+        "There is no 'or': list values in braces, or ask several queries."
+        >>> no_logic("order")
     """
     words = name.casefold().split()
     if "between" in words[1:]:
         start = " ".join(name.split()[: words.index("between", 1)])
         return f"Write both bounds in brackets, such as  {start} in [30, 50]."
-    if not {"not", "or"} & {*words[:1], *words[-1:]}:
+    if "or" not in words:
         return None
-    return "There is no 'not' and no 'or': list what is to count, or ask several queries."
+    return "There is no 'or': list values in braces, or ask several queries."
 
 
 def quote(text: str) -> str:
@@ -232,7 +252,7 @@ def read_condition(text: str) -> Condition:
         ('job', ['Tech support', 'Law'])
     """
     if not text:
-        raise Misread("a condition is missing here", _FORM)
+        raise Misread("a condition is missing here", FORM)
     return _Reader(text).condition()
 
 
@@ -274,22 +294,37 @@ class _Reader:
         return self.token.kind == "word" and self.token.text.casefold() in texts
 
     def condition(self) -> Condition:
+        negated = self.take_not()
+        if self.is_word("not") and self.tokens[self.next + 1].text == "(":
+            self.next += 1
+            self.fail("an attribute", "Leave out the brackets, as in  not age > 30.")
         name = self.words("the name of an attribute", named=True)
+        if self.take_not():
+            negated = not negated
+        items: tuple[Item, ...] = ()
         if self.is_word("in"):
             self.next += 1
             items = self.items()
         elif self.take("=", "=="):
             items = self.items()
+        elif self.take("!=", "<>", "≠"):
+            negated = not negated
+            items = self.items()
         elif operator := self.take("<", "<=", "≤", ">", ">=", "≥"):
             items = (self.comparison(operator),)
-        elif self.take("!=", "<>", "≠"):
-            self.next -= 1
-            self.fail("'in', '=' or a comparison", "There is no 'not': list what is to count.")
-        else:
+        elif self.token.kind != "end" or no_logic(name.text):
             self.fail(f"'in', '=' or a comparison after {name.text!r}", no_logic(name.text))
         if self.token.kind != "end":
             self.fail("'and' or the end of the query")
-        return Condition(name, items)
+        return Condition(name, items, negated)
+
+    def take_not(self) -> bool:
+        """Whether a `not` stands here, and something that is not so: it may also be a name."""
+        following = self.tokens[self.next + 1] if self.is_word("not") else None
+        if following is None or following.kind not in ("word", "quoted"):
+            return False
+        self.next += 1
+        return True
 
     def comparison(self, operator: _Token) -> Span:
         bound = self.words("a number or date")
@@ -322,6 +357,12 @@ class _Reader:
             self.fail("']' or ')'")
         return Span(low, high, opening.text == "[", closing.text == "]", opening.start, closing.end)
 
+    def ends_name(self, first: bool) -> bool:
+        following = self.tokens[self.next + 1].text.casefold()
+        return self.is_word("in", "and") or (
+            not first and self.is_word("not") and following == "in"
+        )
+
     def words(self, wanted: str, named: bool = False) -> Word:
         """Something quoted, or all unquoted words up to the next operator or mark."""
         first = self.token
@@ -329,7 +370,7 @@ class _Reader:
             self.next += 1
             inner = _ESCAPED.sub(_unescape(first.text[0]), first.text[1:-1])
             return Word(inner, first.start, first.end)
-        while self.token.kind == "word" and not (named and self.is_word("in", "and")):
+        while self.token.kind == "word" and not (named and self.ends_name(self.token is first)):
             self.next += 1
         if self.token is first:
             self.fail(wanted)
@@ -355,7 +396,7 @@ def _hint(token: _Token) -> str:
             "Join conditions with 'and'. Quote a name or label that holds a special character, "
             "such as \">50K\". There is no 'or': list values in braces, or ask two queries."
         )
-    return _FORM
+    return FORM
 
 
 def _unescape(quote: str) -> Callable[[re.Match[str]], str]:
@@ -417,6 +458,17 @@ def overlap(one: Intervals, other: Intervals) -> Intervals:
     """
     both = ((max(a, c), min(b, d)) for a, b in one for c, d in other)
     return tuple((low, high) for low, high in both if low < high)
+
+
+def complement(some: Intervals, size: float) -> Intervals:
+    """The codes below a size that are not among some.
+
+    Example:
+        >>> complement(((0, 2), (4, 5)), 7)
+        ((2, 4), (5, 7))
+    """
+    ends = [0, *(end for interval in some for end in interval), size]
+    return tuple((low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if low < high)
 
 
 def suggest(wrong: str, known: Sequence[str], these: str) -> str:

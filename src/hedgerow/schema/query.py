@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.attributes import Numeric
+from hedgerow.schema.attributes import Categorical, Numeric
 from hedgerow.schema.conditions import (
+    FORM,
+    Condition,
     Intervals,
     Item,
     Labels,
@@ -24,12 +26,14 @@ from hedgerow.schema.conditions import (
     Numbers,
     Span,
     Word,
+    complement,
     merge,
     no_logic,
     overlap,
     quote,
     read_condition,
     split,
+    standing_alone,
     suggest,
 )
 from hedgerow.schema.schema import Schema
@@ -150,6 +154,9 @@ class Vocabulary:
         columns = schema.columns
         self._columns = [Numbers(a) if isinstance(a, Numeric) else Labels(a) for a in columns]
         self._places = {attribute.name: place for place, attribute in enumerate(columns)}
+        self._truths = standing_alone(
+            one.name for one in columns if isinstance(one, Categorical) and one.boolean
+        )
         self._read: dict[str, tuple[int, Intervals]] = {}
         self._written: dict[tuple[int, Intervals], str] = {}
 
@@ -165,12 +172,12 @@ class Vocabulary:
                 hint="Ask for groups instead of single values, or ask several shorter queries.",
             )
         where: dict[int, Intervals] = {}
-        for start, part in self._met(text) or split(text):
+        for start, part in self._met(text) or split(text, self._truths):
             known = self._read.get(part)
             try:
                 if known is None:
                     condition = read_condition(part)
-                    known = self._resolve(condition.name, condition.items)
+                    known = self._resolve(condition)
                     self._read[part] = known
                 self._add(where, *known, len(part))
             except Misread as error:
@@ -196,7 +203,7 @@ class Vocabulary:
                     raise Misread(
                         f"{name!r} is given no value at all", "Give a value, or leave it out."
                     )
-                self._add(where, *self._resolve(Word(name), items))
+                self._add(where, *self._resolve(Condition(Word(name), items)))
             except Misread as error:
                 message = error.what if repr(name) in error.what else f"{name!r}: {error.what}"
                 raise UsageError(message, hint=error.hint) from None
@@ -238,9 +245,25 @@ class Vocabulary:
         names = [name for name in self._places if name in part and quote(name) not in part]
         return f"The name needs quotes: {quote(max(names, key=len))}." if names else None
 
-    def _resolve(self, name: Word, items: tuple[Item, ...]) -> tuple[int, Intervals]:
+    def _resolve(self, condition: Condition) -> tuple[int, Intervals]:
+        name, items, negated = condition
         place = self.place(name)
-        return place, self._columns[place].codes(items)
+        column = self._columns[place]
+        if not items and not (isinstance(column, Labels) and column.attribute.boolean):
+            raise Misread(
+                f"the condition ends where 'in', '=' or a comparison after {name.text!r} should "
+                "stand",
+                FORM,
+                name.end,
+                name.end + 1,
+            )
+        codes = column.codes(items or (Word("true"),))
+        if negated:
+            codes = complement(codes, column.attribute.size)
+            if not codes:
+                what = f"this leaves no value of {name.text!r}"
+                raise Misread(what, "Leave the condition out.", name.start, name.end)
+        return place, codes
 
     def place(self, name: Word) -> int:
         """The place of a column among the attributes, the class after them.

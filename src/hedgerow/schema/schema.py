@@ -203,6 +203,9 @@ class Schema(Suggestions):
 
     def __post_init__(self) -> None:
         """Refuses what could not be published or read back."""
+        if isinstance(self.name, Mapping):
+            hint = "Write hedgerow.Schema.from_dict({...}), or hedgerow.Schema.load(path)."
+            raise UsageError("a schema is not made of a mapping by itself", hint=hint)
         check_fields(self)
         wrong = label_fault(self.name)
         if wrong is not None:

@@ -75,6 +75,10 @@ class Framed(Suggestions, ABC):
         """The rows as a Polars frame."""
         return as_kind(self.to_arrow(), "polars")
 
+    def to_frame(self, kind: str = "pandas") -> Frame:
+        """The rows as a frame: "pandas", "polars" or "arrow"."""
+        return as_kind(self.to_arrow(), kind)
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows for any library that reads Arrow, such as `polars.DataFrame(release)`."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -165,10 +169,6 @@ class FramedRows(Framed):
     @abstractmethod
     def take(self, places: Any) -> Self:
         """The rows at some places, in that order."""
-
-    def frame(self, kind: str = "arrow") -> Frame:
-        """The rows as a frame: "arrow", "pandas" or "polars"."""
-        return as_kind(self.to_arrow(), kind)
 
     def __iter__(self) -> Iterator[Any]:
         rows = self.to_arrow()

@@ -342,9 +342,9 @@ def test_answers_are_frames(tree_release, asked):
         "uniformity_high",
     ]
     assert table.num_rows == 4
-    assert isinstance(answers.frame("polars"), pl.DataFrame)
+    assert isinstance(answers.to_frame("polars"), pl.DataFrame)
     with pytest.raises(UsageError, match="kind"):
-        answers.frame("excel")
+        answers.to_frame("excel")
 
 
 def test_a_region_that_was_not_counted_cannot_be_asked(tree_release):

@@ -84,8 +84,8 @@ def test_every_kind_of_frame(release: Any) -> None:
     found = release.table("sex", "smoker")
     columns = ["sex", "smoker", "estimate", "low", "high", "typical_error", "reliability", "basis"]
     assert found.to_arrow().column_names == columns
-    assert list(found.frame("pandas").columns) == columns
-    assert found.frame("polars").columns == columns
+    assert list(found.to_frame("pandas").columns) == columns
+    assert found.to_frame("polars").columns == columns
 
 
 def test_the_largest_come_first(release: Any) -> None:

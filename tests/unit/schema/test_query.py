@@ -171,10 +171,9 @@ def test_an_and_begins_a_condition_only_before_a_name_and_an_operator() -> None:
         ("age in 30, 50]", ",", "'and' or the end", "braces"),
         ("age = 30 or smoker = yes", "=", "'and' or the end", "no 'or'"),
         ("salary = >50K", ">", "a value should stand here", '">50K"'),
-        ("age != 30", "!=", "'in', '='", "no 'not'"),
-        ("not smoker = yes", "not smoker", "no attribute", "no 'not'"),
-        ("NOT (age > 30)", "(", "after 'NOT'", "no 'not'"),
-        ("age not in [30, 50]", "age not", "no attribute", "no 'not'"),
+        ("age not = 30", "age not", "no attribute", "age"),
+        ("NOT (age > 30)", "(", "an attribute should", "not age > 30"),
+        ("job != Any", "job", "no value of 'job'", "Leave"),
         ("job = 'Lawyer", "'", "quote is not closed", "Close it"),
         ("age > 30 and", " ", "a condition is missing", "such as"),
         ("and age > 30", "a", "a condition is missing", "such as"),
@@ -193,6 +192,47 @@ def test_mistakes_are_pointed_at(text: str, blamed: str, what: str, hint: str) -
     assert hint in str(caught.value.hint)
     start, end = carets.index("^"), len(carets)
     assert shown.strip() == text and (shown + " ")[start:end] == blamed
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("age != 30", "age in {[17, 29], [31, 90]}"),
+        ("age not in [30, 50]", "age in {[17, 29], [51, 90]}"),
+        ("not age > 30", "age <= 30"),
+        ("NOT job = Lawyer & age > 30", "job != Lawyer and age > 30"),
+        ("job not in {Lawyer}", "job <> Lawyer"),
+        ("not job != Lawyer", "job = Lawyer"),
+    ],
+)
+def test_what_is_not_so_is_all_else(text: str, same: str) -> None:
+    assert parse(text) == parse(same)
+
+
+def test_a_truth_value_stands_alone() -> None:
+    schema = Schema.from_dict(
+        {
+            "name": "s",
+            "unit": "row",
+            "attributes": {
+                "age": {"type": "numeric", "low": 0, "high": 9},
+                "food": {"type": "categorical", "values": ["salt and smoker", "other food"]},
+                "smoker": {"type": "boolean"},
+                "not": {"type": "boolean"},
+            },
+        }
+    )
+
+    def text(query: str) -> str:
+        return Query.parse(query, schema).text(schema)
+
+    assert text("smoker") == "smoker = true" and text("not smoker") == "smoker = false"
+    assert text("age > 3 & not smoker and age < 6") == "age in [4, 5] and smoker = false"
+    assert text("not") == "not = true" and text("not = no") == "not = false"
+    assert text("not not") == "not = false"
+    assert text("food = 'salt and smoker' and smoker") == (
+        'food = "salt and smoker" and smoker = true'
+    )
 
 
 def test_a_long_query_is_shown_in_part() -> None:
