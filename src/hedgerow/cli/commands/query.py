@@ -336,7 +336,8 @@ def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -
     share: float = release.sampling_rate
     those = release.schema.unit_names[1]
     if len(texts) > _IN_WORDS:
-        _tabulate(texts, {name: columns[name] for name in ("low", "estimate", "noise", "basis")})
+        told = ("low", "estimate", "noise", "basis", "reliability")
+        _tabulate(texts, {name: columns[name] for name in told})
         say(
             f"\nfrom: the lower end of the {percent(level)} interval; there is no upper end. "
             f"about: how many are in the published rows,\nif {those} are spread evenly inside what "
