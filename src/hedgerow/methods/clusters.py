@@ -41,13 +41,13 @@ from hedgerow.errors import UsageError
 from hedgerow.methods.api import publish
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.payment import drawing, payment
-from hedgerow.methods.plan import divide_budget, levels
+from hedgerow.methods.plan import Plan, divide_budget, levels
 from hedgerow.methods.publisher import Publisher, refuse_unready
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler, SecureSampler
-from hedgerow.release import TableRelease
+from hedgerow.release import Release
 from hedgerow.release.files import check_target
 from hedgerow.schema import Numeric, Schema
 from hedgerow.store.frames import Frame
@@ -56,7 +56,7 @@ from hedgerow.suggestions import check_arguments, check_fields
 CLUSTER = "cluster"
 SCALE = 64
 UNITS = 100_000
-MOST_CLUSTERS = 100
+MOST_CLUSTERS, MOST_ROUNDS = 100, 1000
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
@@ -159,14 +159,13 @@ def find_centroids(
         3
     """
     check_arguments(find_centroids, locals())
-    for name, value, most in (("clusters", clusters, MOST_CLUSTERS), ("rounds", rounds, 1000)):
-        if not 1 <= value <= most:
-            raise UsageError(f"{name} must be a whole number from 1 to {most}.")
+    _check_number("rounds", rounds, MOST_ROUNDS)
     refuse_unready(schema)
     refuse_mixing(source)
     cap = schema.person.max_rows if schema.person else 1
     budget = Budget.of(epsilon, 0, cap)
     cluster_schema(schema, clusters)  # refused before anything is booked
+    _plan(schema, budget, rounds).check_rates()
     pay = payment(ledger, dataset, schema, "centroids", budget, seed)
     table = read(source, schema, allow_empty=allow_empty)
     with drawing(pay, seed) as (stream, _):
@@ -189,7 +188,7 @@ def publish_clusters(
     out: str | Path | None = None,
     overwrite: bool = False,
     allow_empty: bool = False,
-) -> tuple[Centroids, TableRelease]:
+) -> tuple[Centroids, Release]:
     """Finds centroids, and publishes the table with each record's nearest one as its class.
 
     Args:
@@ -198,7 +197,8 @@ def publish_clusters(
         clusters: How many.
         epsilon: What both may cost one person together; the release states its own part alone.
         share: How many percent of it the centroids get.
-        method: What publishes the table: DiffMulti by default.
+        method: What publishes the table: DiffMulti by default. Settings and budgets that it would
+            refuse are refused before centroids are found.
         seed: For tests alone: makes the run repeatable and the result NOT private.
         ledger: The file that adds up what all releases of a data set cost: it gets two entries.
         dataset: The data set's name in the ledger; without it, the schema's.
@@ -226,6 +226,8 @@ def publish_clusters(
     whole = Budget.of(epsilon, 0, cap)
     payment(ledger, dataset, schema, "centroids", whole, seed)  # refused before anything is booked
     first = Budget.of(whole.epsilon * share / 100, 0, cap).epsilon
+    method = method or DiffMulti()
+    method.plan(cluster_schema(schema, clusters), whole.epsilon - first)
     rows = _in_memory(source, schema)
     looked = source if isinstance(source, (str, os.PathLike, Database)) else rows
     centroids = find_centroids(
@@ -234,11 +236,11 @@ def publish_clusters(
     )  # fmt: skip
     rows, labelled_schema = label_rows(rows, centroids, for_tests=seed is not None)
     release = publish(
-        rows, labelled_schema, method or DiffMulti(), whole.epsilon - first, seed=seed,
+        rows, labelled_schema, method, whole.epsilon - first, seed=seed,
         ledger=ledger, dataset=dataset, progress=progress, out=out,
         overwrite=overwrite, allow_empty=allow_empty,
     )  # fmt: skip
-    return centroids, release.expect(TableRelease)
+    return centroids, release
 
 
 def _in_memory(source: Any, schema: Schema) -> pa.Table:
@@ -255,12 +257,12 @@ def _in_memory(source: Any, schema: Schema) -> pa.Table:
 def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampler) -> Centroids:
     """The same on a table in memory; audits call this with a sampler of their own."""
     schema = table.schema
-    budgets = divide_budget(budget, UNITS, 0)
-    ledger = Ledger(budgets.parts)
-    ledger.allow([Allowance("centroid", "epsilon", units=levels(UNITS, rounds), uses=rounds)])
+    plan = _plan(schema, budget, rounds)
+    ledger = Ledger(plan.budgets.parts)
+    ledger.allow(plan.allowances)
     curator = Curator(ledger, sampler)
     with_label = cluster_schema(schema, clusters)
-    max_contribution = (len(schema.attributes) + 1) * SCALE
+    max_contribution = plan.allowances[0].reach
     points = np.zeros((1, sum(feature_sizes(schema))))  # the first round finds the mean of all
     for step in range(rounds):
         if step == 1:
@@ -288,6 +290,23 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampl
     )
 
 
+def _check_number(name: str, value: int, most: int) -> None:
+    if not 1 <= value <= most:
+        raise UsageError(f"{name} must be a whole number from 1 to {most}.")
+
+
+def _plan(schema: Schema, budget: Budget, rounds: int) -> Plan:
+    """What each round may spend, and how far one record moves its sums."""
+    charge = Allowance(
+        "centroid", "epsilon", units=levels(UNITS, rounds), uses=rounds,
+        reach=(len(schema.attributes) + 1) * SCALE,
+    )  # fmt: skip
+    return Plan(
+        method="centroids", schedule="tuned", budget=budget, grows=False, allowances=(charge,),
+        budgets=divide_budget(budget, UNITS, 0),
+    )  # fmt: skip
+
+
 def cluster_schema(schema: Schema, clusters: int) -> Schema:
     """The schema with the cluster as its class, in place of whatever class it had.
 
@@ -303,6 +322,7 @@ def cluster_schema(schema: Schema, clusters: int) -> Schema:
         raise UsageError(
             f"the schema has an attribute {CLUSTER!r} already.", hint="Call it something else."
         )
+    _check_number("clusters", clusters, MOST_CLUSTERS)
     labels = [str(number + 1) for number in range(clusters)]
     described = {"type": "categorical", "values": labels, "role": "class"}
     only = Schema.from_dict({"name": "s", "unit": "row", "attributes": {

@@ -24,6 +24,7 @@ from hedgerow.methods.clusters import (
     publish_clusters,
     run,
 )
+from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.schema import Schema
@@ -290,3 +291,21 @@ def test_a_class_with_a_column_of_another_name_gives_way_to_the_cluster():
     assert len(centroids.points) == 2 and release.schema.classes == ("1", "2")
     ages = sorted(float(point["age"]) for point in centroids.describe())
     assert ages[0] < 25 and ages[1] > 75
+
+
+@pytest.mark.parametrize(
+    "method, words",
+    [(hedgerow.DiffPart(), "transactions"), (hedgerow.Supermodular(), "delta above 0")],
+)
+def test_what_would_not_be_published_costs_no_centroids(
+    method: Publisher, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever can be refused is refused before anything is drawn."""
+    monkeypatch.setattr(Keystream, "refill", lambda stream: pytest.fail("noise was drawn"))
+    with pytest.raises(UsageError, match=words):
+        publish_clusters(crowds(), SCHEMA, epsilon=1, method=method)
+
+
+def test_any_method_publishes_clusters() -> None:
+    _, release = publish_clusters(crowds(), SCHEMA, epsilon=5, method=hedgerow.Marginals())
+    assert release.kind == "marginals" and release.schema.classes == ("1", "2")
