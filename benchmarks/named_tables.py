@@ -26,8 +26,8 @@ from data import ADULT_SCHEMA, add_data_option, adult
 from hedgerow import sample
 from hedgerow.data import read
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts
+from hedgerow.evaluation.expected import expected_errors
 from hedgerow.evaluation.trials import published
-from hedgerow.methods.expected import expected_errors
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema.query import Query
 from tables import Task, nist

@@ -3,7 +3,7 @@
 No private data comes here. Errors are expected at 95%: on tables like those that were tried, a
 release of the planned epsilon keeps to it in 95 of 100 cases. Since real data differs from
 simulated data, bounds are held with a margin. Errors of named tables follow from the law of their
-noise (`methods.expected`), so nothing is tried and no margin is needed.
+noise (`evaluation.expected`), so nothing is tried and no margin is needed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from hedgerow.arrays import Floats
 from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
+from hedgerow.evaluation.expected import expected_errors
 from hedgerow.evaluation.trials import (
     AccuracyTarget,
     Public,
@@ -25,7 +26,6 @@ from hedgerow.evaluation.trials import (
     errors_of,
     published,
 )
-from hedgerow.methods.expected import expected_errors
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
 from hedgerow.schema import Schema

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import hedgerow as hr
-from hedgerow.methods.expected import expected_errors
+from hedgerow.evaluation.expected import expected_errors
 
 TABLE = {"data": "people.csv", "schema": "clinic.yaml"}
 

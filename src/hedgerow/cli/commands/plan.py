@@ -117,7 +117,7 @@ def plan(
     `tables:` in the schema) it says how far off each will be.
     """
     from hedgerow.cli.display.words import caution, many, purpose_words, strength
-    from hedgerow.methods.expected import expected_errors
+    from hedgerow.evaluation.expected import expected_errors
     from hedgerow.methods.plan import RowsPlan
     from hedgerow.schema import Schema
     from hedgerow.schema.attributes import describe_weight

@@ -21,7 +21,7 @@ from hedgerow.studio.steps import Way
 from hedgerow.studio.views.budget import method_of
 
 if TYPE_CHECKING:
-    from hedgerow.methods.expected import ExpectedError
+    from hedgerow.evaluation.expected import ExpectedError
     from hedgerow.schema import Schema
 
 _BETWEEN = re.compile(r"\s+by\s+|\s+and\s+|\s*,\s*", re.IGNORECASE)
@@ -143,7 +143,7 @@ def _example(schema: Schema) -> str:
 
 
 def _expected(way: Way, schema: Schema, method: str) -> tuple[ExpectedError, ...]:
-    from hedgerow.methods.expected import expected_errors
+    from hedgerow.evaluation.expected import expected_errors
 
     rows = int(way.get("rows")) if way.get("rows").isdigit() else None
     settings = load(METHODS[method].settings)()

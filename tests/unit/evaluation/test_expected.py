@@ -7,7 +7,7 @@ import math
 import pytest
 
 from hedgerow import DiffGen, Marginals, Schema, sample
-from hedgerow.methods.expected import expected_errors
+from hedgerow.evaluation.expected import expected_errors
 
 WIDE = Schema.from_dict(
     {
