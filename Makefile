@@ -47,6 +47,14 @@ $(VENV)/kernels: $(VENV)/test
 	-$(BIN)/python -m pytest -m 'kernels and not long' tests/contracts tests/papers tests/unit
 	@touch $@
 
+# What holds files for catalogues against their formats asks for older packages than hedgerow does,
+# so it lives in an environment of its own. Without it those tests are skipped.
+$(VENV)-validators/made: $(VENV)/made
+	$(PYTHON) -m venv $(VENV)-validators
+	$(VENV)-validators/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	  'csvw>=4.1' 'frictionless>=5.18' 'mlcroissant>=1.1' 'sempyro>=2.2'
+	@touch $@
+
 $(VENV)/bench: $(VENV)/demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,dask]'
 	@touch $@
@@ -155,5 +163,5 @@ site: $(VENV)/site  ## build the documentation as a site with a search, into bui
 	@echo "Open build/site/index.html in a browser."
 
 clean:  ## remove .venv, caches and the demo
-	rm -rf $(VENV) $(VENV)-mutants $(VENV)-matrix .mutants .matrix .dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
+	rm -rf $(VENV) $(VENV)-validators $(VENV)-mutants $(VENV)-matrix .mutants .matrix .dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
 	find src papers tests benchmarks audits scripts -name __pycache__ -type d -prune -exec rm -rf {} +

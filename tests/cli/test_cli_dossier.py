@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,8 @@ def test_a_ledger_without_the_release(hedge: Hedge, published: Path, tmp_path: P
     [
         (["--out", "x.pdf"], ".html or .md"),
         (["--record", "x.json"], ".yaml"),
+        (["--catalogue", "x.json"], ".zip"),
+        (["--catalogue", "x.zip", "--url", "clinic"], "web address"),
         (["--record", "x.yaml"], "--published"),
     ],
 )
@@ -106,3 +109,17 @@ def test_a_name_without_an_ending(hedge: Hedge, tmp_path: Path) -> None:
     assert done.exit_code == 2 and "has no ending" in done.stderr and "dos.html" in done.stderr
     hedge("dossier", golden, "--out", tmp_path / "dos.md")
     assert "`" not in (tmp_path / "dos.md").read_text(encoding="utf-8")
+
+
+def test_an_archive_for_portals(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    out = tmp_path / "catalogue.zip"
+    done = hedge("dossier", published, "--catalogue", out, "--json")
+    assert done.exit_code == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["catalogue"] == str(out) and "--url" in facts["unsaid"]
+    assert facts["dossier"] is None and not (published.parent / "dossier.html").exists()
+    with zipfile.ZipFile(out) as archive:
+        names = set(archive.namelist())
+    assert {"datapackage.json", "croissant.json", "dcat.jsonld", "values.csv"} < names
+    assert hedge("dossier", published, "--catalogue", out).exit_code == 6
+    assert hedge("dossier", published, "--catalogue", published / "c.zip").exit_code == 2

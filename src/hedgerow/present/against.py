@@ -130,7 +130,12 @@ def prepared(found: Preparation | ItemPreparation) -> tuple[Part, ...]:
     return (
         *(Text(sentence) for sentence in about_rows(found)),
         *(
-            Grid(caption, tuple(heads), tuple(map(tuple, rows)), frozenset(range(1, len(heads))))
+            Grid(
+                caption,
+                tuple(heads),
+                rows=tuple(map(tuple, rows)),
+                numbers=frozenset(range(1, len(heads))),
+            )
             for caption, heads, rows in about_tables(found)
         ),
         *(Text(text, "bad") for text in found.warnings()),
@@ -190,7 +195,9 @@ def values_against(found: Judgement) -> tuple[Part, ...]:
         f"The share of {found.unit_names[1]} that would have to change for the values to be those "
         "of the raw data"
     )
-    return (Grid(caption, ("attribute", "off by", Scale(1.0, "%")), rows, frozenset({1})),)
+    return (
+        Grid(caption, ("attribute", "off by", Scale(1.0, "%")), rows=rows, numbers=frozenset({1})),
+    )
 
 
 def counts_against(found: Judgement) -> tuple[Part, ...]:
@@ -227,7 +234,12 @@ def counts_against(found: Judgement) -> tuple[Part, ...]:
             f"{counts.overall.covered:.1%} of the intervals contain the truth; at least "
             f"{counts.level:.0%} should."
         ),
-        Grid(f"Errors by the number of {what}", heads, tuple(rows), frozenset({1, 3, 4, 5, 6})),
+        Grid(
+            f"Errors by the number of {what}",
+            heads,
+            rows=tuple(rows),
+            numbers=frozenset({1, 3, 4, 5, 6}),
+        ),
         Text(
             f"Errors are relative to the true count, or to {sanity(found)} if that is "
             "more. Covered: how often the stated interval contains the truth. Width: the median "
@@ -242,7 +254,7 @@ def counts_against(found: Judgement) -> tuple[Part, ...]:
         )
         caption = "The most frequent itemsets: how many are found, and how much of their counts"
         top_heads = ("of the top", "are found", "utility, 1 is best", Scale(1.0, "utility"))
-        parts.append(Grid(caption, top_heads, tops, frozenset({1, 2})))
+        parts.append(Grid(caption, top_heads, rows=tops, numbers=frozenset({1, 2})))
     return tuple(parts)
 
 
@@ -271,8 +283,8 @@ def classes_against(found: Judgement) -> tuple[Part, ...]:
             "rows."
         ),
         Grid(
-            f"{many[0].upper()}{many[1:]} predicted correctly", heads, tuple(rows),
-            frozenset({1, 2}),
+            f"{many[0].upper()}{many[1:]} predicted correctly", heads, rows=tuple(rows),
+            numbers=frozenset({1, 2}),
         ),
         *_by_class(told),
         *([Text(margin, "note")] if told.margin else []),
@@ -318,7 +330,7 @@ def _by_class(told: Classification) -> tuple[Part, ...]:
     heads, lines = skills(told)
     right, rows = frozenset(range(1, len(heads))), tuple(map(tuple, lines))
     return (
-        Grid("From the release / from raw rows", tuple(heads), rows, right),
+        Grid("From the release / from raw rows", tuple(heads), rows=rows, numbers=right),
         Text(SKILL, "note"),
     )
 
@@ -334,7 +346,7 @@ def tables_against(found: Judgement) -> tuple[Part, ...]:
     )  # fmt: skip
     heads = ("attribute", "cells", "mean error", "worst error", "covered", "width")
     caption = f"Each attribute's table: errors and widths of intervals in {found.unit_names[1]}"
-    parts: list[Part] = [Grid(caption, heads, rows, frozenset(range(1, 6)))]
+    parts: list[Part] = [Grid(caption, heads, rows=rows, numbers=frozenset(range(1, 6)))]
     if found.k_marginal is not None:
         score = f"Pairs of attributes in synthetic rows: {found.k_marginal:.0f} of 1,000."
         parts.append(Text(score))
@@ -360,5 +372,7 @@ def detail_against(found: Judgement) -> tuple[Part, ...]:
         rows.append((f"{many} in published rows, about", f"{own.published:.0%}"))
         rows.append((f"mean utility by {one}", f"{own.utility:.2f} of {own.most_utility:.2f}"))
         rows.append((f"mean risk by {one}, measured on {where}", f"{own.risk:.3g}"))
-    grid = Grid("Measures of coarseness", ("measure", "value"), tuple(rows), frozenset({1}))
+    grid = Grid(
+        "Measures of coarseness", ("measure", "value"), rows=tuple(rows), numbers=frozenset({1})
+    )
     return (grid,)

@@ -42,7 +42,7 @@ def comparison(found: Comparison) -> Document:
         if rows:
             heads = ("measure", *found.names)
             right = frozenset(range(1, len(heads)))
-            table = Grid(_CAPTIONS[source], heads, rows, right, long=True)
+            table = Grid(_CAPTIONS[source], heads, rows=rows, numbers=right, long=True)
             warning = (Text(CHOOSING, "bad"),) if source == "raw" else ()
             sections.append(Section(title, (*warning, table)))
     why = "A test release is in it."

@@ -44,12 +44,7 @@ def deployment_record(
         ReleaseError: If the release is a test or fails its checks: there is nothing to register.
         UsageError: If the date is not known, or is none.
     """
-    doubted = doubt(release, verdict)
-    if doubted is not None or not release.guarantee["private"]:
-        why = "it is a test, made with a seed" if doubted is None else doubted.why
-        raise ReleaseError(
-            f"this release cannot be registered: {why}", hint="Publish one without a seed."
-        )
+    refuse_doubtful(release, verdict)
     schema, promise = release.schema, release.guarantee
     about, told = schema.metadata, release.describe()
     delta = exact(promise["delta"])
@@ -58,7 +53,7 @@ def deployment_record(
         parameters["delta"] = _number(delta)
     several = booked is not None and len([x for x in booked[0].entries if x.counts]) > 1
     return {
-        "url_slug": _slug(schema.name),
+        "url_slug": slug(schema.name),
         "status": "Draft",
         "tier": 3,
         "deployment": {
@@ -70,7 +65,7 @@ def deployment_record(
                 "data_product_type": _PRODUCTS[release.kind],
                 "data_product_region": OPEN + "which region the data describes, or whose laws apply"
                 + (f" (period of the data: {about.period})" if about.period else ""),
-                "publication_date": _date(published, booked),
+                "publication_date": publication_date(published, booked),
             },
             "dp_variant": {
                 "variant_name": "Approximate DP" if delta else "Pure DP",
@@ -117,6 +112,21 @@ def deployment_record(
     }  # fmt: skip
 
 
+def refuse_doubtful(release: Release, verdict: Verdict) -> None:
+    """Raises if there is nothing to register: the release is a test, or fails its checks.
+
+    Args:
+        release: The release.
+        verdict: What `hedgerow.verify` found.
+    """
+    doubted = doubt(release, verdict)
+    if doubted is not None or not release.guarantee["private"]:
+        why = "it is a test, made with a seed" if doubted is None else doubted.why
+        raise ReleaseError(
+            f"this release cannot be registered: {why}", hint="Publish one without a seed."
+        )
+
+
 def record_text(record: dict[str, Any]) -> str:
     """The record as the text of a YAML file."""
     text: str = yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
@@ -142,11 +152,26 @@ def _number(value: Any) -> float | int:
     return int(shown) if shown.isdigit() else float(shown)
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
+    """A name as web addresses have it.
+
+    Example:
+        >>> slug("Clinic discharges, 2024")
+        'clinic-discharges-2024'
+    """
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "release"
 
 
-def _date(given: str | None, booked: Booked | None) -> str:
+def publication_date(given: str | None, booked: Booked | None) -> str:
+    """When a release was published, as YYYY-MM-DD: as somebody says, or as a ledger knows.
+
+    Args:
+        given: What somebody says.
+        booked: The data set in the budget ledger, if there is one.
+
+    Raises:
+        UsageError: If the date is not known, or is none.
+    """
     entry = None if booked is None else booked[1]
     text = given
     if text is None and entry is not None and entry.state == "published":

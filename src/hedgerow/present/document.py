@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 
 _ENDS = (1, 2, 2.5, 5, 10)  # and times ten
@@ -109,6 +109,7 @@ class Bar:
     """
 
     value: float
+    _: KW_ONLY
     low: float | None = None
     high: float | None = None
     hollow: bool = False
@@ -134,6 +135,7 @@ class Grid:
 
     caption: str
     heads: tuple[str | Scale, ...]
+    _: KW_ONLY
     rows: tuple[tuple[Cell, ...], ...]
     numbers: frozenset[int] = frozenset()
     long: bool = False

@@ -149,7 +149,7 @@ def _differs(release: Release, entry: Entry) -> list[str]:
 
 OPEN = "(to be completed by a person)"
 _SHORT = 24  # characters: longer headings of rows need room on a phone, others leave it
-_RULES = {
+ODD: dict[str, str] = {  # what becomes of a missing or foreign value, by the rule of the schema
     "error": "stops the run",
     "other": 'becomes the public value "other"',
     "drop": "drops the row",
@@ -226,7 +226,10 @@ def _purpose(release: Release, booked: Booked | None) -> tuple[Part | str, ...]:
         "legal basis": None,
     }
     rows = tuple((name, value or OPEN) for name, value in told.items())
-    return (Grid("What, by whom, for whom", ("topic", "answer"), rows), release.describe().summary)
+    return (
+        Grid("What, by whom, for whom", ("topic", "answer"), rows=rows),
+        release.describe().summary,
+    )
 
 
 def _parameters(release: Release, doubted: Doubt | None) -> tuple[Part | str, ...]:
@@ -320,14 +323,14 @@ def _public(release: Release) -> tuple[Part | str, ...]:
             (
                 attribute.name,
                 f"{attribute.size:,} values",
-                _RULES[attribute.missing],
-                _RULES[attribute.outside],
+                ODD[attribute.missing],
+                ODD[attribute.outside],
             )
         )
     columns = Grid(
         "Columns, the size of their public domains, and what happens to odd values",
         ("column", "domain", "a missing value", "a value outside the domain"),
-        tuple(rows),
+        rows=tuple(rows),
     )
     query = release.guarantee.get("row_wise_query")
     return (
@@ -351,7 +354,7 @@ def _mechanisms(release: Release) -> tuple[Part | str, ...]:
     settings = ", ".join(f"{key} {_shown(value)}" for key, value in release.settings.items())
     return (
         mechanisms(release),
-        Grid("What the budget was spent on", ("what for", "budget", per), spent),
+        Grid("What the budget was spent on", ("what for", "budget", per), rows=spent),
         f"Settings: {settings}. They must be chosen without looking at the data.",
     )
 
@@ -426,8 +429,8 @@ def _composition(release: Release, booked: Booked | None) -> tuple[Part | str, .
         adds,
         f"The budget ledger keeps the data set {account.name}. {which}",
         *([] if entry is None else doubts(release, entry)),
-        Grid("The total", ("budget", "spent", "left", "of"), rows),
-        Grid("All releases that were booked", heads, releases),
+        Grid("The total", ("budget", "spent", "left", "of"), rows=rows),
+        Grid("All releases that were booked", heads, rows=releases),
     )
 
 
@@ -444,7 +447,7 @@ def _verification(verdict: Verdict) -> tuple[Part | str, ...]:
     )
     return (
         f"{first}{held} of {len(verdict.checks)} checks hold.",
-        Grid("Checks", ("check", "result", "found"), rows),
+        Grid("Checks", ("check", "result", "found"), rows=rows),
         "What nobody can see from a release:",
         Bullets(tuple(verdict.unchecked)),
     )

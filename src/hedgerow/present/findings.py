@@ -464,7 +464,9 @@ def _finding(found: Difference, people: str, scale: Scale) -> Finding:
     rows = []
     for place, group in enumerate(found.groups):
         share, low, high = (float(one[place]) for one in (found.shares, found.low, found.high))
-        rows.append((", ".join(group), Bar(share, low, high), *rounded_share(share, low, high)))
+        rows.append(
+            (", ".join(group), Bar(share, low=low, high=high), *rounded_share(share, low, high))
+        )
     by = " and ".join(one.name for one in found.by)
     heads = (by, scale, f"{found.outcome.name} {found.value}", "95% interval")
     caption = f"{found.outcome.name} {found.value} by {by}: share of {people}"
@@ -473,7 +475,7 @@ def _finding(found: Difference, people: str, scale: Scale) -> Finding:
         found.title,
         found.sentence(people),
         (
-            Grid(caption, heads, tuple(rows), frozenset({2, 3})),
+            Grid(caption, heads, rows=tuple(rows), numbers=frozenset({2, 3})),
             *(few if found.smaller else ()),
         ),
     )
@@ -517,14 +519,14 @@ def _value_parts(spread: Spread, name: str, people: str) -> tuple[Part, ...]:
     labels, rows = labels_of(spread), []
     for place in shown:
         value, *ends = (float(one[place]) for one in (spread.counts, spread.low, spread.high))
-        bar = Bar(value, ends[0], ends[1])
+        bar = Bar(value, low=ends[0], high=ends[1])
         rows.append((labels[place], bar, *rounded(value, ends[0], ends[1])))
     more = len(labels) - len(shown)
     heads = ("value", Scale.until(top, people), "about", "95% interval")
     rest = Text(f"and {more:,} more, with smaller estimates or mostly noise", "note")
     return (
         Text(_sentence(spread, labels, first, people)),
-        Grid(f"{name}: {people}", heads, tuple(rows), frozenset({2, 3})),
+        Grid(f"{name}: {people}", heads, rows=tuple(rows), numbers=frozenset({2, 3})),
         *([rest] if more > 0 else []),
     )
 
@@ -568,7 +570,7 @@ def averages(release: Release) -> tuple[Part, ...]:
     if not rows:
         return ()
     heads = ("number", "median", "95% interval", "mean", "95% interval")
-    return (Grid("Medians and means", heads, tuple(rows), frozenset({1, 2, 3, 4})),)
+    return (Grid("Medians and means", heads, rows=tuple(rows), numbers=frozenset({1, 2, 3, 4})),)
 
 
 def _number_words(number: Numeric, ends: list[object]) -> tuple[str, str]:

@@ -99,7 +99,9 @@ def _columns(schema: Schema) -> tuple[Part, ...]:
         rows.append((attribute.name, kind, domain))
     if schema.target is not None:
         rows.append((schema.target.name, "the class", words.many(len(schema.classes), "value")))
-    parts: list[Part] = [Grid("The public columns", ("attribute", "kind", "domain"), tuple(rows))]
+    parts: list[Part] = [
+        Grid("The public columns", ("attribute", "kind", "domain"), rows=tuple(rows))
+    ]
     if schema.identifiers:
         parts.append(Text(f"Dropped before publishing: {', '.join(schema.identifiers)}."))
     return (Folded(f"{len(rows)} public columns", tuple(parts)),)
@@ -198,12 +200,15 @@ def _regions(release: TableRelease, top: int) -> tuple[Part, ...]:
         if len(classes) > _CLASSES:
             first = sorted(region.counts, key=lambda name: -region.counts[name])[:3]
             split.append(", ".join(f"{one} {region.share(one)}" for one in first))
-        about = rounded(region.total, *region.ends)
-        rows.append((region.words, *about, Bar(region.total, *region.ends), *split))
+        low, high = region.ends
+        bar = Bar(region.total, low=low, high=high)
+        rows.append((region.words, *rounded(region.total, low, high), bar, *split))
     caption = f"The {len(shown)} largest regions: noisy counts"
     caption += ", and by how much noise may move shares (±)" if named else ""
     numbers = frozenset({1, 2, *range(4, 4 + len(named))})
-    parts: list[Part] = [_folded(Grid(caption, tuple(heads), tuple(rows), numbers, long=True))]
+    parts: list[Part] = [
+        _folded(Grid(caption, tuple(heads), rows=tuple(rows), numbers=numbers, long=True))
+    ]
     if len(rows) < len(release.regions):
         parts.append(Text(picked("These regions"), "note"))
     return tuple(parts)
@@ -217,7 +222,7 @@ def _tables(release: MarginalsRelease, top: int) -> tuple[Part, ...]:
         for one in shown[:top]
     )
     caption = "The tables that were counted, and how far noise may move a cell, with 95%"
-    return (_folded(Grid(caption, HEADS, rows, frozenset({1, 2}))),)
+    return (_folded(Grid(caption, HEADS, rows=rows, numbers=frozenset({1, 2}))),)
 
 
 def _tables_made(release: MarginalsRelease) -> tuple[Part, ...]:
@@ -243,8 +248,8 @@ def _rows_made(release: RowsRelease) -> tuple[Part, ...]:
         Grid(
             f"How much is left open in each attribute, on average over the {people} published",
             ("attribute", "of its domain left open", Scale(1.0, "%"), "given exactly"),
-            tuple(open_parts),
-            frozenset({1, 3}),
+            rows=tuple(open_parts),
+            numbers=frozenset({1, 3}),
         ),
         *_frontier(release.frontier),
     )
@@ -269,8 +274,8 @@ def _rows(release: RowsRelease, top: int) -> tuple[Part, ...]:
         Grid(
             counted,
             ("where", people, Scale.until(most, people)),
-            tuple(rows),
-            frozenset({1}),
+            rows=tuple(rows),
+            numbers=frozenset({1}),
             long=True,
         ),
     )
@@ -295,7 +300,10 @@ def _frontier(frontier: dict[str, Any]) -> tuple[Part, ...]:
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         return ()
     settings = Grid(
-        "Utility and risk by setting", (word, "utility", "risk"), rows, frozenset({0, 1, 2})
+        "Utility and risk by setting",
+        (word, "utility", "risk"),
+        rows=rows,
+        numbers=frozenset({0, 1, 2}),
     )
     return (Text(sentence), Folded("What other settings would mean", (settings,)))
 
@@ -342,15 +350,15 @@ def _itemsets(release: TransactionsRelease, top: int) -> tuple[Part, ...]:
     most, those = max(row["high"] for row in rows) or 1.0, release.schema.unit_names[1]
     lines = []
     for row in rows:
-        numbers = row["estimate"], row["low"], row["high"]
-        about, ends = rounded(*numbers)
+        estimate, low, high = row["estimate"], row["low"], row["high"]
+        about, ends = rounded(estimate, low, high)
         items = ", ".join(row["items"]) or f"all {those}"
-        lines.append((items, about, Bar(max(0.0, numbers[0]), *numbers[1:]), ends))
+        lines.append((items, about, Bar(max(0.0, estimate), low=low, high=high), ends))
     caption = f"How many {those} hold all of these items, whatever else they hold"
     heads = ("items", "about", Scale.until(most, those), "95% interval")
     return (
         Heading("The most frequent itemsets"),
-        Grid(caption, heads, tuple(lines), frozenset({1, 3})),
+        Grid(caption, heads, rows=tuple(lines), numbers=frozenset({1, 3})),
         Text(picked("These itemsets"), "note"),
     )
 
@@ -416,7 +424,9 @@ def _region_steps(
     parts = cuts(release, release.partition)
     rows = tuple((name, str(len(labels)), "; ".join(labels)) for name, labels in parts.items())
     words = "Every region is a combination of these parts"
-    return (Grid(words, ("attribute", "parts", "which"), rows, frozenset({1})),), {"tree": parts}
+    return (Grid(words, ("attribute", "parts", "which"), rows=rows, numbers=frozenset({1})),), {
+        "tree": parts
+    }
 
 
 def _boxes(node: dict[str, Any]) -> Box:
@@ -447,7 +457,7 @@ def _item_steps(
     ]
     rows = tuple((", ".join(one["cut"]), f"{max(0, one['count']):,}") for one in listed)
     heads = ("items, or groups of them", release.schema.unit_names[1])
-    grid = Grid("The largest partitions", heads, rows, frozenset({1}))
+    grid = Grid("The largest partitions", heads, rows=rows, numbers=frozenset({1}))
     return (grid,), {"partitions": listed}
 
 

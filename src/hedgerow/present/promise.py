@@ -167,8 +167,8 @@ def odds(epsilon: Fraction, one: str) -> Grid:
             Scale(1.0, "%"),
             "if known to be in the data, at most",
         ),
-        tuple(rows),
-        frozenset({1, 3}),
+        rows=tuple(rows),
+        numbers=frozenset({1, 3}),
         whole=True,
     )
 
@@ -274,8 +274,8 @@ def budget(release: Release, sound: bool) -> tuple[Part, ...]:
             lead += _RANGES
     heads, rows = ("what for", "budget", "amount"), tuple(spent)
     kinds = {kind for _, kind, _ in spent}
-    table = Grid(f"What was spent, {per}", heads, rows, frozenset({2}))
+    table = Grid(f"What was spent, {per}", heads, rows=rows, numbers=frozenset({2}))
     if len(kinds) == 1:
         short = tuple((what, amount) for what, _, amount in spent)
-        table = Grid(table.caption, ("what for", *kinds), short, frozenset({1}))
+        table = Grid(table.caption, ("what for", *kinds), rows=short, numbers=frozenset({1}))
     return (Text(lead), Stack("The budget", tuple(parts)), table)

@@ -169,7 +169,10 @@ def count_grid(release: Release, table: CountTable, where: str | None = None) ->
         else Bar(float(values[place]))
         if table.lower_only
         else Bar(
-            float(values[place]), float(found.low[place]), float(high[place]), bool(noisy[place])
+            float(values[place]),
+            low=float(found.low[place]),
+            high=float(high[place]),
+            hollow=bool(noisy[place]),
         )
         for place in range(len(table))
     ]
@@ -183,8 +186,8 @@ def count_grid(release: Release, table: CountTable, where: str | None = None) ->
     return Grid(
         title_of(release, table, where),
         (*heads[:last], scale, *heads[last:]),
-        tuple(rows),
-        frozenset(range(first, last)),
+        rows=tuple(rows),
+        numbers=frozenset(range(first, last)),
     )
 
 

@@ -163,7 +163,7 @@ def _bar(bar: Bar, most: float) -> str:
     """A bar; where its interval lies it is shaded, and beyond its end a line.
 
     Example:
-        >>> _bar(Bar(0.5, 0.4, 0.6), 1.0)
+        >>> _bar(Bar(0.5, low=0.4, high=0.6), 1.0)
         '████████▒▒──'
     """
     line = []
@@ -188,14 +188,14 @@ def _(part: Histogram, paper: Paper) -> list[str]:
         for label, share, hollow in zip(part.labels, part.shares, part.hollow, strict=True)
     )
     heads = (part.axis, most, "share")
-    return _lines(Grid(part.caption, heads, rows, frozenset({2})), paper)
+    return _lines(Grid(part.caption, heads, rows=rows, numbers=frozenset({2})), paper)
 
 
 @_lines.register
 def _(part: Stack, paper: Paper) -> list[str]:
     rows = tuple((name, Bar(share), f"{share:.1%}") for name, share in part.parts)
     heads = ("what for", Scale(1.0, "%"), "share")
-    return _lines(Grid(part.caption, heads, rows, frozenset({2})), paper)
+    return _lines(Grid(part.caption, heads, rows=rows, numbers=frozenset({2})), paper)
 
 
 @_lines.register

@@ -138,7 +138,9 @@ def _certain(release: Release, known: list[Least]) -> tuple[Part, ...]:
     for name, ends in known:
         rows = tuple((label, Bar(number), f"{number:,.0f}") for label, number in ends)
         heads = ("value", Scale.until(total, people), "at least")
-        cards.append(Card(name, (Grid(f"{name}: {people}", heads, rows, frozenset({2})),)))
+        cards.append(
+            Card(name, (Grid(f"{name}: {people}", heads, rows=rows, numbers=frozenset({2})),))
+        )
     silent = [a.name for a in release.schema.columns if a.name not in {name for name, _ in known}]
     return (
         Text(
@@ -170,7 +172,7 @@ def _card(spread: Spread, raw: Any, units: str, of: float | None) -> Card:
     right = frozenset({1, 2, *range(4, len(heads))})
     more = len(shares) - len(rows)
     rest = [Text(f"and {more:,} more", "note")] if more > 0 else []
-    table = Grid(f"{name}: {units}", heads, tuple(rows), right)
+    table = Grid(f"{name}: {units}", heads, rows=tuple(rows), numbers=right)
     return Card(name, (*drawn, Folded(f"In numbers: {name}", (table, *rest))))
 
 
@@ -216,7 +218,7 @@ def share_bars(
         hollow, share = is_vague(spread, place), float(shares[place])
         beside = None if raw is None else float(raw[place])
         said = unsure(low, high) if hollow else f"{share:.0%}"
-        bar = Bar(share, low, high, hollow, beside)
+        bar = Bar(share, low=low, high=high, hollow=hollow, raw=beside)
         rows.append((labels[place], bar, said if beside is None else f"{said} / {beside:.0%}"))
     if len(shown) < len(shares) and not isinstance(spread.attribute, Numeric):
         rest = None
@@ -225,7 +227,7 @@ def share_bars(
             rest += "" if raw is None else f" / {1 - float(raw[shown].sum()):.0%}"
         rows.append((f"{len(shares) - len(shown):,} more", None, rest))
     heads = ("value", Scale.until(top, "%"), "share" if raw is None else "released / raw")
-    return Grid(f"{spread.name}: shares", heads, tuple(rows), frozenset({2}))
+    return Grid(f"{spread.name}: shares", heads, rows=tuple(rows), numbers=frozenset({2}))
 
 
 def histogram(spread: Spread, raw: Any = None) -> Histogram | None:
@@ -292,8 +294,10 @@ def questions(release: Release) -> tuple[Part, ...]:
             f"the table; [ and ] include both ends. An interval is narrow {kind.narrow}."
         ),
         Grid(
-            f"How many {people} are there?", ("question", "about", "95% interval"), tuple(rows),
-            frozenset({1, 2}),
+            f"How many {people} are there?",
+            ("question", "about", "95% interval"),
+            rows=tuple(rows),
+            numbers=frozenset({1, 2}),
         ),
     )  # fmt: skip
 

@@ -746,9 +746,7 @@ class Release(Framed):
         """The names and contents of all files but the manifest, those of `sources` first."""
         yield from self.own_files()
         yield ROWS, self.stand_ins()
-        tables = list(self.plain_tables())
-        names = table_names([names for names, _ in tables])
-        named = dict(zip(names, tables, strict=True))
+        named = self.named_tables()
         for name, (_, table) in named.items():
             yield f"{TABLES}/{name}.parquet", table
             yield f"{TABLES}/{name}.csv", [csv_of(table)]
@@ -773,6 +771,11 @@ class Release(Framed):
     def plain_tables(self) -> Iterator[tuple[tuple[str, ...], pa.Table]]:
         """These tables with intervals, the attributes of each before it."""
         yield from plain_tables(self, self.counted_tables())
+
+    def named_tables(self) -> dict[str, tuple[tuple[str, ...], pa.Table]]:
+        """The same by the names of their files."""
+        tables = list(self.plain_tables())
+        return dict(zip(table_names([names for names, _ in tables]), tables, strict=True))
 
     @abstractmethod
     def entries(self) -> Document:

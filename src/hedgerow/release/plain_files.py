@@ -156,13 +156,15 @@ def plain_texts(
     release: Release, tables: Mapping[str, tuple[tuple[str, ...], pa.Table]]
 ) -> Iterator[tuple[str, bytes]]:
     """The page and the description of the tables, by the names of their files."""
-    yield METADATA, (json.dumps(_metadata(release, tables), indent=1) + "\n").encode()
+    yield METADATA, (json.dumps(describe_tables(release, tables), indent=1) + "\n").encode()
     yield README, _page(release, tables).encode()
 
 
-def _metadata(
+def describe_tables(
     release: Release, tables: Mapping[str, tuple[tuple[str, ...], pa.Table]]
 ) -> dict[str, Any]:
+    """What the columns of the CSV files mean, as CSV on the Web has it."""
+
     def column(name: str, kind: pa.DataType, attribute: bool) -> dict[str, Any]:
         number = "integer" if pa.types.is_integer(kind) else "number"
         word = "date" if pa.types.is_date(kind) else number

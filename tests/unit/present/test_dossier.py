@@ -174,7 +174,7 @@ HOSTILE = [
 
 
 def test_both_forms_escape() -> None:
-    table = Grid("c", ("h",), tuple((one,) for one in HOSTILE))
+    table = Grid("c", ("h",), rows=tuple((one,) for one in HOSTILE))
     parts = [Bullets(tuple(HOSTILE)), table, *map(Text, HOSTILE)]
     sections = (Section(HOSTILE[0], tuple(parts)),)
     made = Document(title=HOSTILE[0], head=(Text(HOSTILE[1]),), sections=sections)
@@ -189,7 +189,7 @@ def test_both_forms_escape() -> None:
 
 def test_only_long_headings_of_rows_take_room_on_a_phone() -> None:
     def shown(heading: str) -> str:
-        table = _as_part(Grid("c", ("a", "b"), ((heading, "x"),)))
+        table = _as_part(Grid("c", ("a", "b"), rows=((heading, "x"),)))
         return as_html(Document(title="t", sections=(Section("s", (table,)),)))
 
     assert '<table class="long">' in shown("how many rows there are, roughly")

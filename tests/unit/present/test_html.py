@@ -77,15 +77,19 @@ def test_attributes() -> None:
 
 
 def test_a_table_has_headings_of_rows_and_columns() -> None:
-    made = fragment([Grid("what", ("name", "count"), (("<a>", "1"),), frozenset({1}))])
+    made = fragment([Grid("what", ("name", "count"), rows=(("<a>", "1"),), numbers=frozenset({1}))])
     assert "<caption><span>what</span></caption>" in made
     assert '<th scope="row">&lt;a&gt;</th>' in made and '<td class="num">1</td>' in made
     assert made.count('scope="col"') == 2
 
 
 def test_bars_stay_within_their_cell() -> None:
-    bars = (("a", Bar(7.0, 2.0, 9.0)), ("b", Bar(-1.0)), ("c", Bar(0.5, 0.25, 0.75)))
-    made = str(fragment([Grid("what", ("name", Scale(1.0, "%")), bars)]))
+    bars = (
+        ("a", Bar(7.0, low=2.0, high=9.0)),
+        ("b", Bar(-1.0)),
+        ("c", Bar(0.5, low=0.25, high=0.75)),
+    )
+    made = str(fragment([Grid("what", ("name", Scale(1.0, "%")), rows=bars)]))
     widths = re.findall(r'<rect class="bar"[^>]* width="([0-9.]+)"', made)
     assert widths == ["200.0", "0.0", "100.0"]
     assert made.count('class="beyond"') == 1  # the interval that goes on
@@ -94,7 +98,7 @@ def test_bars_stay_within_their_cell() -> None:
 
 @given(PRINTED)
 def test_templates_escape_whatever_they_show(text: str) -> None:
-    made = fragment([Text(text, strong=text), Heading(text), Grid(text, (text,), ((text,),))])
+    made = fragment([Text(text, strong=text), Heading(text), Grid(text, (text,), rows=((text,),))])
     seen = read(made)
     known = {"p", "span", "h3", "div", "table", "caption", "thead", "tr", "th", "tbody"}
     assert set(seen.tags) <= known

@@ -25,8 +25,8 @@ def dossier(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The document: .html, or .md. Without it and --record, dossier.html beside the "
-            "release.",
+            help="The document: .html, or .md. If nothing else is asked for, dossier.html beside "
+            "the release.",
         ),
     ] = None,
     record: Annotated[
@@ -36,6 +36,27 @@ def dossier(
             help="A deployment record for the OpenDP Deployments Registry, as .yaml.",
         ),
     ] = None,
+    catalogue: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The tables, described for data portals, as .zip: CSV on the Web, Data Package, "
+            "Croissant and DCAT-AP, with a data dictionary.",
+        ),
+    ] = None,
+    url: Annotated[
+        str,
+        typer.Option(
+            metavar="URL", help="With --catalogue, where the files of the archive will lie."
+        ),
+    ] = "",
+    health_category: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="With --catalogue, the category of health data; the record is then HealthDCAT-AP.",
+        ),
+    ] = "",
     ledger: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The budget ledger that the release was booked in."),
@@ -50,7 +71,8 @@ def dossier(
         str | None,
         typer.Option(
             metavar="DATE",
-            help="With --record, when it was published (2026-01-31), if no ledger knows it.",
+            help="With --record or --catalogue, when it was published (2026-01-31), if no ledger "
+            "knows it.",
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -62,35 +84,52 @@ def dossier(
     for a signature; what hedgerow cannot know is left open. Ends with exit code 1 if the release
     fails its own checks. A release with changed files gets no document.
     """
-    from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
+    from hedgerow.cli.files import (
+        refuse_existing,
+        refuse_inside,
+        refuse_releases,
+        whole_file,
+        write_text,
+    )
     from hedgerow.present import html
+    from hedgerow.present.catalogue import Listing, open_answers, write_archive
+    from hedgerow.present.catalogue import catalogue as describe
     from hedgerow.present.deployment import deployment_record, open_places, record_text
     from hedgerow.present.dossier import dossier as document
     from hedgerow.present.markdown import markdown
     from hedgerow.present.promise import doubt
     from hedgerow.present.report import open_and_verify
 
-    if out is None and record is None:
+    if out is None and record is None and catalogue is None:
         out = release.absolute().parent / "dossier.html"
-    for file, ends, words in (
-        (out, (*_PAGES, *_TEXTS), f"Let --out end in .html or .md: {out}.html."),
-        (record, (".yaml", ".yml"), f"Let --record end in .yaml: {record}.yaml."),
+    listing = Listing(url=url, health=health_category, published=published)
+    for file, option, ends, words in (
+        (out, "--out", (*_PAGES, *_TEXTS), f"Let --out end in .html or .md: {out}.html."),
+        (record, "--record", (".yaml", ".yml"), f"Let --record end in .yaml: {record}.yaml."),
+        (catalogue, "--catalogue", (".zip",), f"Let --catalogue end in .zip: {catalogue}.zip."),
     ):
         if file is None:
             continue
         if file.suffix.lower() not in ends:
             what = f"cannot end in {file.suffix}" if file.suffix else "has no ending"
             raise UsageError(f"The name {file} {what}; the ending says what to write.", hint=words)
-        refuse_inside(file, release)
-        refuse_releases(file)
-        refuse_existing(file, overwrite, "--out" if file is out else "--record")
+        refuse_inside(file, release, option)
+        refuse_releases(file, option)
+        refuse_existing(file, overwrite, option)
     opened, verdict = open_and_verify(release)
     booked = None if ledger is None else _booked(opened, release, ledger, dataset, as_json)
     left: list[str] = []
-    if record is not None:  # before anything is written, since it may be refused
+    unsaid: list[str] = []
+    # before anything is written, since both may be refused
+    files = None if catalogue is None else describe(opened, verdict, listing, booked)
+    if record is not None:
         told = deployment_record(opened, verdict, published, booked)
         left = open_places(told)
         write_text(record, record_text(told), overwrite, private=not opened.guarantee["private"])
+    if catalogue is not None and files is not None:
+        unsaid = open_answers(opened, listing)
+        with whole_file(catalogue, overwrite, "--catalogue", private=False) as temporary:
+            write_archive(files, temporary)
     if out is not None:
         made = document(opened, verdict, booked)
         write = html.page if out.suffix.lower() in _PAGES else markdown
@@ -98,15 +137,19 @@ def dossier(
         for one in made.warnings:
             warn(f"{one.loud}. {one.why}", as_json)
     doubted = doubt(opened, verdict)
-    with telling(out or record or release):
+    with telling(out or record or catalogue or release):
         if as_json:
-            files = {"dossier": out and str(out), "record": record and str(record)}
-            print_json({**files, "to_complete": left, "warnings": warned()})
+            written = {"dossier": out, "record": record, "catalogue": catalogue}
+            names = {what: file and str(file) for what, file in written.items()}
+            print_json({**names, "to_complete": left, "unsaid": unsaid, "warnings": warned()})
         else:
             if out is not None:
                 say(f"Wrote {out}. What it leaves open is for a person to complete and sign.")
             if record is not None:
                 say(f"Wrote {record}. To be completed by a person: {', '.join(left)}.")
+            if catalogue is not None:
+                more = f" A portal may ask for: {', '.join(unsaid)}." if unsaid else ""
+                say(f"Wrote {catalogue}: unpack it where people download the tables.{more}")
     if doubted is not None:
         raise typer.Exit(doubted.exit_code)
 

@@ -261,6 +261,8 @@ def download(asked: Asked) -> Response:
             path.write_text(page(way.path("release")), encoding="utf-8")
         elif kind == "dossier":
             path.write_text(_dossier(asked), encoding="utf-8")
+        elif kind == "catalogue":
+            _describe_for_portals(way, path)
         else:
             _write_rows(release, path)
         content = path.read_bytes()
@@ -278,7 +280,7 @@ def download(asked: Asked) -> Response:
 
 _FILES = {
     "zip": ".zip", "workbook": ".xlsx", "report": "-report.html", "dossier": "-dossier.html",
-    "rows": "-synthetic.csv",
+    "catalogue": "-catalogue.zip", "rows": "-synthetic.csv",
 }  # fmt: skip
 
 
@@ -298,6 +300,15 @@ def _pack(folder: Path, name: str, path: Path) -> None:
         for one in (*kind_class(manifest["kind"]).file_names(), *tables):
             check_file(folder, one, manifest)
             archive.write(folder / one, f"{name}/{one}")
+
+
+def _describe_for_portals(way: Way, path: Path) -> None:
+    """The tables with their description for data portals, as `hedgerow dossier` writes it."""
+    from hedgerow.present.catalogue import Listing, catalogue, write_archive
+    from hedgerow.present.report import open_and_verify
+
+    release, verdict = open_and_verify(way.path("release"))
+    write_archive(catalogue(release, verdict, Listing(), _booked(way, release)), path)
 
 
 def _write_rows(release: Release, path: Path) -> None:

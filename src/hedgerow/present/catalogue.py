@@ -1,0 +1,531 @@
+"""A release as catalogues take it: its tables, described in the formats that portals read.
+
+CSV on the Web (W3C), Data Package (Frictionless), Croissant (MLCommons) and a record in DCAT-AP, or
+HealthDCAT-AP, with a data dictionary. All of it follows from the release and its public schema.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from hedgerow.errors import UsageError
+from hedgerow.present import words
+from hedgerow.present.deployment import publication_date, refuse_doubtful, slug
+from hedgerow.present.dossier import ODD, Booked
+from hedgerow.release import Release
+from hedgerow.release.plain_files import METADATA, TABLES, csv_of, describe_tables
+from hedgerow.schema import Attribute, Categorical, Schema
+from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.verification.verify import Verdict
+
+DICTIONARY, VALUES = "data-dictionary.csv", "values.csv"
+PACKAGE, CROISSANT, DCAT = "datapackage.json", "croissant.json", "dcat.jsonld"
+
+_EUROPE = "http://publications.europa.eu/resource/authority"
+_HEALTH_LAW = "http://data.europa.eu/eli/reg/2025/327/oj"  # the European Health Data Space
+_CSV_TYPE = "https://www.iana.org/assignments/media-types/text/csv"
+_LICENCES = {  # by letters and digits alone: the name in SPDX's list, and its address
+    "cc0": ("CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/"),
+    "cc010": ("CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/"),
+    "ccby40": ("CC-BY-4.0", "https://creativecommons.org/licenses/by/4.0/"),
+    "ccbysa40": ("CC-BY-SA-4.0", "https://creativecommons.org/licenses/by-sa/4.0/"),
+    "ccbync40": ("CC-BY-NC-4.0", "https://creativecommons.org/licenses/by-nc/4.0/"),
+    "odbl10": ("ODbL-1.0", "https://opendatacommons.org/licenses/odbl/1-0/"),
+    "odcby10": ("ODC-By-1.0", "https://opendatacommons.org/licenses/by/1-0/"),
+    "pddl10": ("PDDL-1.0", "https://opendatacommons.org/licenses/pddl/1-0/"),
+}
+_TYPES = {  # of CSV on the Web: of Data Package, of Croissant
+    "string": ("string", "sc:Text"),
+    "integer": ("integer", "sc:Integer"),
+    "number": ("number", "sc:Float"),
+    "date": ("date", "sc:Date"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """What a catalogue wants to know beside the release itself.
+
+    Args:
+        url: Where the files of the archive will lie, as a web address.
+        health: The category of health data, as a web address; the record is then HealthDCAT-AP.
+        published: The date of publication, YYYY-MM-DD; a ledger may know it.
+    """
+
+    url: str = ""
+    health: str = ""
+    published: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, address in (("--url", self.url), ("--health-category", self.health)):
+            if address and not (_is_web(address) and re.fullmatch(r"[!-~]+", address)):
+                raise UsageError(
+                    f"{address!r} is not a web address",
+                    hint=f"Write {name} https://data.example.org/clinic/.",
+                )
+
+
+def catalogue(
+    release: Release, verdict: Verdict, listing: Listing, booked: Booked | None = None
+) -> dict[str, bytes]:
+    """The files for a catalogue, by their names.
+
+    Args:
+        release: A private release.
+        verdict: What `hedgerow.verify` found.
+        listing: What the release does not say.
+        booked: The data set in the budget ledger, if there is one.
+
+    Raises:
+        ReleaseError: If the release is a test or fails its checks.
+        UsageError: If HealthDCAT-AP is asked for and the schema does not say who publishes.
+
+    Example:
+        >>> import hedgerow
+        >>> from hedgerow import sample
+        >>> release = hedgerow.publish(sample.people(500, seed=3), sample.schema(), epsilon=1)
+        >>> files = catalogue(release, hedgerow.verify(release), Listing())
+        >>> [name for name in files if not name.startswith("tables/")]
+        ['tables-metadata.json', 'data-dictionary.csv', 'values.csv', 'datapackage.json', \
+'croissant.json', 'dcat.jsonld']
+    """
+    refuse_doubtful(release, verdict)
+    tables = release.named_tables()
+    described = describe_tables(release, tables)
+    files = {f"{TABLES}/{name}.csv": csv_of(table) for name, (_, table) in tables.items()}
+    files[METADATA] = _json(described)
+    files[DICTIONARY] = _csv(_dictionary(release.schema))
+    files[VALUES] = _csv(_values(release.schema))
+    about = _About.of(release, listing, booked, files)
+    files[PACKAGE] = _json(_package(about, described, files))
+    files[CROISSANT] = _json(_croissant(about, described, files))
+    files[DCAT] = _json(_dcat(about, release, described, files))
+    return files
+
+
+def open_answers(release: Release, listing: Listing) -> list[str]:
+    """What a catalogue would like to know and nobody has said."""
+    about = release.schema.metadata
+    asked = {
+        "metadata: institution": about.institution,
+        "metadata: contact": about.contact,
+        "metadata: licence": about.licence,
+        "--url": listing.url,
+    }
+    return [name for name, answer in asked.items() if not answer]
+
+
+def write_archive(files: Mapping[str, bytes], path: Path) -> None:
+    """Writes the files as a zip archive: the same files give the same archive."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+
+
+# What all formats say, once.
+
+
+@dataclass(frozen=True, kw_only=True)
+class _About:
+    name: str
+    title: str
+    description: str
+    identifier: str
+    publisher: str | None
+    contact: dict[str, str]
+    licence: tuple[str, str] | None  # its name, and its address or nothing
+    issued: str | None
+    listing: Listing
+
+    @staticmethod
+    def of(
+        release: Release, listing: Listing, booked: Booked | None, files: Mapping[str, bytes]
+    ) -> _About:
+        about, told = release.schema.metadata, release.describe()
+        parts = [told.summary, " ".join(words.guarantee(release))]
+        parts += [f"Period of the data: {about.period}."] if about.period else []
+        parts += [f"Published for: {about.purpose}."] if about.purpose else []
+        known = listing.published is not None or (
+            booked is not None and booked[1] is not None and booked[1].state == "published"
+        )
+        return _About(
+            name=slug(release.schema.name),
+            title=release.schema.name,
+            description=" ".join(parts),
+            identifier=f"sha256:{_digest(b''.join(files.values()))}",
+            publisher=about.institution,
+            contact=_contact(about.contact),
+            licence=_licence(about.licence),
+            issued=publication_date(listing.published, booked) if known else None,
+            listing=listing,
+        )
+
+
+def _contact(text: str | None) -> dict[str, str]:
+    """Whom to ask: a name, and an address of mail or of a page if the text holds one."""
+    if not text:
+        return {}
+    mail = re.search(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", text, re.ASCII)
+    page = re.search(r"https?://[^\s<>\"{}|\\^`]+", text)
+    found = {"name": text}
+    return found | ({"mail": mail[0]} if mail else {}) | ({"page": page[0]} if page else {})
+
+
+def _licence(text: str | None) -> tuple[str, str] | None:
+    if not text:
+        return None
+    plain = re.sub(r"[^a-z0-9]", "", text.lower())
+    return _LICENCES.get(plain, (text, text if _is_web(text) else ""))
+
+
+def _is_web(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _json(document: Any) -> bytes:
+    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _csv(rows: list[list[str]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+# The data dictionary: what each attribute is, and every value that it can take.
+
+
+_COLUMNS = {
+    "attribute": "name of the attribute, as in the tables",
+    "type": "number, date or category",
+    "lowest": "the lowest value that the schema allows",
+    "highest": "where the last step begins",
+    "step": "the distance of two values",
+    "values": "how many values there are",
+    "missing": "what became of a record without a value",
+    "outside": "what became of a value that the schema does not allow",
+    "class": "whether it is the class, by which all other attributes are counted",
+}
+
+
+def _dictionary(schema: Schema) -> list[list[str]]:
+    rows = [list(_COLUMNS)]
+    for one in schema.columns:
+        rules = [ODD[one.missing], ODD[one.outside]]
+        rules.append("yes" if one is schema.target else "no")
+        if isinstance(one, Categorical):
+            many = str(len(one.taxonomy.leaves))
+            rows.append([one.name, "category", "", "", "", many, *rules])
+            continue
+        kind, step = ("date", "days") if one.kind == "date" else ("number", "")
+        ends = [str(one.edge(0)), str(one.edge(one.grid - 1))]
+        rows.append([
+            one.name, kind, *ends, f"{words.decimal(one.step)} {step}".strip(), str(one.grid),
+            *rules,
+        ])  # fmt: skip
+    if schema.items is not None:
+        items = schema.items
+        rows.append(["item", "category", "", "", "", str(len(items.labels)), "", "", "no"])
+    return rows
+
+
+def _values(schema: Schema) -> list[list[str]]:
+    rows = [["attribute", "value", "group"]]
+    for one in schema.columns:
+        if isinstance(one, Categorical):
+            rows += [[one.name, value, group] for value, group in _leaves(one.taxonomy)]
+    if schema.items is not None and schema.items.semantic:
+        rows += [["item", value, group] for value, group in _leaves(schema.items.taxonomy)]
+    elif schema.items is not None:
+        rows += [["item", value, ""] for value in schema.items.labels]
+    return rows
+
+
+def _leaves(taxonomy: Taxonomy) -> Iterator[tuple[str, str]]:
+    """Every value with the group right above it; none where that is the root."""
+    above = {child: node for node, below in enumerate(taxonomy.children) for child in below}
+    for node, below in enumerate(taxonomy.children):
+        if not below:
+            parent = above.get(node, 0)
+            yield taxonomy.labels[node], taxonomy.labels[parent] if parent else ""
+
+
+def _sentence(one: Attribute) -> str:
+    """What an attribute is, in a sentence of a data dictionary."""
+    odd = f"A missing value {ODD[one.missing]}, one outside {ODD[one.outside]}."
+    if isinstance(one, Categorical):
+        leaves = one.taxonomy.leaves
+        shown = ", ".join(leaves) if len(leaves) <= 12 else f"{len(leaves)} values"
+        return f"One of: {shown}. {odd}" if len(leaves) <= 12 else f"{shown}. {odd}"
+    return f"{one.edge(0)} to {one.edge(one.grid - 1)}. {odd}"
+
+
+# Each format.
+
+
+def _package(
+    about: _About, described: dict[str, Any], files: Mapping[str, bytes]
+) -> dict[str, Any]:
+    """A Data Package (Frictionless)."""
+
+    def resource(path: str, title: str, fields: list[dict[str, Any]]) -> dict[str, Any]:
+        return {
+            "name": slug(path.removesuffix(".csv")),
+            "path": path,
+            "title": title,
+            "profile": "tabular-data-resource",
+            "format": "csv",
+            "mediatype": "text/csv",
+            "encoding": "utf-8",
+            "bytes": len(files[path]),
+            "hash": f"sha256:{_digest(files[path])}",
+            "schema": {"fields": fields, "missingValues": [""]},
+        }
+
+    def field(column: dict[str, Any]) -> dict[str, Any]:
+        found = {"name": column["name"], "type": _TYPES[column["datatype"]][0]}
+        text = column.get("dc:description")
+        return found | ({"description": text} if text else {})
+
+    resources = [
+        resource(one["url"], one["dc:title"], list(map(field, one["tableSchema"]["columns"])))
+        for one in described["tables"]
+    ]
+    for path, title, columns in _BESIDE:
+        texts = [{"name": n, "type": "string", "description": t} for n, t in columns.items()]
+        resources.append(resource(path, title, texts))
+    package = {
+        "profile": "tabular-data-package",
+        "name": about.name,
+        "id": about.identifier,
+        "title": about.title,
+        "description": about.description,
+        "keywords": _KEYWORDS,
+        "resources": resources,
+    }
+    if about.licence is not None:
+        name, address = about.licence
+        known = name in {one for one, _ in _LICENCES.values()}
+        package["licenses"] = [
+            ({"name": name} if known else {"title": name})
+            | ({"path": address} if address else {} if known else {"name": slug(name)})
+        ]
+    if about.publisher is not None:
+        mail = {"email": about.contact["mail"]} if "mail" in about.contact else {}
+        package["contributors"] = [{"title": about.publisher, "role": "publisher", **mail}]
+    if about.listing.url:
+        package["homepage"] = about.listing.url
+    return package
+
+
+_KEYWORDS = ["differential privacy", "noisy counts"]
+_BESIDE: list[tuple[str, str, dict[str, str]]] = [
+    (DICTIONARY, "data dictionary", _COLUMNS),
+    (VALUES, "all values", {
+        "attribute": _COLUMNS["attribute"], "value": "the value, as the tables write it",
+        "group": "the group of values that it belongs to, if there is one",
+    }),
+]  # fmt: skip
+
+
+def _croissant(
+    about: _About, described: dict[str, Any], files: Mapping[str, bytes]
+) -> dict[str, Any]:
+    """A description in Croissant (MLCommons), version 1.0."""
+    distribution, sets = [], []
+    for table in described["tables"]:
+        path = table["url"]
+        distribution.append({
+            "@type": "cr:FileObject", "@id": path, "name": path, "contentUrl": path,
+            "encodingFormat": "text/csv", "sha256": _digest(files[path]),
+            "contentSize": f"{len(files[path])} B",
+        })  # fmt: skip
+        name = path.removeprefix(f"{TABLES}/").removesuffix(".csv")
+        sets.append({
+            "@type": "cr:RecordSet", "@id": name, "name": name, "description": table["dc:title"],
+            "field": [{
+                "@type": "cr:Field", "@id": f"{name}/{column['name']}", "name": column["name"],
+                "description": column.get("dc:description", column["name"]),
+                "dataType": _TYPES[column["datatype"]][1],
+                "source": {"fileObject": {"@id": path}, "extract": {"column": column["name"]}},
+            } for column in table["tableSchema"]["columns"]],
+        })  # fmt: skip
+    document = {
+        "@context": _CROISSANT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": about.name,
+        "description": about.description,
+        "identifier": about.identifier,
+        "keywords": _KEYWORDS,
+        "isLiveDataset": False,
+        "distribution": distribution,
+        "recordSet": sets,
+    }
+    if about.licence is not None:
+        document["license"] = about.licence[1] or about.licence[0]
+    if about.publisher is not None:
+        document["creator"] = {"@type": "sc:Organization", "name": about.publisher}
+        document["publisher"] = document["creator"]
+    if about.issued is not None:
+        document["datePublished"] = about.issued
+    if about.listing.url:
+        document["url"] = about.listing.url
+    return document
+
+
+_CROISSANT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{
+        name: f"cr:{name}"
+        for name in (
+            "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty",
+            "fileObject", "fileSet", "format", "includes", "isLiveDataset", "jsonPath", "key",
+            "md5", "parentField", "path", "recordSet", "references", "regex", "repeated",
+            "replace", "samplingRate", "separator", "source", "subField", "transform",
+        )
+    },
+}  # fmt: skip
+
+
+def _dcat(
+    about: _About, release: Release, described: dict[str, Any], files: Mapping[str, bytes]
+) -> dict[str, Any]:
+    """A record in DCAT-AP 3, or in HealthDCAT-AP if a category of health data is given."""
+    listing = about.listing
+    base = listing.url if listing.url.endswith("/") else f"{listing.url}/" if listing.url else ""
+    if listing.health and not (about.publisher and about.contact and base):
+        raise UsageError(
+            "a record in HealthDCAT-AP names the publisher, whom to ask, and where the data lies",
+            hint="Add metadata: institution and contact to the schema, and --url https://....",
+        )
+    law = {"dcatap:applicableLegislation": {"@id": _HEALTH_LAW}} if listing.health else {}
+    licence: dict[str, Any] = {}
+    if about.licence is not None:
+        name, address = about.licence
+        node = {"@id": address} if address else {"dct:title": name}
+        licence = {"dct:license": {"@type": "dct:LicenseDocument", **node}}
+    titles = {one["url"]: one["dc:title"] for one in described["tables"]}
+    distributions = [
+        {
+            "@id": urljoin(base, path),
+            "@type": "dcat:Distribution",
+            "dct:title": titles[path],
+            "dct:description": f"Noisy counts with 95% intervals: {titles[path]}.",
+            "dcat:accessURL": {"@id": urljoin(base, path)},
+            "dcat:downloadURL": {"@id": urljoin(base, path)},
+            "dcat:mediaType": {"@id": _CSV_TYPE, "@type": "dct:MediaType"},
+            "dct:format": {"@id": f"{_EUROPE}/file-type/CSV", "@type": "dct:MediaTypeOrExtent"},
+            "dcat:byteSize": _typed(len(files[path]), "nonNegativeInteger"),
+            "dct:conformsTo": {"@id": urljoin(base, METADATA), "@type": "dct:Standard"},
+            "spdx:checksum": {
+                "@type": "spdx:Checksum",
+                "spdx:algorithm": {
+                    "@id": "spdx:checksumAlgorithm_sha256", "@type": "spdx:ChecksumAlgorithm",
+                },
+                "spdx:checksumValue": _typed(_digest(files[path]), "hexBinary"),
+            },
+            **licence,
+            **law,
+        }
+        for path in titles
+    ]  # fmt: skip
+    record: dict[str, Any] = {
+        "@context": _DCAT,
+        "@id": urljoin(base, "#dataset"),
+        "@type": "dcat:Dataset",
+        "dct:identifier": about.identifier,
+        "dct:title": about.title,
+        "dct:description": about.description,
+        "dcat:keyword": _KEYWORDS,
+        "dct:accessRights": {
+            "@id": f"{_EUROPE}/access-right/PUBLIC",
+            "@type": "dct:RightsStatement",
+        },
+        "foaf:page": {"@id": urljoin(base, DICTIONARY), "@type": "foaf:Document"},
+        "csvw:tableSchema": {
+            "@type": "csvw:Schema",
+            "csvw:column": [
+                {
+                    "@type": "csvw:Column",
+                    "csvw:name": one.name,
+                    "csvw:title": one.name,
+                    "csvw:datatype": "string" if isinstance(one, Categorical) else one.kind,
+                    "dct:description": _sentence(one),
+                }
+                for one in release.schema.columns
+            ],
+        },
+        "dcat:distribution": distributions,
+    }
+    contact: dict[str, Any] = {}
+    if about.contact:
+        contact = {"@type": "vcard:Organization", "vcard:fn": about.contact["name"]}
+        if "mail" in about.contact:
+            contact["vcard:hasEmail"] = {"@id": f"mailto:{about.contact['mail']}"}
+        if "page" in about.contact:
+            contact["vcard:hasURL"] = {"@id": about.contact["page"]}
+        record["dcat:contactPoint"] = contact
+    if about.publisher is not None:
+        place = urljoin(base, "#publisher")
+        record["dct:publisher"] = {
+            "@id": place,
+            "@type": "foaf:Agent",
+            "foaf:name": about.publisher,
+            "dct:identifier": place,
+        }
+    if about.issued is not None:
+        record["dct:issued"] = _typed(about.issued, "date")
+    if listing.health:
+        record |= law
+        record["dct:publisher"]["dcat:contactPoint"] = contact
+        record["dcat:theme"] = {"@id": f"{_EUROPE}/data-theme/HEAL", "@type": "skos:Concept"}
+        record["healthdcatap:healthCategory"] = {"@id": listing.health, "@type": "skos:Concept"}
+        many = max(0, round(float(release.count_all().estimate[0])))
+        record["healthdcatap:numberOfRecords"] = _typed(many, "nonNegativeInteger")
+    return record
+
+
+_DCAT = {
+    "csvw": "http://www.w3.org/ns/csvw#",
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "dcatap": "http://data.europa.eu/r5r/",
+    "dct": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "healthdcatap": "http://healthdataportal.eu/ns/health#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "spdx": "http://spdx.org/rdf/terms#",
+    "vcard": "http://www.w3.org/2006/vcard/ns#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+
+
+def _typed(value: object, kind: str) -> dict[str, str]:
+    return {"@value": str(value), "@type": f"xsd:{kind}"}
