@@ -42,8 +42,8 @@ class Measurement:
             column if the schema has no class), else [k, 1].
         by_class: Whether every class was counted apart.
         units: The rate r of the noise on each place, in units, shape [k]: noise z has a
-            probability proportional to exp(-r |z|) (Laplace: r is its epsilon) or to
-            exp(-r z^2 / 2) (Gaussian: r is 1 over its variance, and r / 2 its rho).
+            probability proportional to ``exp(-r |z|)`` (Laplace: r is its epsilon) or to
+            ``exp(-r z^2 / 2)`` (Gaussian: r is 1 over its variance, and r / 2 its rho).
         unit: The rate of one unit.
         threshold: For a sparse release: whatever is not listed had a noisy count below this.
         klass: For a list of single cells: the class of each, shape [k]; `values` is then [k, 1].
