@@ -711,8 +711,8 @@ BY_HAND = (
     ByHand(
         name="centroids-forget-a-column",
         path="methods/clusters.py",
-        old="max_contribution = (len(schema.attributes) + 1) * SCALE",
-        new="max_contribution = len(schema.attributes) * SCALE",
+        old="reach=(len(schema.attributes) + 1) * SCALE",
+        new="reach=len(schema.attributes) * SCALE",
         flaw="The number of records is summed beside the features, and not paid for.",
         notice="replay of clustering",
     ),
