@@ -31,8 +31,10 @@ def run(book: dict[str, Any], name: str) -> dict[str, Any]:
         ['3']
     """
     import matplotlib
+    from matplotlib import pyplot
 
     matplotlib.use("Agg")
+    pyplot.close("all")  # what a program before it left open is no output of it
     space: dict[str, Any] = {"__name__": "__main__"}
     cells, count = [], 0
     for cell in book["cells"]:

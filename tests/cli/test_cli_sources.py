@@ -124,7 +124,7 @@ def test_postgres(postgres: str, people: Path, hedge: Hedge, tmp_path: Path) -> 
     expected = table(hedge, people, tmp_path / "csv", people / "people.csv")
     found = table(hedge, people, tmp_path / "pg", postgres, "--table", "people")
     assert found == expected
-    for path in (tmp_path / "pg").iterdir():
+    for path in (tmp_path / "pg").rglob("*.*"):
         content = path.read_bytes()
         assert b"steward" not in content and b"hedge%20" not in content
     done = hedge("check", people / "schema.yaml", "--data", postgres, "--table", "people")

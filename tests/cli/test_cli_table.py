@@ -112,7 +112,7 @@ def test_texts_are_no_formulas(tmp_path: Path) -> None:
         (["age", "--by", "percent"], "Write --by count, or --by share for percentages."),
         (["age", "--bins", "age=5"], "Write --bins age=18,45,72"),
         (["occupation", "--bins", "occupation=x"], "Write --bins occupation=1"),
-        (["age", "age"], "Write age."),
+        (["age", "age"], "Name age."),
         (["age", "--where", "agee > 3"], "Did you mean age?"),
         (["age", "--level", "95"], "--level"),
         (["age", "--out", "t.doc"], ".xlsx"),

@@ -111,8 +111,8 @@ def exact_rows(engine, edges):
 def test_a_core_of_exactly_as_many_items_as_records_pay_for_is_caught(monkeypatch):
     honest = DiffPart._core
 
-    def peeping(self, items, budget, rows):
-        return honest(self, items, budget, self.__dict__.get("exact", rows))
+    def peeping(self, items, budget, rows, supports=None):
+        return honest(self, items, budget, self.__dict__.get("exact", rows), supports)
 
     def run(self, engine, *args, **kwargs):
         object.__setattr__(self, "exact", exact_rows(engine, np.array([1])))

@@ -447,8 +447,8 @@ def a_core_for_the_exact_number() -> Iterator[None]:
         seen[0] = int(found._Sealed__content.sum())
         return found
 
-    def peeping(self, items, budget, rows):
-        return honest(self, items, budget, rows and seen[0])
+    def peeping(self, items, budget, rows, supports=None):
+        return honest(self, items, budget, rows and seen[0], supports)
 
     with patch.object(MemoryItems, "sizes", sized), patch.object(DiffPart, "_core", peeping):
         yield

@@ -241,8 +241,7 @@ def _dictionary(schema: Schema) -> list[list[str]]:
             one.name, kind, *ends, f"{words.decimal(one.step)} {step}".strip(), str(one.grid),
             *rules,
         ])  # fmt: skip
-    if schema.items is not None:
-        items = schema.items
+    if items := schema.items:
         rows.append(["item", "category", "", "", "", str(len(items.labels)), "", "", "no"])
     return rows
 
@@ -252,10 +251,9 @@ def _values(schema: Schema) -> list[list[str]]:
     for one in schema.columns:
         if isinstance(one, Categorical):
             rows += [[one.name, value, group] for value, group in _leaves(one.taxonomy)]
-    if schema.items is not None and schema.items.semantic:
-        rows += [["item", value, group] for value, group in _leaves(schema.items.taxonomy)]
-    elif schema.items is not None:
-        rows += [["item", value, ""] for value in schema.items.labels]
+    if items := schema.items:
+        pairs = _leaves(items.taxonomy) if items.semantic else ((v, "") for v in items.labels)
+        rows += [["item", value, group] for value, group in pairs]
     return rows
 
 

@@ -145,7 +145,8 @@ def test_with_nothing_listed_only_the_total_is_known():
     assert answers.high[0] == release.count("").high[0]
     lost = replace(release, measurements=(empty,)).count("a < 4")
     assert lost.high[0] == math.inf
-    numbers = lost.to_arrow().drop_columns(["query", "basis"])
+    assert lost.to_arrow()["typical_error"].to_pylist() == [None]  # regions state none
+    numbers = lost.to_arrow().drop_columns(["query", "basis", "reliability", "typical_error"])
     assert not np.isnan(numbers.to_pandas().to_numpy()).any()
 
 
