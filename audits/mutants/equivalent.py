@@ -26,7 +26,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "while gap < values.size // 2:",
     ): "With other gaps, of which the last is 1, Shell's method sorts as well.",
     (
-        "methods/partition_tree.py",
+        "methods/diffpart.py",
         'left = int(ledger.left("epsilon", np.asarray([mine], dtype=np.int64))[0])',
         'left = int(ledger.left("epsilon", np.asarray([mine], dtype=np.int64))[ -1])',
     ): "The first of one number is its last.",
@@ -198,7 +198,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "portion = max(1, (_MEAN << precision) ^ max(high, 1))",
     ): "It decides how trials are cut into portions, and any portions have one law.",
     (
-        "methods/partition_tree.py",
+        "methods/diffpart.py",
         "counted = np.asarray(leaves, dtype=np.int64).reshape(-1, 3)",
         "counted = np.asarray(leaves, dtype=np.int64).reshape(~1, 3)",
     ): "numpy takes any negative length for the one that follows from the others.",
@@ -223,7 +223,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "middle = (edges + np.minimum(upper, 3 * edges)) / 2",
     ): "No bin reaches twice its lower end.",
     (
-        "methods/partition_tree.py",
+        "methods/diffpart.py",
         "kept[partition, int(mask)] = (mine + 1, 0, 0)  # 16, S6 to S10",
         "kept[partition, int(mask)] = (mine + 1, -1, 0)  # 16, S6 to S10",
     ): "Only leaves have a value.",

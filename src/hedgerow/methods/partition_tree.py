@@ -1,4 +1,4 @@
-"""DiffPart's partitions: Algorithm 1 and Procedure 1 of the paper, and the gate of `tree`.
+"""DiffPart's partitions: hierarchy cuts, how they are expanded, and the gate of `tree`.
 
 A partition is a hierarchy cut: the records that have an item below every node of the cut, and no
 other item. Records are counted nowhere here but through the curator. The paper's queue is worked
@@ -7,10 +7,8 @@ off level by level, which changes no partition, so that one pass of the engine s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -18,118 +16,8 @@ from hedgerow.arrays import Ints
 from hedgerow.counting.items import Expansion, ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.measured.itemsets import CutTree
-from hedgerow.privacy.budget import UnitBudget
 from hedgerow.privacy.curator import Curator
 from hedgerow.schema.item_tree import ItemTree
-
-
-def grow_by_thresholds(
-    engine: ItemEngine, tree: ItemTree, curator: Curator, most: int, *, c1: float, c2: float
-) -> tuple[GrowingCuts, Ints, Ints]:
-    """Algorithm 1. One half of epsilon guides the growth; leaves get the rest of their paths.
-
-    Numbers of lines are the paper's, with an S for those of Procedure 1. Empty sub-partitions
-    (S11 to S18) are drawn by the curator, with the others and by the same rule.
-
-    Returns:
-        The cuts, the account of each partition, and the leaves: partition, noisy count and price.
-    """
-    ledger = curator.ledger
-    unit, half = ledger.budgets["epsilon"].unit, ledger.budgets["epsilon"].units // 2
-    cuts = GrowingCuts(tree)  # 3, 4: all records, under the root
-    account, leaves = [0], []  # where each partition's records pay
-    level, depth = cuts.open([0]), 0  # 5, 6
-    while level:  # 7
-        kept: dict[tuple[int, int], tuple[int, int, int]] = {}  # account, noisy count, price
-        # records of leaves and records of other sub-partitions pay for different things
-        both = np.repeat(np.asarray([account[p] for p in level], dtype=np.int64), 2)
-        opened = ledger.open(both) + 2 * np.arange(len(level))
-        for (partition, numbering, exact), mine in zip(
-            _expand(cuts, engine, curator, level), opened.tolist(), strict=True
-        ):  # 8, 9, S1 to S4
-            left = int(ledger.left("epsilon", np.asarray([mine], dtype=np.int64))[0])
-            if numbering.leaf_sets:  # 11: counted once, with the reserved half and what is left
-                number, values, price = curator.sparse(
-                    "leaf", exact.map(numbering.leaves), numbering.leaf_sets,
-                    threshold(c1, left * unit), depth, mine,
-                )  # fmt: skip
-                for mask, value in zip(numbering.mask(number + 1), values, strict=True):
-                    kept[partition, int(mask)] = (mine, int(value), price)  # 12 to 14
-            if numbering.other_sets:
-                alpha = (left - half) // cuts.inner_nodes(partition)  # S8, S9 of the step before
-                number = curator.mark(
-                    "test", exact.map(numbering.others), numbering.other_sets,
-                    threshold(c2 * cuts.height(partition), alpha * unit), depth, mine + 1, alpha,
-                )  # fmt: skip
-                for mask in numbering.mask(number + numbering.leaf_sets + 1):
-                    kept[partition, int(mask)] = (mine + 1, 0, 0)  # 16, S6 to S10
-        children = sorted(kept)[: most - len(cuts.cuts)]
-        for place, child in enumerate(children, start=len(cuts.cuts)):
-            at, value, price = kept[child]
-            account.append(at)
-            if price:
-                leaves.append((place, value, price))
-        level, depth = _keep(cuts, engine, level, children), depth + 1
-    counted = np.asarray(leaves, dtype=np.int64).reshape(-1, 3)
-    return cuts, np.asarray(account, dtype=np.int64), counted  # 17
-
-
-def threshold(strictness: float, epsilon: Fraction) -> int:
-    """The paper's threshold, √2 C / epsilon, for whole numbers.
-
-    It is 1 at least: an empty sub-partition never passes without noise.
-
-    Example:
-        >>> threshold(2.75, Fraction(3, 4))
-        6
-    """
-    return max(1, math.ceil(math.sqrt(2) * strictness / float(epsilon)))
-
-
-def usefulness_bound(
-    tree: ItemTree, budget: UnitBudget, most: int, *, c1: float, c2: float, failure: float = 0.05,
-    sets: int = 1,
-) -> int:  # fmt: skip
-    """Theorem 4.2 in numbers: how far off one set of items is, at most.
-
-    A counting query adds up the published counts of all sets that hold the asked items. Let k of
-    them occur in the data or in the release. With probability at least 1 - `failure`, the answer
-    is off by at most k times this number, or the tree has reached its largest number of
-    partitions, which a release shows. Proof in docs/algorithms/diffpart.md.
-
-    Args:
-        tree: The universe's tree.
-        budget: Epsilon, and the units that it is cut into.
-        most: The largest number of partitions.
-        c1: The paper's C1.
-        c2: The paper's C2.
-        failure: The paper's delta: how often the bound may fail.
-        sets: At most how many different sets in the data hold the asked items.
-
-    Example:
-        >>> from hedgerow.schema.items import (Items)
-        >>> tree = ItemTree.of(Items(tuple("abcdefgh"), fan_out=4))
-        >>> budget = UnitBudget("epsilon", Fraction(1, 1000), 1000)
-        >>> usefulness_bound(tree, budget, 10_000, c1=2.75, c2=6.75)
-        137
-    """
-    inner, half = int(tree.inner[0]), budget.units // 2
-    alpha = half // max(1, inner) * budget.unit  # of a test, at least
-    leaf = (budget.units - half) * budget.unit + alpha  # of the count of a leaf, at least
-    counted = most << int(tree.children.max())  # leaves, at most
-    off = _tail(leaf, failure / 4 / counted)  # either way
-    bound = threshold(c1, leaf) - 1 + off
-    if inner > 1:  # the last expansion of a path has leaves, which are not tested
-        bar = threshold(c2 * int(tree.height[0]), alpha) - 1
-        bound = max(bound, bar + _tail(alpha, failure / 2 / (sets * (inner - 1))))
-    return bound
-
-
-def _tail(rate: Fraction, chance: float) -> int:
-    """The least whole t for which discrete Laplace noise is above t with at most this chance."""
-    # P[noise >= t + 1] = a^(t + 1) / (1 + a), a = exp(-rate)
-    log = math.log(chance) + math.log1p(math.exp(-float(rate)))
-    return max(0, math.ceil(-log / float(rate)) - 1)
 
 
 def grow_by_gate(engine: ItemEngine, tree: ItemTree, curator: Curator, most: int) -> GrowingCuts:
@@ -139,17 +27,17 @@ def grow_by_gate(engine: ItemEngine, tree: ItemTree, curator: Curator, most: int
     level, depth = cuts.open([0]), 0
     while level:
         children = []
-        for partition, numbering, exact in _expand(cuts, engine, curator, level):
+        for partition, numbering, exact in expand(cuts, engine, curator, level):
             number = numbering.leaf_sets + numbering.other_sets
             passed = curator.pass_gate("gate", gate, exact.map(numbering.all), number, depth)
             masks = np.sort(numbering.mask(passed + 1))
             children += [(partition, mask) for mask in masks.tolist()]
-        level = _keep(cuts, engine, level, children[: most - len(cuts.cuts)])
+        level = keep(cuts, engine, level, children[: most - len(cuts.cuts)])
         depth += 1
     return cuts
 
 
-def _expand(
+def expand(
     cuts: GrowingCuts, engine: ItemEngine, curator: Curator, level: list[int]
 ) -> Iterator[tuple[int, Numbering, Sealed[tuple[Ints, Ints]]]]:
     """Procedure 1, lines 2 to 4: the partitions of a level, and who is in what sub-partition."""
@@ -160,7 +48,7 @@ def _expand(
         yield partition, cuts.numbering(partition), exact
 
 
-def _keep(
+def keep(
     cuts: GrowingCuts, engine: ItemEngine, level: list[int], children: list[tuple[int, int]]
 ) -> list[int]:
     """Makes partitions of sub-partitions, and returns those that can be expanded."""
