@@ -456,7 +456,7 @@ def write_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> str:
     signed = reviewer != NOBODY and next_question(sketch, answers) is None
     settled = settle(sketch, answers)
     gone = {column.name for column in settled if column.settings.get("role") == "identifier"}
-    reasons = {column.name: reason(column) if column.name in gone else column.guess.comment
+    reasons = {column.name: reason(column) if column.name in gone else column.guess.remark
                for column in sketch.columns}  # fmt: skip
     unit = {"no": "row", "yes": "person"}.get(answers.get("unit", ""), NO_UNIT)
     lines = head_lines(sketch.title, unit, reviewer if signed else "", today)

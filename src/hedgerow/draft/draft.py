@@ -852,7 +852,7 @@ def _entry(column: Column) -> list[str]:
     guess = column.guess
     useless = f"{guess.useless[:1].upper()}{guess.useless[1:]}: drop it (role: identifier), "
     useless += "unless it is publicly known that there are others."
-    comment = f"{useless} {guess.comment}" if guess.useless else guess.comment
+    comment = f"{useless} {guess.comment}" if guess.useless else guess.remark
     if guess.settings is None:
         person = column.role == "person"
         settings = {"role": "person", "max_rows": "3"} if person else {"role": "identifier"}

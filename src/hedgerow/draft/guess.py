@@ -11,6 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -337,6 +338,9 @@ _TAIL = 0.15  # of the range, if three quarters of the values lie in it: a long 
 _COUNTED = 20  # steps: fewer of them are counted one by one
 _CLOSED = (1, 7)  # a scale that is public by its shape, if all values occur; others are round
 _GRID = 2000  # about as many grid points as a draft should have
+_MOST_GRID = 100_000  # where finer steps keep apart what a long tail would merge
+_MERGED = 0.02  # of the rows, from which a step that merges different values is made finer
+_MERGED_SAID = 0.5  # and from which a person hears of it
 _TOO_MANY = "It has too many values to list: to publish it, group them in a taxonomy."
 _LEFT_OUT = (
     "Values that fewer than {fewest} rows have, or that look like free text, may be one person's "
@@ -357,6 +361,14 @@ _APART = 2  # times the largest other number
 _CODES = (
     "{codes}: apart from all other numbers, as codes of missing values are. What lies outside the "
     "bounds is counted as other."
+)
+_FAR = (
+    "A few of its values lie far beyond these bounds and would become the nearest one. If they are "
+    "mistakes or codes, let values outside become other; if they are real, widen the bounds."
+)
+_ONE_STEP = (
+    "At this step about {share:.0%} of its rows fall into one step, though their values differ: a "
+    "few rows have far larger ones. Bring the bounds nearer together, or make the step smaller."
 )
 _STRAYS = "Some of its values are not numbers: they would be counted as other."
 _OTHERS = {"missing": "other", "outside": "other"}
@@ -396,6 +408,7 @@ class Guess:
         dates: Its different values as they are written, if they are dates with a format.
         partial: Whether some of its values are not among the labels.
         rare: The first of the values that fewer than `FEWEST` rows have.
+        warning: What is odd about its bounds and step, if they are those of a number or date.
     """
 
     settings: Mapping[str, str] | None = None
@@ -407,11 +420,17 @@ class Guess:
     dates: Sequence[str] = ()
     partial: bool = False
     rare: Sequence[str] = ()
+    warning: str = ""
 
     @property
     def published(self) -> bool:
         """Whether the column would be part of a release."""
         return self.settings is not None
+
+    @property
+    def remark(self) -> str:
+        """All that a person should know about it."""
+        return f"{self.comment} {self.warning}".strip()
 
 
 def guess_column(name: str, parts: Sequence[Any]) -> Guess:
@@ -670,6 +689,7 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
         comment = f"{_CODES.format(codes=shown)} {comment}".strip()
     numbers = present.cast(pa.int32()) if dates else present
     ends, extremes = _ends(numbers), pc.min_max(numbers).as_py()
+    warning = ""
     if dates:
         low = datetime.date(_year(ends["min"]), 1, 1)
         high = datetime.date(_year(ends["max"]), 12, 31)
@@ -696,8 +716,51 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
         span = Decimal(bounds["high"]) - Decimal(bounds["low"])
         if tail and span > _COUNTED * Decimal(bounds["step"]):
             bounds["scale"] = "log"
+            bounds["step"] = _finer(numbers, bounds, whole, places)
+        if (share := _merged(numbers, bounds)) > _MERGED_SAID:
+            warning = _ONE_STEP.format(share=min(share, 0.99))
+    reach = ends["max"] - ends["min"]
+    if extremes["max"] > ends["max"] + 2 * reach or extremes["min"] < ends["min"] - 2 * reach:
+        warning = f"{_FAR} {warning}".strip() if reach else warning
     settings = {"type": "numeric", **bounds, "outside": "clip", **rules}
-    return Guess(settings=settings, comment=comment)
+    return Guess(settings=settings, comment=comment, warning=warning)
+
+
+def _merged(numbers: Any, bounds: Mapping[str, str]) -> float:
+    """The share of the rows in the fullest step that have another value than most rows in it.
+
+    Example:
+        >>> bounds = {"low": "0", "high": "100", "step": "10"}
+        >>> _merged(pa.array([0, 0, 0, 4, 5, 40]), bounds)
+        0.3333333333333333
+    """
+    counted = pc.value_counts(numbers)
+    low, high, step = (float(bounds[key]) for key in ("low", "high", "step"))
+    values = np.clip(counted.field("values").to_numpy().astype(np.float64), low, high)
+    rows = counted.field("counts").to_numpy()
+    _, steps = np.unique(np.floor((values - low) / step), return_inverse=True)
+    most = np.zeros(steps.max() + 1, dtype=np.int64)
+    np.maximum.at(most, steps, rows)
+    return float((np.bincount(steps, rows) - most).max() / len(numbers))
+
+
+def _finer(numbers: Any, bounds: Mapping[str, str], whole: bool, places: int | None) -> str:
+    """A step that keeps apart what many rows of a long tail's beginning have, as far as it goes.
+
+    Example:
+        >>> bounds = {"low": "0", "high": "20000", "step": "100"}
+        >>> _finer(pa.array([*range(0, 60), 20_000]), bounds, True, 0)
+        '2'
+    """
+    low, high = Decimal(bounds["low"]), Decimal(bounds["high"])
+    step = Decimal(bounds["step"])
+    least = Decimal(1) if whole else Decimal(1).scaleb(-(places or 12))
+    while _merged(numbers, {**bounds, "step": str(step)}) > _MERGED:
+        finer = _round_up(step / Decimal("2.6"))  # 1, 2, 5, and 1 again
+        if finer < least or finer >= step or high - low > _MOST_GRID * finer:
+            break
+        step = finer
+    return _show_number(step, whole)
 
 
 def _missing_codes(present: Any) -> list[Any]:
@@ -763,6 +826,8 @@ def _wider(low: Decimal, high: Decimal, places: int | None) -> tuple[Decimal, De
         below = -_round_up(-low) if low < 0 else Decimal(int(low == 1))
         return below, _round_up(high) if high else high
     unit = _round_up((high - low) / 2)
+    if places == 0 and low in _YEARS and high in _YEARS:  # decades: a year has no round half
+        unit = min(unit, Decimal(10))
     if places is not None:  # multiples of less would be the values themselves
         unit = max(unit, Decimal(5).scaleb(-places))
     # of a number with many digits, the last ones are told by nobody
@@ -786,14 +851,16 @@ def _bounds(low: Decimal, high: Decimal, whole: bool, places: int | None) -> dic
     if places is not None:
         step = max(step, Decimal(1).scaleb(-places))
 
-    def show(value: Decimal) -> str:
-        if whole:
-            return str(int(value))
-        digits, _, places = format(value, "f").partition(".")
-        # Our schema tells decimals from integers by the point.
-        return f"{digits}.{places.rstrip('0') or '0'}"
+    return {key: _show_number(value, whole)
+            for key, value in (("low", low), ("high", high), ("step", step))}  # fmt: skip
 
-    return {"low": show(low), "high": show(high), "step": show(step)}
+
+def _show_number(value: Decimal, whole: bool) -> str:
+    """A bound or step as a schema writes it, which tells decimals from integers by the point."""
+    if whole:
+        return str(int(value))
+    digits, _, places = format(value, "f").partition(".")
+    return f"{digits}.{places.rstrip('0') or '0'}"
 
 
 def _round_up(value: Decimal, whole: bool = False) -> Decimal:

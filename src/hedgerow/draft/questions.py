@@ -556,6 +556,7 @@ def _about(group: list[Column], answers: Answers, published: int) -> Iterator[Qu
         yield Question(
             key=f"{kind}s of {name}", text=words.bounds(names, dates), why=words.WHY_BOUNDS,
             default=default, columns=names, from_data=True,
+            notes={one.name: one.guess.warning for one in group if same and one.guess.warning},
         )  # fmt: skip
         if "format" in settings and dates:
             yield Question(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hedgerow.data import read
 from hedgerow.draft.draft import NO_UNIT, draft_text, sketch_table
+from hedgerow.draft.questions import questions
 from hedgerow.errors import DataError, SchemaError
 from hedgerow.schema import Numeric, Schema
 
@@ -300,3 +301,41 @@ def test_amounts_with_a_few_texts_are_numbers_with_a_growing_scale() -> None:
     assert "patient_id: {role: identifier}" in draft_text(
         sketch_table(pa.table({"patient_id": ids, "amount": [1, 2] * 45 + [3]}))
     )
+
+
+def test_values_far_beyond_the_bounds_are_remarked_on():
+    """Nothing of the far value itself is told, and nothing is said where values are near."""
+    prices = [100, 200, 300] * 400
+    (far,) = sketch_table(pa.table({"price": [*prices, 10**11]})).columns
+    (near,) = sketch_table(pa.table({"price": [*prices, 320]})).columns
+    assert far.guess.settings["high"] == "300"
+    assert "far beyond these bounds" in far.guess.warning and "11" not in far.guess.warning
+    assert near.guess.warning == ""
+
+
+def test_a_step_into_which_most_rows_fall_is_remarked_on():
+    sketch = sketch_table(pa.table({"pay": [*range(1, 51)] * 40 + [10**11] * 20}))
+    (pay,) = sketch.columns
+    assert "about 97% of its rows fall into one step" in pay.guess.warning
+    answers = {"unit": "no"}
+    asked = next(one for one in questions(sketch, answers) if one.key == "numbers of pay")
+    assert asked.notes == {"pay": pay.guess.warning}
+
+
+def test_small_values_of_a_long_tail_do_not_fall_into_the_step_of_zero(draft):
+    claims = [0] * 600 + [40 * n for n in range(1, 300)] + [2_000_000] * 12
+    (amount,) = draft({"amount": claims})[1].attributes
+    assert amount.scale == "log" and amount.high == 2_000_000
+    assert amount.step <= 500
+    zeros = [0] * 600 + [2_000_000] * 12  # nothing lies between them, so nothing is gained
+    assert draft({"amount": zeros})[1].attributes[0].step == 1000
+
+
+def test_years_end_with_their_decade(draft):
+    years = {
+        "birth_year": list(range(1950, 2011)),
+        "seen": list(range(2001, 2024)) * 2 + [2023] * 15,
+    }
+    born, seen = draft(years)[1].attributes
+    assert (born.low, born.high) == (1950, 2010)
+    assert (seen.low, seen.high) == (2000, 2030)
