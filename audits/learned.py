@@ -74,7 +74,9 @@ def setting(job: Job) -> tuple[Any, Any, Callable[..., Any]]:
         name, _, place = job.method.partition(":")
         entry = AUDITED[name]
         method: Any = (*entry.modes, *entry.tiny)[int(place)]
-        schemas = (lambda pick: tiny) if int(place) >= len(entry.modes) else entry.schemas
+        # where a delta buys something on large universes alone, those are attacked
+        schemas = (entry.large if job.delta != "0" else None) or entry.schemas
+        schemas = (lambda pick: tiny) if int(place) >= len(entry.modes) else schemas
     elif job.method in ("LISTED", "SAMPLED"):
         method = personal.experiments[job.method == "SAMPLED"].method
     else:

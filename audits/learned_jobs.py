@@ -152,14 +152,19 @@ def mutant_jobs() -> list[Job]:
 
 def real_jobs() -> list[Job]:
     from hedgerow.audit import AUDITED
+    from hedgerow.audit.neighbours import picker
+    from hedgerow.privacy.budget import Budget
 
     jobs = []
     for name, entry in AUDITED.items():
         modes = (*entry.modes, *entry.tiny) if entry.needs_delta else entry.modes
-        for place in range(len(modes)):
+        for place, mode in enumerate(modes):
             for delta in ("0", "1e-6"):
-                unspent = name == "diffpart" and modes[place].core is None  # see its plan
-                if not (entry.needs_delta if delta == "0" else unspent):
+                spent = True
+                if entry.large and delta != "0":
+                    plan = mode.plan_for(entry.large(picker(0)), Budget.of(1, delta))
+                    spent = plan.budget.delta > 0
+                if spent and not (entry.needs_delta and delta == "0"):
                     method = f"{name}:{place}"
                     jobs.append(Job(name=f"{method}, delta {delta}", method=method, delta=delta))
     for delta in ("0", "1e-6"):

@@ -69,6 +69,7 @@ def test_every_method_of_the_command_is_audited():
         )
         assert {mode.schedule for mode in entry.modes} == schedules
         assert entry.tiny and entry.experiments
+        assert type(entry.modes[0])() in entry.modes, "what a user gets who says nothing"
 
 
 @pytest.mark.parametrize(

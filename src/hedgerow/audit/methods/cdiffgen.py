@@ -11,6 +11,7 @@ AUDITED = (
         name="cdiffgen",
         modes=(
             CDiffGen(specialisations=4),
+            CDiffGen(),
             CDiffGen(score="gini"),
             CDiffGen(specialisations=3, score="infogain"),
             CDiffGen(schedule="paper", specialisations=4),
