@@ -9,12 +9,15 @@ verified for ever.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
+import pyarrow as pa
+
 from hedgerow.errors import UsageError
 from hedgerow.registry import METHODS, SCORES, load
+from hedgerow.release import Release
 
 
 class Stated(Protocol):
@@ -46,9 +49,9 @@ class Rules:
         settings: The names that its settings may have; None holds them to nothing.
         chosen: The names that its setting `chosen` may have, which public rules fill in.
         nested: The settings that are no single value, which `checks` must look at.
-        near: Checks of readable files, by file, that another machine may compute a little
-            differently; all others are held to be the same to the last digit. Estimators get
-            better, so only releases that this version wrote are held to either.
+        upon: Takes a release and its rows, which another machine may have computed a little
+            differently: checks them, and gives the release whose answers are counts of them.
+            Estimators get better, so only what this version wrote is held to its own.
     """
 
     books: Mapping[str, Callable[[Any], str]]
@@ -57,7 +60,7 @@ class Rules:
     settings: frozenset[str] | None = None
     chosen: frozenset[str] = frozenset(("cap", "core", "variant"))
     nested: frozenset[str] = frozenset()
-    near: Mapping[str, Callable[[Any, Any], str]] = field(default_factory=dict)
+    upon: Callable[[Any, pa.Table], Release] | None = None
 
 
 class UnknownHere(Exception):

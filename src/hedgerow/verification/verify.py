@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import HedgerowError, ReleaseError, UsageError
+from hedgerow.estimate.answers import USUAL, Answers, reliability
 from hedgerow.measured.measurements import exact, in_words
 from hedgerow.release import Release
 from hedgerow.release.files import (
@@ -31,7 +32,7 @@ from hedgerow.release.files import (
 )
 from hedgerow.release.kinds import kind_class
 from hedgerow.release.manifest import package_version, schema_of
-from hedgerow.release.plain_files import TABLES, csv_of, is_table_file, weight_name
+from hedgerow.release.plain_files import ROWS, TABLES, csv_of, is_table_file
 from hedgerow.schema import Schema
 from hedgerow.suggestions import answer_mistakes
 from hedgerow.verification.entries import check_entries, check_settings, named
@@ -295,19 +296,23 @@ def _unit(schema: Schema) -> tuple[str, str]:
 
 
 def _counts(release: Release, path: Any, manifest: dict[str, Any], rules: Rules) -> str:
+    rows = None
+    if rules.upon is not None:
+        rows = read_table(path, ROWS, manifest, like=release.stand_ins())
+        release = rules.upon(release, rows)
     contents = list(release.files())
     if {name for name, _ in contents} != set(names_of(manifest)):
         raise Failed("the tables are not those that follow from what was measured")
     stored_tables: dict[str, pa.Table] = {}
     for name, content in contents:
+        if rows is not None and name == ROWS:
+            continue
         if isinstance(content, pa.Table):
             stored = read_table(path, name, manifest, like=content)
-            stored_tables[name] = stored
             same = content.equals(stored)
-            near = partial(_near_table, content) if is_table_file(name) else rules.near.get(name)
-            if not same and near is not None:
-                near(release, stored)
-                continue
+            if is_table_file(name):
+                same = same or _is_near(content, stored)
+                stored_tables[name] = stored
         else:
             if is_table_file(name):  # which says what the table beside it says
                 content = [csv_of(stored_tables[name.replace(".csv", ".parquet")])]
@@ -315,6 +320,8 @@ def _counts(release: Release, path: Any, manifest: dict[str, Any], rules: Rules)
             for block in content:
                 digest.update(block)
             same = digest.hexdigest() == manifest["files"][name]
+        if not same and is_table_file(name):
+            raise Failed("a table does not follow from what was measured")
         if not same and name not in release.sources:
             raise Failed("the readable files do not follow from what was measured")
         if not same:
@@ -322,25 +329,51 @@ def _counts(release: Release, path: Any, manifest: dict[str, Any], rules: Rules)
     return "the readable files follow from what was measured"
 
 
-def _near_table(ours: pa.Table, release: Release, stored: pa.Table) -> None:
-    """Holds a table to ours but for what the last digits of a fit may change on another machine.
+def _is_near(ours: pa.Table, stored: pa.Table) -> bool:
+    """Whether a table is ours but for what the last digits of another machine may change.
 
-    Estimates are counts of rows, so they may differ by a few rows and a part of their interval,
-    and ends by what rounding makes of that.
+    Numbers may differ by a millionth, and an end, which is a whole number, by the one to which it
+    was rounded; a typical error is at most as wide as its interval, so it may follow. Labels and
+    what an estimate rests on depend on no digits; what an estimate is worth follows from the
+    numbers beside it.
     """
-    weights = release.stand_ins()[weight_name(release.schema)].to_numpy()
-    few = _FEW_ROWS * max(1.0, float(weights.max(initial=0.0)))
-    wide = np.nan_to_num(ours["high"].to_numpy() - ours["low"].to_numpy())
-    for name in ours.column_names:
-        same = ours[name].equals(stored[name])
-        if not same and name in _COMPUTED:
-            one, other = ours[name].to_numpy(), stored[name].to_numpy()
-            off = np.abs(one - other)
-            known = np.isnan(one) == np.isnan(other)
-            same = bool((known & ~(off > few + _PART * wide)).all())
-        if not same and name not in ("reliability", "basis"):
-            raise Failed("a table does not follow from what was measured")
+    one, other = ({name: table[name].to_numpy() for name in _NUMBERS} for table in (ours, stored))
+    off = {name: np.abs(one[name] - other[name]) for name in _NUMBERS}
+    few = {name: _DIGITS * (1 + np.abs(one[name])) for name in _NUMBERS}
+    moved = np.fmax(off["low"], off["high"])
+    few["typical_error"] += np.where(moved > _DIGITS, moved, 0)
+    few |= {end: few[end] + 1 for end in ("low", "high")}
+    if any(
+        (np.isnan(one[name]) != np.isnan(other[name])).any() or (off[name] > few[name]).any()
+        for name in _NUMBERS
+    ):
+        return False
+    labels = np.array(ours["reliability"].to_pylist(), np.object_)
+    ended = ~np.isnan(other["high"])  # without an end it depends on noise that is not beside it
+    labels[ended] = np.array(_worth(stored), np.object_)[ended]
+    others = [name for name in ours.column_names if name not in (*_NUMBERS, "reliability")]
+    same = all(ours[name].equals(stored[name]) for name in others)
+    return same and bool(labels.tolist() == stored["reliability"].to_pylist())
 
 
-_COMPUTED = ("estimate", "low", "high", "typical_error")
-_FEW_ROWS, _PART = 4, 0.02
+def _worth(table: pa.Table) -> tuple[str, ...]:
+    """What the estimates of a table are worth by the numbers beside them."""
+    estimate, low, high, typical = (table[name].to_numpy() for name in _NUMBERS)
+    none = np.full(table.num_rows, np.nan)
+    return reliability(
+        Answers(
+            estimate=estimate,
+            low=low,
+            high=high,
+            noise=none,
+            uniformity_low=none,
+            uniformity_high=none,
+            level=USUAL,
+            typical_error=None if np.isnan(typical).all() else typical,
+            basis=np.array(table["basis"].to_pylist()) if "basis" in table.column_names else None,
+        )  # fmt: skip
+    )
+
+
+_NUMBERS = ("estimate", "low", "high", "typical_error")
+_DIGITS = 1e-6

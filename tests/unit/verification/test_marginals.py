@@ -23,6 +23,7 @@ from hedgerow.measured.tables import Cells
 from hedgerow.methods.marginals import Marginals
 from hedgerow.release import Release
 from hedgerow.release.files import digest
+from hedgerow.release.plain_files import csv_of
 from hedgerow.verification import verify
 
 ATTRIBUTES: dict[str, Any] = {
@@ -462,10 +463,14 @@ def test_cells_that_were_counted_again_though_they_are_not_full(releases: dict[s
 # rows -------------------------------------------------------------------------------------------
 
 
-def with_rows(folder: Path, rows: pa.Table) -> dict[str, str]:
-    pq.write_table(rows, folder / "rows.parquet")
+def with_table(folder: Path, table: pa.Table, name: str = "rows.parquet") -> dict[str, str]:
+    pq.write_table(table, folder / name)
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    manifest["files"]["rows.parquet"] = digest(folder, "rows.parquet", 1 << 30)
+    manifest["files"][name] = digest(folder, name, 1 << 30)
+    if name != "rows.parquet":
+        twin = name.replace(".parquet", ".csv")
+        (folder / twin).write_bytes(csv_of(table))
+        manifest["files"][twin] = digest(folder, twin, 1 << 30)
     (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     return failing(folder)
 
@@ -509,11 +514,31 @@ def test_rows_that_do_not_follow(releases: dict[str, Any], tmp_path: Path) -> No
         "one row of another kind": replaced(rows, "age", pa.array([-7] + [9] * (n - 1))),
         "no numbers": replaced(rows, "age", pa.nulls(n, pa.int64())),
     }  # fmt: skip
-    words = {name: with_rows(tmp_path / "r", lie) for name, lie in lies.items()}
+    words = {name: with_table(tmp_path / "r", lie) for name, lie in lies.items()}
     assert all(one.keys() == {"counts"} for one in words.values()), words
     assert "breaks a rule" in words["a rule that is broken"]["counts"]
     assert "does not have" in words["a number beyond its bounds"]["counts"]
-    assert with_rows(tmp_path / "r", rows) == {}
+    assert with_table(tmp_path / "r", rows) == {}
+
+
+def test_tables_that_do_not_follow(releases: dict[str, Any], tmp_path: Path) -> None:
+    releases["pure"].save(tmp_path / "r")
+    name = "tables/job.parquet"
+    table = pq.read_table(tmp_path / "r" / name)
+    n = table.num_rows
+    assert set(table["reliability"].to_pylist()) > {"good"}
+    lies = {
+        f"{column} a little off": replaced(table, column, pc.add(table[column], off))
+        for column, off in {"estimate": 0.01, "low": 3, "high": -2, "typical_error": 0.01}.items()
+    } | {
+        "all is good": replaced(table, "reliability", pa.array(["good"] * n)),
+        "nothing was measured": replaced(table, "basis", pa.array(["not measured"] * n)),
+        "other labels": replaced(table, "job", table["job"].take(pa.array([1, 0, *range(2, n)]))),
+        "a cell less": table.slice(1),
+    }  # fmt: skip
+    words = {lie: with_table(tmp_path / "r", one, name) for lie, one in lies.items()}
+    assert all(one.keys() == {"counts"} for one in words.values()), words
+    assert with_table(tmp_path / "r", table, name) == {}
 
 
 def test_rows_of_other_types(releases: dict[str, Any], tmp_path: Path) -> None:
@@ -525,7 +550,7 @@ def test_rows_of_other_types(releases: dict[str, Any], tmp_path: Path) -> None:
         rows.append_column("name", pa.array(["Alice"] * rows.num_rows)),
         rows.select(rows.column_names[::-1]),
     ):
-        assert "counts" in with_rows(tmp_path / "r", lie)
+        assert "counts" in with_table(tmp_path / "r", lie)
 
 
 # folders of strangers ---------------------------------------------------------------------------
