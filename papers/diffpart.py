@@ -41,6 +41,7 @@ from papers.figure import (
     Taxonomies,
     Verdict,
     curve,
+    exceeds,
     plain,
 )
 
@@ -134,7 +135,7 @@ def _station_seconds(universe: int) -> Callable[[Inputs, int], float]:
     def run(inputs: Inputs, number: int) -> float:
         transactions, method = _stations(inputs, universe), METHODS["DiffPart"]
         inputs.once("warm", lambda: _release(transactions, method, "1", 0))
-        return cpu_seconds(lambda: _release(transactions, method, "1", number))[1]
+        return cpu_seconds(lambda: _release(transactions, method, "1", number), 3)[1]
 
     return run
 
@@ -291,7 +292,7 @@ def _seconds(records: int) -> Callable[[Inputs, int], float]:
         transactions = _transactions(inputs, records=records)
         method = METHODS["DiffPart"]
         inputs.once("warm", lambda: _release(transactions, method, "1", 0))
-        return cpu_seconds(lambda: _release(transactions, method, "1", number))[1]
+        return cpu_seconds(lambda: _release(transactions, method, "1", number), 3)[1]
 
     return run
 
@@ -440,15 +441,12 @@ def _short_queries(results: Results, taxonomies: Taxonomies) -> tuple[str, Verdi
 def _between(
     results: Results, figure: str, series: str, low: float, high: float, taxonomies: Taxonomies
 ) -> tuple[str, Verdict]:
-    """Whether a curve is lower at one place than at another, by two standard errors."""
+    """Whether a curve is lower at one place than at another."""
     one, two = (results[figure].at(series, x, taxonomies) for x in (low, high))
     if one is None or two is None:
         raise KeyError(series)
     error = math.hypot(one.error, two.error)
-    words = plain([one.mean, two.mean], error)
-    if one.runs < 2 or abs(two.mean - one.mean) <= 2 * error:
-        return words, "ties"
-    return words, "holds" if one.mean < two.mean else "does not hold"
+    return plain([one.mean, two.mean], error), exceeds(two.mean - one.mean, error, one.runs)
 
 
 def _fewer(results: Results, taxonomies: Taxonomies) -> tuple[str, Verdict]:

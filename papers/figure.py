@@ -28,6 +28,8 @@ __all__ = [
     "place",
     "plain",
     "student",
+    "agrees",
+    "exceeds",
     "Claim",
     "Figure",
     "Inputs",
@@ -40,6 +42,7 @@ __all__ = [
     "Stated",
     "interval",
     "measure",
+    "worst",
 ]
 
 
@@ -208,6 +211,7 @@ class Claim:
     """A row of the table that a paper's page begins with: what it says, and what runs show.
 
     Two means differ if a 95% interval of their difference, by Student's t, has no 0; else they tie.
+    A number that the paper states is met within two standard errors, or `within`.
 
     Args:
         words: What the paper says.
@@ -221,6 +225,7 @@ class Claim:
         within: How far an equal number may be off besides chance.
         judge: Judges the figure's result in another way: the words of our cell, and a verdict.
         proof: The verdict of a proof, which no run can change.
+        trees: Whether it depends on the taxonomies, whatever few runs can tell: it comes first.
         why: Why it does not hold, or what it depends on.
     """
 
@@ -235,6 +240,7 @@ class Claim:
     within: float = 0
     judge: Callable[[Results, Taxonomies], tuple[str, Verdict]] | None = None
     proof: Verdict | None = None
+    trees: bool = False
     why: str = ""
 
     def verdict(self, results: Results, taxonomies: Taxonomies) -> tuple[str, str]:
@@ -266,18 +272,10 @@ class Claim:
                     math.hypot(error, self.factor * beside.error),
                 )
             far = (line.mean - other) * (-1 if self.sense == "below" else 1)
-            # what one run gives has no error that could be known
-            chance = student(line.runs) * error
-            one: Verdict
             if self.sense == "equal":
-                one = "ties" if abs(far) <= chance else "does not hold"
-                if abs(far) <= max(2 * error, self.within):
-                    one = "holds"
-            elif abs(far) <= chance:
-                one = "ties"
+                verdicts.append(agrees(far, error, line.runs, self.within))
             else:
-                one = "holds" if far > 0 else "does not hold"
-            verdicts.append(one)
+                verdicts.append(exceeds(far, error, line.runs))
             cells.append(plain(means, error, at=place(result.figure, line.x)))
         if not cells:
             return "", "not run"
@@ -402,6 +400,43 @@ def student(runs: int) -> float:
         (4.3, 2.09, 1.96)
     """
     return _T[runs - 2] if 2 <= runs < len(_T) + 2 else 1.96
+
+
+def exceeds(gap: float, error: float, runs: int) -> Verdict:
+    """Whether a difference is above 0, by a 95% interval; what one run gives has no known error.
+
+    Example:
+        >>> exceeds(1.0, 0.2, 10), exceeds(0.3, 0.2, 10), exceeds(-1.0, 0.2, 10)
+        ('holds', 'ties', 'does not hold')
+    """
+    if abs(gap) <= student(runs) * error:
+        return "ties"
+    return "holds" if gap > 0 else "does not hold"
+
+
+def agrees(gap: float, error: float, runs: int, within: float = 0) -> Verdict:
+    """Whether a number is the stated one: within two standard errors, or by no more than allowed.
+
+    Example:
+        >>> agrees(0.4, 0.1, 10, within=0.5), agrees(0.9, 0.3, 3), agrees(2.0, 0.3, 3)
+        ('holds', 'ties', 'does not hold')
+    """
+    if abs(gap) <= max(2 * error, within):
+        return "holds"
+    return "ties" if abs(gap) <= student(runs) * error else "does not hold"
+
+
+def worst(found: Sequence[Verdict]) -> Verdict:
+    """What several verdicts come to: one that fails is enough.
+
+    Example:
+        >>> worst(["holds", "ties"])
+        'ties'
+    """
+    return next((one for one in _FROM_WORST if one in found), "holds")
+
+
+_FROM_WORST: tuple[Verdict, ...] = ("does not hold", "ties", "not run")
 
 
 def interval(values: Sequence[float]) -> tuple[float, float, float]:

@@ -188,6 +188,12 @@ _KEY = (
 )
 
 
+_TREES = (
+    "**What depends on the taxonomies comes first, in bold**: ours stand beside those of DiffGen's"
+    " authors."
+)
+
+
 def _table(claims: Sequence[Claim], results: Sequence[Result]) -> list[str]:
     """Every claim beside what runs show; those that depend on the taxonomies come first."""
     by_name = {result.figure.name: result for result in results}
@@ -203,12 +209,12 @@ def _table(claims: Sequence[Claim], results: Sequence[Result]) -> list[str]:
         if theirs and ours and other != verdict:
             depends = {_clear(verdict), _clear(other)} == {"holds", "does not hold"}
             verdict = f"ours: {verdict}; theirs: {other}"
-            if depends:
-                verdict = f"**depends on the trees**; {verdict}"
         elif theirs and not ours:
             verdict = other
+        depends = depends or (claim.trees and bool(ours and theirs))
         runs = f"{result.runs}" if (ours or theirs) and ours != PROOF else ""
-        cells = [claim.words, claim.stated, ours, *([theirs] if both else []), runs, verdict,
+        words = f"**{claim.words}**" if depends else claim.words
+        cells = [words, claim.stated, ours, *([theirs] if both else []), runs, verdict,
                  claim.why]  # fmt: skip
         row = "| " + " | ".join(cells).replace("; ", "<br>") + " |"
         (first if depends else rest).append(row)
@@ -217,7 +223,8 @@ def _table(claims: Sequence[Claim], results: Sequence[Result]) -> list[str]:
     head = ["the paper says", "its number", "ours", *(["the authors' trees"] if both else [])]
     head += ["runs", "verdict", "why"]
     line = "| " + " | ".join(["---"] * len(head)) + " |"
-    return [_KEY, "", "| " + " | ".join(head) + " |", line, *first, *rest, ""]
+    about = f"{_TREES} {_KEY}" if first else _KEY
+    return [about, "", "| " + " | ".join(head) + " |", line, *first, *rest, ""]
 
 
 def _clear(verdict: str) -> str:

@@ -272,11 +272,13 @@ def test_a_page_begins_with_its_claims_and_those_that_depend_on_trees(tmp_path):
     lines = [line("A", None, 3.0, 0.1, "ours"), line("A", None, 1.5, 0.1, "authors")]
     results = judged(claims[0], *lines, taxonomies=("ours", "authors"))
     pages.write_page("T", claims, [*results.values()], tmp_path / "p.md", "`c` at commit 1")
-    assert (tmp_path / "p.md").read_text(encoding="utf-8").split("\n")[4:8] == [
+    page = (tmp_path / "p.md").read_text(encoding="utf-8").split("\n")
+    assert page[2].startswith("**What depends on the taxonomies comes first, in bold**")
+    assert page[4:8] == [
         "| the paper says | its number | ours | the authors' trees | runs | verdict | why |",
         "| --- | --- | --- | --- | --- | --- | --- |",
-        "| first | 2 | 3.00 ± 0.10 | 1.50 ± 0.10 | 5 | **depends on the trees**<br>ours: holds<br>"
-        "theirs: does not hold |  |",
+        "| **first** | 2 | 3.00 ± 0.10 | 1.50 ± 0.10 | 5 | ours: holds<br>theirs: does not hold"
+        " |  |",
         "| second | 1 | 3.00 ± 0.10 | 1.50 ± 0.10 | 5 | holds | so |",
     ]
 
@@ -305,7 +307,18 @@ def test_chance_is_no_dependence_on_trees(tmp_path):
     results = judged(one, *lines, taxonomies=("ours", "authors"))
     pages.write_page("T", (one,), [*results.values()], tmp_path / "p.md", "c")
     page = (tmp_path / "p.md").read_text(encoding="utf-8")
-    assert "| ours: holds<br>theirs: ties |" in page and "depends" not in page
+    assert "| ours: holds<br>theirs: ties |" in page and "depends on" not in page
+
+
+def test_what_depends_on_trees_comes_first_whatever_runs_can_tell(tmp_path):
+    claims = (claim(words="first", than=1.0), claim(words="second", than=1.0, trees=True))
+    for authors in (2.9, 3.0, 0.9):  # holds too, or ties
+        lines = [line("A", None, 3.0, 0.1, "ours"), line("A", None, authors, 0.1, "authors")]
+        results = judged(claims[0], *lines, taxonomies=("ours", "authors"))
+        pages.write_page("T", claims, [*results.values()], tmp_path / "p.md", "c")
+        page = (tmp_path / "p.md").read_text(encoding="utf-8").split("\n")
+        assert page[2].startswith("**What depends") and page[6].startswith("| **second** |")
+        assert page[7].startswith("| first |")
 
 
 def test_where_trees_matter_points_are_measured_with_both(tmp_path):

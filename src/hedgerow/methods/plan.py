@@ -258,9 +258,6 @@ class Plan(Suggestions):
         }
 
 
-_MANY = 1 << 20  # generalisations of a record
-
-
 @dataclass(frozen=True, kw_only=True)
 class RowsPlan(Plan):
     """What would be spent on what.
@@ -317,12 +314,9 @@ class RowsPlan(Plan):
 
     def in_words(self) -> str:
         """Which rows will be published, and among how many generalisations each is chosen."""
-        size = f" A record has up to {self.lattice:,} generalisations." if self.lattice else ""
-        if self.lattice > _MANY:
-            size += (
-                " With so many, few people share a row, and the rest is not published: give "
-                "attributes that nobody needs `role: identifier`."
-            )
+        size = ""
+        if self.lattice and self.remark is None:  # which says so too
+            size = f" A record has up to {self.lattice:,} generalisations."
         if self.mode == "noisy":
             least = self.rule["threshold"]
             return f"Rows with a noisy count of at least {least} are published.{size}"

@@ -78,6 +78,7 @@ from hedgerow.suggestions import answer_mistakes
 MOST_FAN = 100
 _GUESS = 10_000  # rows, where nobody said how many
 _LONG, _DAY = 30, 86_400  # seconds
+_LOW_RISK = 0.001  # at which most people share rows of a dozen attributes
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
@@ -267,13 +268,24 @@ class Supermodular(Publisher):
                 hint="Take the threshold model without --thorough and --sharpness, or give "
                 "attributes that nobody needs `role: identifier`.",
             )
-        remark = None
-        if seconds > _LONG:
-            remark = (
-                f"A record may have up to {lattice:,} generalisations: for {rows or _GUESS:,} "
-                f"different records, this takes about {seconds:,.0f} CPU seconds."
+        remarks = []
+        if lattice > LARGEST:
+            remarks.append(
+                f"A record may have up to {lattice:,} generalisations, too many to look at each. "
+                "With so many, few people share a row, and the rest is not published: give "
+                "attributes that nobody needs `role: identifier`."
             )
-        return replace(plan, lattice=lattice, remark=remark)
+            if self.model == "threshold" and self.risk > _LOW_RISK:
+                remarks.append(
+                    f"A risk of {_LOW_RISK} instead of {self.risk} generalises further, so that "
+                    "more people share rows."
+                )
+        if seconds > _LONG:
+            remarks.append(
+                f"Generalising {rows or _GUESS:,} different records, each with up to {lattice:,} "
+                f"generalisations, takes about {seconds:,.0f} CPU seconds."
+            )
+        return replace(plan, lattice=lattice, remark=" ".join(remarks) or None)
 
     def effort(self, schema: Schema, rows: int) -> tuple[int, float]:
         """The most generalisations of a record, and about how many CPU seconds all will take.

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.errors import DataError, HedgerowError, UsageError
+from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
 from hedgerow.methods import supermodular
+from hedgerow.optimise.exact import LARGEST
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.schema import Schema
 
@@ -303,6 +304,19 @@ def test_what_cannot_end_is_refused_before_data_is_opened() -> None:
         aggregate.plan(wide(12), 1, "1e-9", rows=10**6)
     with pytest.raises(UsageError, match="days of CPU"):
         hr.publish("nowhere.csv", wide(40), aggregate, 1, delta="1e-9")
+
+
+def test_a_lattice_that_is_too_large_is_told_before_data_is_opened() -> None:
+    large = hr.Supermodular().plan(wide(12), 1, "1e-9", rows=1000)  # no rows, no long time
+    size = f"{large.lattice:,} generalisations"
+    assert large.lattice > LARGEST and size in str(large.remark) and size not in large.in_words()
+    assert "0.001 instead of 0.1" in str(large.remark)
+    low = hr.Supermodular(risk=0.0005).plan(wide(12), 1, "1e-9")
+    assert size in str(low.remark) and "instead" not in str(low.remark)
+    with pytest.warns(DataWarning, match=size), pytest.raises(DataError, match="nowhere"):
+        hr.publish("nowhere.csv", wide(12), hr.Supermodular(), 1, delta="1e-9")
+    small = hr.Supermodular().plan(wide(2), 1, "1e-9")
+    assert small.remark is None and f"{small.lattice:,} generalisations" in small.in_words()
 
 
 def test_progress_is_shown_from_the_first_record_on(monkeypatch: pytest.MonkeyPatch) -> None:
