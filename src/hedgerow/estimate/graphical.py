@@ -28,7 +28,7 @@ records: drawn from the model along its junction tree, so evenly that they hardl
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -276,19 +276,24 @@ def _codes_of(edges: Ints, spread: Floats, cells: Ints, random: np.random.Genera
     return codes
 
 
-def fit_model(tables: Tables, warm: GraphicalModel | None = None) -> GraphicalModel:
+def fit_model(
+    tables: Tables,
+    warm: GraphicalModel | None = None,
+    progress: Callable[[float], None] = lambda _: None,
+) -> GraphicalModel:
     """Fits the model to everything that was measured.
 
     Args:
         tables: The tables.
         warm: A model of some of the first of these tables, to begin from.
+        progress: Called now and then with about the share that is done.
     """
     tree, factors = _build(tables)
     reference = _reference(tables, tree, factors)
     spreads = tuple(_spread_of(tables, a) for a in range(tables.cells.attributes))
     begin = np.empty(0) if warm is None else warm.theta
     dual = _Dual(tables, tree, factors, reference)
-    theta, found, steps, left = _minimize(dual, begin)
+    theta, found, steps, left = _minimize(dual, begin, progress)
     return GraphicalModel(
         tables=tables, tree=tree, mass=found.mass, codes=spreads, steps=steps, left=left,
         theta=theta,
@@ -446,8 +451,12 @@ class _Dual:
         return value, gradient, expected, found
 
 
-def _minimize(dual: _Dual, begin: Floats) -> tuple[Floats, Calibrated, int, float]:
+def _minimize(
+    dual: _Dual, begin: Floats, progress: Callable[[float], None]
+) -> tuple[Floats, Calibrated, int, float]:
     """L-BFGS (Liu and Nocedal 1989), scaled by what a cell's own curvature is.
+
+    What the gradient has left falls about evenly on a logarithmic scale, which tells the progress.
 
     Returns:
         The parameters, the marginals, how many steps it took, and what the gradient has left.
@@ -456,10 +465,14 @@ def _minimize(dual: _Dual, begin: Floats) -> tuple[Floats, Calibrated, int, floa
     theta[: len(begin)] = begin[: len(theta)]
     value, gradient, expected, found = dual.value(theta)
     memory: list[tuple[Floats, Floats, float]] = []
+    most, done = 0.0, 0.0
     for step in range(MOST_STEPS):
         left = float(np.sqrt(np.mean((gradient / dual.deviation) ** 2)))
         if left < CONVERGED:
             return theta, found, step, left
+        most = max(most, left, 2 * CONVERGED)
+        done = max(done, math.log(most / left) / math.log(most / CONVERGED))
+        progress(done)
         direction = _direction(gradient, memory, np.maximum(expected, 0.5) + dual.weight)
         slope, length = _dot(gradient, direction), 1.0
         for _ in range(20):

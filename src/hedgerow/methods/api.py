@@ -37,6 +37,8 @@ from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes, check_arguments, whole
 from hedgerow.verification import verify
 
+_READ, _GROWN = 0.3, 0.55  # of the time, if the release is saved as well
+
 
 @answer_mistakes
 def publish(
@@ -142,7 +144,7 @@ def publish(
     )
     notes = Notes(place=out, recipient=recipient, purpose=purpose)
     pay = payment(ledger, dataset, schema, method.name, plan.budget, seed, notes)
-    pace = _Pace(progress, stage)
+    pace = _Pace(progress, stage, saves=out is not None)
     method, side = method.prepared(schema, source)
     with ExitStack() as until:
         target = None
@@ -174,7 +176,7 @@ def publish(
             if method.name in METHODS and method.name not in OURS:  # its rules are known
                 _warn_of_faults(release)
         if target is not None:
-            _save(release, target)
+            _save(release, target, pace)
     return release
 
 
@@ -191,9 +193,10 @@ def _warn_of_faults(release: Release) -> None:
         )
 
 
-def _save(release: Release, target: Target) -> None:
+def _save(release: Release, target: Target, pace: _Pace) -> None:
     try:
-        release.save(target)
+        release.save(target, progress=pace.writing)
+        pace.writing(1.0)
     except BaseException:
         if target.is_filled():  # nobody should think that the work has to be done again
             warnings.warn(
@@ -261,26 +264,35 @@ def run(
 
 
 class _Pace:
-    """Progress of reading and of growing, each as half of the whole, and in words.
+    """Progress of reading, growing and writing, as shares of the whole, and in words.
 
     Words name levels and shares of rows; they are for whoever holds the data.
     """
 
     def __init__(
-        self, progress: Callable[[float], None] | None, stage: Callable[[str], None] | None
+        self,
+        progress: Callable[[float], None] | None,
+        stage: Callable[[str], None] | None,
+        *,
+        saves: bool,
     ) -> None:
+        self._read, self._grown = (_READ, _GROWN) if saves else (0.5, 1.0)
         self._progress = progress or (lambda share: None)
         self._stage = stage or (lambda words: None)
         self._words = ""
 
     def reading(self, share: float) -> None:
-        self._progress(share / 2)
+        self._progress(share * self._read)
         self._stage(f"reading: {share:.0%} of the rows")
 
     def growing(self, share: float, words: str = "") -> None:
         self._words = words
-        self._progress((1 + share) / 2)
+        self._progress(self._read + share * (self._grown - self._read))
         self._stage(words)
+
+    def writing(self, share: float) -> None:
+        self._progress(self._grown + share * (1 - self._grown))
+        self._stage("writing the release")
 
     def passing(self, share: float) -> None:
         self._stage(f"{self._words}: {share:.0%} of the rows")

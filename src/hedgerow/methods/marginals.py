@@ -90,6 +90,7 @@ LOOKED_AT, FEWEST_LOOKED_AT = 60_000, 20_000  # rows of the model, for what it e
 FINE, CHOOSING = 0.08, 0.1  # of what is not for every attribute
 NAMED, MOST_NAMED = 0.1, 0.4
 MOST_BASE = 0.97
+COUNTED, FITTED = 0.1, 0.6  # of the time of a run, and of each round of choosing
 
 Pair = tuple[int, int]
 Table = tuple[int, ...]
@@ -263,8 +264,11 @@ class Marginals(Publisher):
         rounds = [("pairs", shares.pairs), ("more_pairs", shares.more)]
         rounds = [(purpose, number) for purpose, number in rounds if number]
         for place, (purpose, number) in enumerate(rounds):
-            progress((place + 1) / 3, "choosing pairs of attributes")
-            model = fit_model(Tables.of(schema, cells, bought), model)
+            begun = COUNTED + (1 - COUNTED) * place / len(rounds)
+            each = (1 - COUNTED) / len(rounds)
+            fitted = partial(_tell_fit, progress, begun, FITTED * each)
+            model = fit_model(Tables.of(schema, cells, bought), model, fitted)
+            progress(begun + FITTED * each, "choosing pairs of attributes")
             noise = deviation_of(curator, shares)
             chosen = choose_pairs(
                 curator, pairs, model, number, noise, by_class=purpose == "more_pairs"
@@ -284,6 +288,11 @@ class MarginalsOutcome(Outcome):
     """A finished run: see `Outcome`."""
 
     kind: ClassVar[str | None] = "marginals"
+
+
+def _tell_fit(progress: Progress, begun: float, part: float, share: float) -> None:
+    """Tells how far a fit is, which takes a part of the run from where it was begun."""
+    progress(begun + part * share, "fitting the model")
 
 
 def share_budget(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -73,6 +73,9 @@ PAGE, WORKBOOK = "hedgerow.present.report:page", "hedgerow.present.workbook:writ
 """What tells of releases, which knows them, and so is loaded when it is needed."""
 
 Kind = TypeVar("Kind", bound="Release")
+
+# of the time that saving takes: until the model stands, rows are drawn and tables are counted
+_PREPARED, _DRAWN, _COUNTED = 0.3, 0.5, 0.75
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -666,7 +669,12 @@ class Release(Framed):
         return self
 
     @answer_mistakes
-    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        overwrite: bool = False,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
         """Writes the release to a folder, whole or not at all.
 
         A release that was published with a budget ledger is noted there as published.
@@ -674,6 +682,7 @@ class Release(Framed):
         Args:
             path: The folder, which must not exist yet.
             overwrite: Whether a release that is there already may be replaced.
+            progress: Called now and then with the share of the work that is done.
 
         Raises:
             ReleaseError: If the folder may not be replaced or cannot be written.
@@ -689,7 +698,8 @@ class Release(Framed):
             >>> release.save(f"{folder}/release", overwrite=True)
         """
         check_names(self.schema)
-        write_folder(path, overwrite, self.files(), self._manifest)
+        files = self.files() if progress is None else self.files(progress)
+        write_folder(path, overwrite, files, self._manifest)
         note_saved(self.booking, path)
 
     @classmethod
@@ -742,16 +752,25 @@ class Release(Framed):
         """All files but the manifest and the tables, whose names depend on what was measured."""
         return (*cls.sources, *cls.derived, ROWS, METADATA, README)
 
-    def files(self) -> Iterator[tuple[str, Content]]:
+    def files(
+        self, progress: Callable[[float], None] = lambda _: None
+    ) -> Iterator[tuple[str, Content]]:
         """The names and contents of all files but the manifest, those of `sources` first."""
         yield from self.own_files()
+        self._prepare(lambda share: progress(share * _PREPARED))
+        progress(_PREPARED)
         yield ROWS, self.stand_ins()
+        progress(_DRAWN)
         named = self.named_tables()
-        for name, (_, table) in named.items():
+        for place, (name, (_, table)) in enumerate(named.items()):
+            progress(_COUNTED + (1 - _COUNTED) * place / len(named))
             yield f"{TABLES}/{name}.parquet", table
             yield f"{TABLES}/{name}.csv", [csv_of(table)]
         for name, text in plain_texts(self, named):
             yield name, [text]
+
+    def _prepare(self, progress: Callable[[float], None]) -> None:
+        """Works out once what all answers need; most kinds need nothing."""
 
     @abstractmethod
     def own_files(self) -> Iterator[tuple[str, Content]]:

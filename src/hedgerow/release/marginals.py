@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -87,6 +88,11 @@ class MarginalsRelease(PredictingRelease):
     def model(self) -> GraphicalModel:
         """The model that all estimates come from."""
         return fit_model(self.tables)
+
+    def _prepare(self, progress: Callable[[float], None]) -> None:
+        """See `Release._prepare`: fits the model."""
+        if "model" not in self.__dict__:
+            self.__dict__["model"] = fit_model(self.tables, progress=progress)
 
     @cached_property
     def bounds(self) -> Bounds:

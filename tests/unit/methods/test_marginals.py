@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
+from hedgerow import sample
 from hedgerow.audit.neighbours import Pick, picker
 from hedgerow.data import read
 from hedgerow.errors import HedgerowError
@@ -203,3 +205,23 @@ def test_what_may_be_spent_is_never_more_than_there_is(rows: int, delta: Any) ->
                 if budget.name == plan.budgets.growth:
                     known += sum(share_budget(schema, budget, rows).named)
                 assert known + max((one.least for one in ends), default=0) <= budget.units
+
+
+def test_progress_goes_through_counting_fitting_choosing_and_writing(tmp_path: Any) -> None:
+    """Shares never fall, and none of the long parts is told as one step."""
+    told: list[tuple[float, str]] = []
+    shares: list[float] = []
+
+    def stage(words: str) -> None:
+        told.append((shares[-1] if shares else 0.0, words))
+
+    hr.publish(
+        sample.people(3000), sample.schema(), Marginals(pairs=12), epsilon=4, seed=1,
+        out=tmp_path / "out", progress=shares.append, stage=stage,
+    )  # fmt: skip
+    assert shares == sorted(shares) and shares[-1] == 1.0
+    steps = ("fitting the model", "choosing pairs of attributes", "writing the release")
+    for words, least in zip(steps, (10, 2, 15), strict=True):
+        assert len({share for share, said in told if said == words}) >= least, words
+    read = [share for share in shares if share >= 0.3]  # a table in memory is read at once
+    assert max(after - before for before, after in pairwise(read)) <= 0.12
