@@ -47,7 +47,7 @@ $(VENV)/kernels: $(VENV)/test
 	-$(BIN)/python -m pytest -m 'kernels and not long' tests/contracts tests/papers tests/unit
 	@touch $@
 
-# What holds files for catalogues against their formats asks for older packages than hedgerow does,
+# What holds files for catalogs against their formats asks for older packages than hedgerow does,
 # so it lives in an environment of its own. Without it those tests are skipped.
 $(VENV)-validators/made: $(VENV)/made
 	$(PYTHON) -m venv $(VENV)-validators

@@ -31,7 +31,7 @@ from fuzz_guard import SECONDS, Failure, Guard, limit_memory
 from fuzz_readers import Edits, Reader, readers
 from fuzz_values import value_readers
 
-__all__ = ["Found", "Outcome", "fuzz", "insertions", "main", "minimise"]
+__all__ = ["Found", "Outcome", "fuzz", "insertions", "main", "minimize"]
 
 CHUNK = 2000  # cases that one seed makes
 _TRIES, _SHRINKING = 400, 20.0  # runs and seconds that making an input smaller may take
@@ -83,7 +83,7 @@ def smaller(case: Any) -> Iterator[Any]:
             yield Edits(seed, fewer) if isinstance(case, Edits) else (seed, fewer)
 
 
-def minimise(reader: Reader, case: Any, kind: str, guard: Guard) -> Any:
+def minimize(reader: Reader, case: Any, kind: str, guard: Guard) -> Any:
     """The smallest input found that fails in the same way."""
     tries = 0
     shrunk = True
@@ -126,7 +126,7 @@ def fuzz(reader: Reader, cases: int, seed: Any, guard: Guard, chunk: int = 0) ->
         if failure.kind in outcome.found:
             outcome.found[failure.kind].times += 1
         else:
-            small = minimise(reader, case, failure.kind, guard)
+            small = minimize(reader, case, failure.kind, guard)
             outcome.found[failure.kind] = Found(guard.attempt(reader.run, small) or failure, small)
     faulthandler.cancel_dump_traceback_later()
     outcome.seconds = time.process_time() - began

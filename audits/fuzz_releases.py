@@ -81,11 +81,11 @@ def _sound() -> list[Release]:
     transactions = pa.table({"x": pa.array(bought, pa.list_(pa.string()))})
     part = hedgerow.DiffPart
     runs: list[tuple[Any, Any, Any, Any]] = [
-        (rows, hedgerow.DiffMulti(specialisations=6), schema, 0),
-        (rows, hedgerow.DiffGen(specialisations=4), schema, 0),
+        (rows, hedgerow.DiffMulti(specializations=6), schema, 0),
+        (rows, hedgerow.DiffGen(specializations=4), schema, 0),
         (rows, hedgerow.CDiffGen(), schema, "1e-9"),
-        (rows, hedgerow.DiffMulti(specialisations=3), person, "1e-9"),
-        (rows, hedgerow.DiffGen(max_cells=2, specialisations=4), schema, 0),
+        (rows, hedgerow.DiffMulti(specializations=3), person, "1e-9"),
+        (rows, hedgerow.DiffGen(max_cells=2, specializations=4), schema, 0),
         (transactions, part(), clicks, 0),
         (transactions, part(variant="tree"), clicks, 0),
         (transactions, part(schedule="paper"), clicks, 0),

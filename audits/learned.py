@@ -1,7 +1,7 @@
 """The learned distinguisher at length, on every method and on mutants: `python audits/learned.py`.
 
 The mutants are those of `audits/mutants/by_hand.py`. First (`--list`) it is found out which of them
-the distinguisher has to find: those whose true loss on the neighbours that the search chose exceeds
+the distinguisher has to find: those whose true loss on the neighbors that the search chose exceeds
 epsilon by a quarter or more, on an event of probability 1% at least. Losses come from likelihood
 ratios of replayed transcripts of the mutated code; where the mutant is in a draw itself, the
 replayer is told the mutated law (`learned_laws.py`). The list is kept in `audits/learned.json`.
@@ -40,7 +40,7 @@ HERE = Path(__file__).resolve().parent
 LIST = HERE / "learned.json"
 RUNS = 20_000
 CANDIDATES = 30  # pairs with which the search begins
-TRANSCRIPTS = 150  # of each neighbour, for the loss of a mutant
+TRANSCRIPTS = 150  # of each neighbor, for the loss of a mutant
 ERROR = 1e-3  # of all bounds together
 LEAST = 0.01  # the probability of an event that counts
 QUARTER = 1.25
@@ -52,7 +52,7 @@ SEED = 7
 
 def schema_named(name: str) -> Any:
     from hedgerow.audit.distinguish import PERSONAL
-    from hedgerow.audit.neighbours import TINY_TABLES
+    from hedgerow.audit.neighbors import TINY_TABLES
     from hedgerow.schema import Schema
 
     number = {"type": "numeric", "low": 0, "high": 3, "step": 1}
@@ -91,9 +91,9 @@ def setting(job: Job) -> tuple[Any, Any, Callable[..., Any]]:
     return method, Budget.of(1, job.delta, job.rows), schemas
 
 
-def neighbours(job: Job) -> Any:
+def neighbors(job: Job) -> Any:
     """The pair that the search chose; a person of several rows has that many of one kind."""
-    from hedgerow.audit.neighbours import Pair, pair_of
+    from hedgerow.audit.neighbors import Pair, pair_of
     from hedgerow.audit.search import search_pair
 
     if job.records:
@@ -141,7 +141,7 @@ def best_event(ratios: Any, delta: float) -> tuple[float, float]:
 
 
 def loss_of(job: Job) -> dict[str, Any]:
-    """The true loss on the chosen neighbours, by replay."""
+    """The true loss on the chosen neighbors, by replay."""
     from hedgerow.audit.search import log_ratios
 
     method, budget, _ = setting(job)
@@ -152,7 +152,7 @@ def loss_of(job: Job) -> dict[str, Any]:
             "how": "by proof: there is one release of each table",
         }
     with LAWS.get(job.mutant, nullcontext)():
-        pair = neighbours(job)
+        pair = neighbors(job)
         ratios = log_ratios(method, pair, budget, SEED + 1, TRANSCRIPTS)
     loss, probability = max(best_event(side, float(job.delta)) for side in ratios)
     how = "replay, with the mutated law" if job.mutant in LAWS else "replay"
@@ -190,7 +190,7 @@ def public_work_once(method: Any) -> Iterator[None]:
 
 
 def attack(job: Job, runs: int, error: float) -> dict[str, Any]:
-    """The learned distinguisher on the chosen neighbours."""
+    """The learned distinguisher on the chosen neighbors."""
     from hedgerow.audit.learned import distinguish
     from hedgerow.audit.methods import describe
     from hedgerow.methods.api import run
@@ -199,7 +199,7 @@ def attack(job: Job, runs: int, error: float) -> dict[str, Any]:
 
     method, budget, _ = setting(job)
     with LAWS.get(job.mutant, nullcontext)():
-        pair = neighbours(job)
+        pair = neighbors(job)
     if job.records:
         # which pairs are chosen is chance: among a few releases is one with all steps
         trials = (SecureSampler(Keystream(seed=SEED + trial)) for trial in range(5))
@@ -303,7 +303,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--list", action="store_true", help="find out which have to be found")
     parser.add_argument("--work", nargs="+", help=argparse.SUPPRESS)
-    parser.add_argument("--runs", type=int, default=RUNS, help="releases of each neighbour")
+    parser.add_argument("--runs", type=int, default=RUNS, help="releases of each neighbor")
     parser.add_argument("--keep", type=Path, help="a directory for what is finished, to go on from")
     parser.add_argument("--mutants", type=Path, default=HERE / "mutants", help="a folder")
     parser.add_argument("--minutes", type=float, default=60, help="the most for one attack")

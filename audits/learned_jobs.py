@@ -20,7 +20,7 @@ class Job:
         rows: How many rows one person has, all of them alike.
         schema: The name of a schema, or "" for random ones that suit the method.
         secure: Whether every release has a secure stream of its own.
-        records: How many records neighbours have that are made to reach the last steps; or 0.
+        records: How many records neighbors have that are made to reach the last steps; or 0.
     """
 
     name: str
@@ -42,16 +42,16 @@ class Job:
         )
 
 
-SMALL = "DiffGen(specialisations=1)"
+SMALL = "DiffGen(specializations=1)"
 TREE = 'DiffPart(variant="tree")'
 PAPER = 'DiffPart(schedule="paper", c1=0.01, c2=0.01)'
-GROWN = "DiffMulti(specialisations=6, depth=3)"
-DEEPER = "DiffMulti(specialisations=8, depth=4)"
+GROWN = "DiffMulti(specializations=6, depth=3)"
+DEEPER = "DiffMulti(specializations=8, depth=4)"
 TINY = "2 values and a class"
 LATE = 20_000  # records, at an epsilon of 1
 
 # Where each mutant is alive. What is not here changes no law of a release of one of these methods
-# to neighbours in memory, or only by rounding, or by an event as unlikely as delta: see `SPARED`.
+# to neighbors in memory, or only by rounding, or by an event as unlikely as delta: see `SPARED`.
 ALIVE: dict[str, dict[str, Any]] = {
     "nonempty-twice-the-rate": {"method": "LISTED", "delta": "1e-6", "schema": "personal"},
     "keep-one-less": {"method": "SAMPLED", "delta": "1e-6", "schema": "personal"},
@@ -67,37 +67,37 @@ ALIVE: dict[str, dict[str, Any]] = {
     "gate-of-short-steps": {"method": TREE},
     "flips-in-zcdp": {"method": GROWN, "delta": "1e-6"},
     "twice-the-bounded-range": {"method": GROWN, "delta": "1e-6"},
-    "counts-in-rho-too-exact": {"method": "DiffGen(specialisations=4)", "delta": "1e-6"},
+    "counts-in-rho-too-exact": {"method": "DiffGen(specializations=4)", "delta": "1e-6"},
     "children-forget-spending": {"method": DEEPER},
-    "leftovers-spent-twice": {"method": "CDiffGen(specialisations=4)"},
-    "whole-epsilon-for-each-row": {"method": "DiffGen(specialisations=4)", "rows": 2},
+    "leftovers-spent-twice": {"method": "CDiffGen(specializations=4)"},
+    "whole-epsilon-for-each-row": {"method": "DiffGen(specializations=4)", "rows": 2},
     "discernibility-of-span-one": {
-        "method": 'DiffMulti(specialisations=6, depth=3, score="discernibility")'
+        "method": 'DiffMulti(specializations=6, depth=3, score="discernibility")'
     },
     "purity-of-range-two": {
-        "method": 'DiffMulti(specialisations=6, depth=3, score="purity")'
+        "method": 'DiffMulti(specializations=6, depth=3, score="purity")'
     },
-    "gini-of-one-region": {"method": 'DiffGen(specialisations=3, score="gini")'},
+    "gini-of-one-region": {"method": 'DiffGen(specializations=3, score="gini")'},
     "exact-rows-in-a-rule": {"method": "DiffGen()"},
     "exact-records-in-a-rule": {"method": "DiffPart()"},
     "core-by-exact-supports": {"method": "DiffPart(core=2)"},
     "growth-by-exact-sizes": {"method": DEEPER},
     "empty-leaves-skipped": {"method": DEEPER},
     "cuts-of-all-attributes-at-once": {
-        "method": 'DiffGen(schedule="paper", specialisations=4)', "schema": "two numbers",
+        "method": 'DiffGen(schedule="paper", specializations=4)', "schema": "two numbers",
     },
     "supports-pay-once": {"method": "DiffPart(cap=3, core=3)"},
     "supports-without-cap": {"method": "DiffPart(core=1, cap=1)"},
     "gaussian-supports-pay-once": {"method": "DiffPart(cap=3, core=3)", "delta": "1e-6"},
     "cap-by-exact-sizes": {"method": "DiffPart(core=1)"},
-    "levels-share-leftovers": {"method": "CDiffGen(specialisations=4)"},
+    "levels-share-leftovers": {"method": "CDiffGen(specializations=4)"},
     "one-level-too-deep": {"method": DEEPER},
 }  # fmt: skip
 
 _ROUNDING = "rounding: the law changes by less than 1e-6"
 _DELTA = "by proof: what changes is an event about as unlikely as delta"
 _BOOKS = "by proof: the law of a release stays the same, its books or checks change"
-_OUTSIDE = "by proof: neighbours in memory do not meet this code"
+_OUTSIDE = "by proof: neighbors in memory do not meet this code"
 # What is in neither list was written after the attack ran, and has not been tried.
 SPARED = {
     "every-cell-tried-as-empty": "by proof: where nearly all cells are in use more empty ones are "
@@ -152,7 +152,7 @@ def mutant_jobs() -> list[Job]:
 
 def real_jobs() -> list[Job]:
     from hedgerow.audit import AUDITED
-    from hedgerow.audit.neighbours import picker
+    from hedgerow.audit.neighbors import picker
     from hedgerow.privacy.budget import Budget
 
     jobs = []

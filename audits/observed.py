@@ -1,8 +1,8 @@
-"""An audit from outside: what draws were given on two neighbours, held against what was charged.
+"""An audit from outside: what draws were given on two neighbors, held against what was charged.
 
 The method is Re:cord-play (arXiv 2602.17454; its program DP-Recorder is in no registry), written
-anew and beside `hedgerow.audit`, from which it takes neighbours alone. A run on a table is
-recorded: every draw with its outcome. On the neighbour the same outcomes are returned, whatever the
+anew and beside `hedgerow.audit`, from which it takes neighbors alone. A run on a table is
+recorded: every draw with its outcome. On the neighbor the same outcomes are returned, whatever the
 data. Then
 
 - all that is public about every draw (its kind, purpose, charge, rate, shape, candidates) must be
@@ -32,7 +32,7 @@ from unittest.mock import patch
 import numpy as np
 
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.neighbours import edge_cases, picker, random_pair, run_on
+from hedgerow.audit.neighbors import edge_cases, picker, random_pair, run_on
 from hedgerow.audit.whole import fits
 from hedgerow.counting.sealed import Sealed
 from hedgerow.privacy.budget import Budget
@@ -117,7 +117,7 @@ class Tape:
         )
 
     def listed(self, cells: Any, counts: Any, rule: Any) -> Any:
-        """See `Sampler.listed`: of cells that one of two neighbours has alone, the other has 0."""
+        """See `Sampler.listed`: of cells that one of two neighbors has alone, the other has 0."""
         keys = map(tuple, cells.tolist()) if cells.ndim > 1 else cells.tolist()
         given = [dict(zip(keys, counts.tolist(), strict=True))]
         public = (rule.law, rule.purpose, rule)
@@ -136,7 +136,7 @@ class Tape:
 
 
 class Branched(Exception):
-    """The run on the neighbour asked for something else."""
+    """The run on the neighbor asked for something else."""
 
 
 def _each(values: Any, rates: Any) -> list[Fraction]:
@@ -144,7 +144,7 @@ def _each(values: Any, rates: Any) -> list[Fraction]:
 
 
 def complaints(method: Any, pair: Any, budget: Budget, seed: int) -> Iterator[str]:
-    """What is wrong with a method on two neighbours, in words: nothing, if it is sound."""
+    """What is wrong with a method on two neighbors, in words: nothing, if it is sound."""
     tapes: list[Tape] = []
     opened: list[int] = []
     outcomes: list[Any] = []
@@ -166,7 +166,7 @@ def complaints(method: Any, pair: Any, budget: Budget, seed: int) -> Iterator[st
         tapes.append(tape)
     one, other = (tape.draws for tape in tapes)
     if len(one) != len(other):
-        yield "the run on the neighbour drew less"
+        yield "the run on the neighbor drew less"
         return
     for tape, times in zip(tapes, opened, strict=True):
         if times != sum(draw.kind != "coin" for draw in tape.draws):
@@ -225,7 +225,7 @@ def _cost(kind: str, budget: str, rate: Fraction, moved: list[int]) -> Fraction:
 
 
 def pairs(name: str, seed: int, tries: int) -> Iterator[tuple[Any, Any]]:
-    """Modes of a method in turn, with neighbours: edge cases first, then any."""
+    """Modes of a method in turn, with neighbors: edge cases first, then any."""
     entry, pick = AUDITED[name], picker(seed)
     for number in range(tries):
         schema = entry.schemas(pick)
@@ -236,7 +236,7 @@ def pairs(name: str, seed: int, tries: int) -> Iterator[tuple[Any, Any]]:
 def main() -> int:
     """Looks at all methods; ends with 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tries", type=int, default=100, help="neighbours for each method")
+    parser.add_argument("--tries", type=int, default=100, help="neighbors for each method")
     asked, wrong = parser.parse_args(), 0
     for name, entry in AUDITED.items():
         for delta in ("1e-6",) if entry.needs_delta else ("0", "1e-6"):
@@ -249,7 +249,7 @@ def main() -> int:
                 seen |= {*complaints(mode, pair, Budget.of(3, delta), number)}
             wrong += len(seen)
             wrong += not tried
-            print(f"{name}, delta {delta}: {tried} neighbours, {seen or 'nothing found'}")
+            print(f"{name}, delta {delta}: {tried} neighbors, {seen or 'nothing found'}")
     return int(wrong > 0)
 
 

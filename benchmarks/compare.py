@@ -68,7 +68,7 @@ from papers.baselines import (
     Marginals,
     apart,
     mondrian,
-    top_down_specialisation,
+    top_down_specialization,
 )
 from papers.baselines.apart import AIM_FINISHES, DPMM, OPENDP, Dpmm, OpenDP, install
 from papers.clusters import cpu_seconds
@@ -123,7 +123,7 @@ def released(method: Any, delta: str = "0") -> Maker:
     return make
 
 
-def anonymised(function: Any, k: int) -> Maker:
+def anonymized(function: Any, k: int) -> Maker:
     def make(train: pa.Table, schema: hr.Schema, epsilon: str, seed: int) -> Made:
         def publish():
             release = function(train, schema, k)
@@ -208,8 +208,8 @@ def entries_of(given: argparse.Namespace) -> dict[str, Entry]:
         "RPS": (released(RPS()), "0"),
         "DiffP-C4.5": (released(DiffPC45()), "0"),
         "contingency table": (released(ContingencyTable()), "0"),
-        "Mondrian, k = 60 (not private)": (anonymised(mondrian, 60), None),
-        "TDS, k = 5 (not private)": (anonymised(top_down_specialisation, 5), None),
+        "Mondrian, k = 60 (not private)": (anonymized(mondrian, 60), None),
+        "TDS, k = 5 (not private)": (anonymized(top_down_specialization, 5), None),
     }
     return entries | {name: Entry(make, delta, now) for name, (make, delta) in others.items()}
 

@@ -123,7 +123,7 @@ def main() -> None:
           f"{releases} releases, {number} queries each.")  # fmt: skip
     print(f"{'method':12}{'queries':18}{'held':>8}{'error':>8}{'width':>9}{'/ shortest':>12}")
     failed = False
-    for method in (hr.CDiffGen(specialisations=8), hr.DiffMulti()):
+    for method in (hr.CDiffGen(specializations=8), hr.DiffMulti()):
         held: dict[str, list[float]] = {}
         widths: dict[str, list[float]] = {}
         for seed in range(releases):

@@ -4,7 +4,7 @@
 
 Simulated rows (`wide.py`), most of them unique, and 30,000 others as a public side table.
 Publishing is timed in a process of its own, with what it reads and compiles. For a sample of the
-records, the walks of `optimise.descend` are compared with an exact search by branch and bound, as
+records, the walks of `optimize.descend` are compared with an exact search by branch and bound, as
 far as that ends within the time given.
 """
 
@@ -25,9 +25,9 @@ from numba import njit
 sys.path.insert(0, str(Path(__file__).parent))
 
 from hedgerow.data import read
-from hedgerow.optimise.descend import descend
-from hedgerow.optimise.model import Aim, Forest, Worth, generalised_attributes
-from hedgerow.optimise.side import Record, Side
+from hedgerow.optimize.descend import descend
+from hedgerow.optimize.model import Aim, Forest, Worth, generalized_attributes
+from hedgerow.optimize.side import Record, Side
 from results import Results, add_json_option
 from wide import wide_schema, wide_table
 
@@ -68,7 +68,7 @@ def publishing(attributes: int, rows: int, times: int) -> tuple[float, float, fl
 def quality(attributes: int, records: int, minutes: float) -> dict[str, float]:
     """Walks against exact search on some records: how many it solved, mean utilities and risks."""
     schema = wide_schema(attributes - 1)
-    known = generalised_attributes(schema)
+    known = generalized_attributes(schema)
     codes, side_codes = (
         read(wide_table(rows, attributes - 1, seed=seed), schema).codes.astype(np.int64)
         for rows, seed in ((ROWS, 1), (SIDE_ROWS, 2))

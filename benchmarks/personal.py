@@ -1,4 +1,4 @@
-"""Personal generalisation: the paper's claims, and how fast. NOT PRIVATE: it looks at raw records.
+"""Personal generalization: the paper's claims, and how fast. NOT PRIVATE: it looks at raw records.
 
     python benchmarks/personal.py [claim|time|share|groups|speed|use ...] [--data DIR] [--quick]
                                   [--plot FOLDER]
@@ -29,11 +29,11 @@ from accuracy import boosting
 from data import ADULT_SCHEMA, add_data_option, adult
 from hedgerow.data import Table, read
 from hedgerow.methods.diffgen import DiffGen
-from hedgerow.optimise.aggregate import maximise_aggregate
-from hedgerow.optimise.descend import descend
-from hedgerow.optimise.exact import LARGEST, search
-from hedgerow.optimise.model import Aim, Forest, Worth
-from hedgerow.optimise.side import Record, Side
+from hedgerow.optimize.aggregate import maximize_aggregate
+from hedgerow.optimize.descend import descend
+from hedgerow.optimize.exact import LARGEST, search
+from hedgerow.optimize.model import Aim, Forest, Worth
+from hedgerow.optimize.side import Record, Side
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
@@ -147,7 +147,7 @@ def _solver(kappa: int):
         for place in range(records):
             where = here.leaves[place], here.ones[place]
             record = Record.of(here.forest, here.side, here.worth, *where)
-            maximise_aggregate(record, Aim(trade=0.01, kappa=kappa))
+            maximize_aggregate(record, Aim(trade=0.01, kappa=kappa))
 
     return run
 
@@ -229,7 +229,7 @@ def _told(here: Setting, table: Table, schema: Schema, method, keep: str) -> Non
 
 
 def groups(raw: Table, quick: bool) -> None:
-    """Risk of people in DiffGen's groups, and of personal generalisation of the same utility."""
+    """Risk of people in DiffGen's groups, and of personal generalization of the same utility."""
     from fractions import Fraction
 
     from hedgerow.methods.api import run
@@ -240,7 +240,7 @@ def groups(raw: Table, quick: bool) -> None:
     here = Setting(raw, EIGHT, 500 if quick else 2000)
     table, _, schema = _table(raw, EIGHT, 100_000 if quick else ROWS)
     for epsilon in (Fraction(1, 10), Fraction(1)):
-        method = DiffGen(score="ncp", specialisations=12, max_cells=100_000)
+        method = DiffGen(score="ncp", specializations=12, max_cells=100_000)
         budget = Budget(epsilon)
         outcome = run(table, method, budget, SecureSampler(Keystream(seed=1)))
         cells = outcome.partition.locate(here.codes)
@@ -301,7 +301,7 @@ import hedgerow as hr
 folder, settings = sys.argv[1], json.loads(sys.argv[2])
 schema = hr.Schema.from_dict(json.load(open(folder + "/schema.json")))
 method = hr.Supermodular(side=folder + "/side.parquet", **settings)
-from hedgerow.optimise import solve as module
+from hedgerow.optimize import solve as module
 inner, spent = module.search, [0.0]
 def timed(*args):
     start = time.process_time()

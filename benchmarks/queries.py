@@ -2,7 +2,7 @@
 
     python benchmarks/queries.py [--data DIR] [--quick] [--speed] [--gains] [--json FILE]
 
-For each epsilon, number of specialisations and score: classification accuracy (2/3 to publish, 1/3
+For each epsilon, number of specializations and score: classification accuracy (2/3 to publish, 1/3
 to test) and average relative error of range counts (sanity bound 0.1% of the rows) over random
 queries that cover at least 50 leaves: conditions on one, two or three attributes whose edges
 follow the regions, where only noise counts, and queries on two or three with edges anywhere.
@@ -125,7 +125,7 @@ def main() -> None:
                 for size in sizes:
                     found = np.full((2, 5, runs), np.nan)
                     for which, kind in enumerate((hr.DiffGen, hr.CDiffGen)):
-                        method = kind(score=score, schedule=schedule, specialisations=size)
+                        method = kind(score=score, schedule=schedule, specializations=size)
                         for seed in range(runs):
                             found[which, :, seed] = measure(rows, schema, method, epsilon, seed)
                     plain, consistent = (mean_of_known(half) for half in found)
@@ -251,7 +251,7 @@ def same_tree(rows, schema, runs: int) -> None:
         for size in (10, 13, 16):
             ratios = {1: [], 2: [], 3: []}
             for seed in range(runs):
-                method = hr.CDiffGen(score="max", specialisations=size)
+                method = hr.CDiffGen(score="max", specializations=size)
                 release = hr.publish(rows, schema, method, epsilon, seed=seed)
                 source = np.random.default_rng(seed)
                 for attributes, found in ratios.items():

@@ -30,7 +30,7 @@ from speed import PATHS, blow_up, cpu, decoded, histogram_pass, publishing
 
 METHODS = {
     "Marginals": Marginals(),
-    "DiffMulti h = 10,000": DiffMulti(specialisations=10_000, depth=PATHS),
+    "DiffMulti h = 10,000": DiffMulti(specializations=10_000, depth=PATHS),
 }
 
 

@@ -56,9 +56,9 @@ class Finding:
 def by_hand(method: str, weight: float) -> list[Method]:
     """The settings that are tried; `weight` is epsilon times the number of rows."""
     if method == "diffgen":
-        return [hr.DiffGen(specialisations=size) for size in STEPS]
+        return [hr.DiffGen(specializations=size) for size in STEPS]
     return [
-        hr.DiffMulti(specialisations=size, depth=depth)
+        hr.DiffMulti(specializations=size, depth=depth)
         for size in SIZES
         if size <= max(1, weight / 10)
         for depth in DEPTHS
@@ -93,7 +93,7 @@ def examine(task: Task, method: str, splits: int) -> Iterator[Finding]:
         ruled = mean_and_error(scores(task, default, epsilon, splits))
         grid = by_hand(method, float(epsilon) * rows)
         tried = np.asarray([scores(task, settings, epsilon, splits) for settings in grid])
-        chosen = f"{plan.specialisations}, {plan.depth}"
+        chosen = f"{plan.specializations}, {plan.depth}"
         largest = float(100 * number.max() / number.sum())
         yield Finding(task.name, task.fitted, epsilon, largest, *ruled, best_by_hand(tried), chosen)
 

@@ -3,7 +3,7 @@
     python benchmarks/scale.py [--rows 1000000 10000000] [--dask-rows 20000000] [--kills 20]
                                [--folder DIR] [--quick]
 
-DiffMulti with 10,000 specialisations. Every run is a process of its own, so that its peak memory
+DiffMulti with 10,000 specializations. Every run is a process of its own, so that its peak memory
 is its own. CPU seconds count all threads and workers. Rows are written to a temporary folder first:
 about 10 bytes each.
 """
@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from data import ADULT_SCHEMA as SCHEMA
 
 GROUP = 1_000_000
-SIZE, PATHS = 10_000, 63  # specialisations, and the authors' cap on those along one path
+SIZE, PATHS = 10_000, 63  # specializations, and the authors' cap on those along one path
 
 
 def write_rows(folder: Path, rows: int) -> None:
@@ -87,7 +87,7 @@ def one(engine: str, folder: str, workers: int, memory: str) -> dict[str, Any]:
     from hedgerow.counting.streaming import chunks
 
     schema = hr.Schema.load(SCHEMA)
-    method = hr.DiffMulti(specialisations=SIZE, depth=PATHS)
+    method = hr.DiffMulti(specializations=SIZE, depth=PATHS)
     read: list[tuple[float, float]] = []
     levels: set[str] = set()
     scratch = [0]
@@ -181,7 +181,7 @@ def kills(folder: str, times: int) -> dict[str, Any]:
     import hedgerow as hr
 
     schema = hr.Schema.load(SCHEMA)
-    method = hr.DiffMulti(specialisations=1000, depth=20)
+    method = hr.DiffMulti(specializations=1000, depth=20)
 
     def run(**settings: Any) -> str:
         return hash_of(hr.publish(folder, schema, method, epsilon=1, seed=1, **settings))

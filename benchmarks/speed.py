@@ -37,7 +37,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from results import Results, add_json_option
 
-PATHS = 63  # the authors' cap on specialisations along one path
+PATHS = 63  # the authors' cap on specializations along one path
 REDRAWN = 0.2  # the share of values that are redrawn
 
 
@@ -153,11 +153,11 @@ def main() -> None:
     schema = Schema.load(SCHEMA)
     raw = read(adult(arguments.data), schema)
     million = blow_up(raw, 1_000_000)
-    for method in (DiffMulti(specialisations=100), DiffGen(specialisations=4)):
+    for method in (DiffMulti(specializations=100), DiffGen(specializations=4)):
         publishing(raw, method)()  # compiled, or loaded from the cache
 
     one_pass = cpu(histogram_pass(million), times)
-    grown = cpu(publishing(million, DiffMulti(specialisations=10_000, depth=PATHS)), times)
+    grown = cpu(publishing(million, DiffMulti(specializations=10_000, depth=PATHS)), times)
     show(results, "1M rows, 14 attributes: one np.bincount pass", one_pass, ".4f s")
     show(
         results,
@@ -168,10 +168,10 @@ def main() -> None:
     )
     show(results, "  in passes", grown / one_pass, ".1f passes", "at most 40")
     for schedule in ("tuned", "paper"):
-        method = DiffGen(score="max", specialisations=15, schedule=schedule)
+        method = DiffGen(score="max", specializations=15, schedule=schedule)
         seconds = cpu(publishing(million, method), times)
         show(results, f"  DiffGen Max h = 15, {schedule}", seconds, ".2f s", "authors' C++: 21 s")
-    seconds = cpu(publishing(raw, DiffMulti(specialisations=100_000, depth=PATHS)), times)
+    seconds = cpu(publishing(raw, DiffMulti(specializations=100_000, depth=PATHS)), times)
     goal = "under 2 s (authors': 4.2 s)"
     show(results, "45,222 rows: DiffMulti h = 100,000", seconds, ".2f s", goal)
     marginals(results, adult(arguments.data), schema)
@@ -179,15 +179,15 @@ def main() -> None:
     sizes = [100_000, 1_000_000] if arguments.quick else [100_000, 1_000_000, 10_000_000]
     for rows in sizes:
         table = million if rows == 1_000_000 else blow_up(raw, rows)
-        seconds = cpu(publishing(table, DiffMulti(specialisations=10_000, depth=PATHS)), 2)
+        seconds = cpu(publishing(table, DiffMulti(specializations=10_000, depth=PATHS)), 2)
         what = f"{rows:,} rows: DiffMulti h = 10,000"
         show(results, what, seconds / rows * 1e6, ".2f us/row", "linear")
         del table
 
     queries = random_queries(schema, 100_000, attributes=3, selectivity=0.1, seed=1)
     for method in (
-        DiffMulti(specialisations=10_000, depth=40),
-        CDiffGen(score="max", specialisations=13),
+        DiffMulti(specializations=10_000, depth=40),
+        CDiffGen(score="max", specializations=13),
     ):
         release = publish(adult(arguments.data), schema, method, epsilon=1)
         release.count(queries[:10])  # compiled, or loaded from the cache

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["make_neighbourhoods", "make_zipf"]
+__all__ = ["make_neighborhoods", "make_zipf"]
 
 STATIONS, LONGEST, MEAN = 1012, 64, 4.82
 
@@ -61,7 +61,7 @@ def make_zipf(path: Path, records: int) -> None:
     write(path, distinct(source, sizes(source, records), draw))
 
 
-def make_neighbourhoods(path: Path, records: int) -> None:
+def make_neighborhoods(path: Path, records: int) -> None:
     """Stations lie in groups of ten; half of a passenger's are near home and half near work."""
     source = np.random.default_rng(2)
     groups = -(-STATIONS // 10)

@@ -7,7 +7,7 @@ the error on single items. `basic` is noise on all sets, where they can be liste
 
 MSNBC, T10I4D100K and the invoices of Online Retail II are looked for like other data (see
 benchmarks/data.py). Two stand-ins for the paper's STM data are made by `benchmarks/stations.py`, or
-given by `--stations ZIPF NEIGHBOURHOODS`.
+given by `--stations ZIPF NEIGHBORHOODS`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from hedgerow.evaluation.measures import (
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Rates, SecureSampler
 from results import Results, add_json_option
-from stations import make_neighbourhoods, make_zipf
+from stations import make_neighborhoods, make_zipf
 
 FILES = {
     "msnbc": ("msnbc.dat.gz", 1, 17),
@@ -61,7 +61,7 @@ def sources(
             found[name] = (folder / file, schema(name, low, high))
         else:
             print(f"{file} was not found; see benchmarks/README.md")
-    kinds = (("zipf", make_zipf), ("neighbourhoods", make_neighbourhoods))
+    kinds = (("zipf", make_zipf), ("neighborhoods", make_neighborhoods))
     for place, (name, make) in enumerate(kinds):
         path = given[place] if given else scratch / f"{name}.dat"
         if not given:
@@ -209,7 +209,7 @@ print(best, int(peak) / 1024)
 def speed(found: dict[str, tuple[Path, hr.Schema]], scratch: Path, results: Results) -> None:
     """CPU seconds, best of five, reading and writing included; peak memory of the process."""
     print(f"\n{'data':15}{'records':>10}{'seconds':>9}{'MB':>7}")
-    for name in ("zipf", "neighbourhoods"):
+    for name in ("zipf", "neighborhoods"):
         path, known = found[name]
         file = scratch / f"{name}.yaml"
         file.write_text(known.to_yaml(), encoding="utf-8")

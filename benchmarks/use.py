@@ -4,10 +4,10 @@
 
 The 45,222 complete rows; two thirds are published, one third is tested; mean over ten splits. A
 test row is assigned to its region and given the region's majority class: by the estimates that
-`predict` uses, and by the whole numbers that the generalised table shows. Beside our figures stand
+`predict` uses, and by the whole numbers that the generalized table shows. Beside our figures stand
 those of the methods' authors, whose programs were built and run on the same rows with Weka's C4.5
 trained on their output. For the `paper` schedules we therefore also train a tree in the manner of
-C4.5 on the generalised table: scikit-learn's, by entropy, with at least 2 records in a leaf and
+C4.5 on the generalized table: scikit-learn's, by entropy, with at least 2 records in a leaf and
 pruned by cost and complexity, since Weka is not at hand.
 
 Runs are seeded, so that figures can be had again; the table is public.
@@ -57,24 +57,24 @@ ENTRIES = (
     Entry("DiffMulti tuned, Max", hr.DiffMulti(score="max")),
     Entry(
         "DiffMulti paper, Max, h = 1000",
-        hr.DiffMulti(schedule="paper", score="max", specialisations=1000),
+        hr.DiffMulti(schedule="paper", score="max", specializations=1000),
         authors=(82.8, None, None, 77.3),
     ),
     Entry(
         "DiffMulti paper, Max, h = 300",
-        hr.DiffMulti(schedule="paper", score="max", specialisations=300),
+        hr.DiffMulti(schedule="paper", score="max", specializations=300),
         authors=(82.4, None, None, 80.8),
     ),
     Entry("DiffGen tuned", hr.DiffGen()),
     Entry("DiffGen tuned, delta 1e-6", hr.DiffGen(), "1e-6"),
     Entry(
         "DiffGen paper, Max, h = 10",
-        hr.DiffGen(schedule="paper", score="max", specialisations=10),
+        hr.DiffGen(schedule="paper", score="max", specializations=10),
         authors=(82.1, 81.6, 79.6, 78.8),
     ),
     Entry(
         "DiffGen paper, InfoGain, h = 10",
-        hr.DiffGen(schedule="paper", score="infogain", specialisations=10),
+        hr.DiffGen(schedule="paper", score="infogain", specializations=10),
         authors=(78.7, 78.6, 78.3, 77.7),
     ),
 )

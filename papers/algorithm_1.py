@@ -3,7 +3,7 @@
 For each layer of sensitivities tau_i a convex program over the hull of the lattice: the largest
 utility with a count of at least tau_(i-1) / c and a sensitivity of at most tau_i. The Lovasz
 extension of a supermodular function is its concave closure, so the program is a linear one over
-mixtures of generalisations, and a small lattice can simply be listed. Its solution is a vector;
+mixtures of generalizations, and a small lattice can simply be listed. Its solution is a vector;
 rounding returns one of its level sets at random, until one has nearly enough count and not much
 too much sensitivity. There are few level sets, so the expectation is worked out and not drawn.
 
@@ -47,7 +47,7 @@ def approximate(
     """Algorithm 1 for one record whose lattice is listed.
 
     Args:
-        points: The generalisations, as steps up in each attribute.
+        points: The generalizations, as steps up in each attribute.
         utility: Of each.
         sensitivity: Of each.
         count: How many side rows each could stand for.
@@ -67,7 +67,7 @@ def approximate(
     heights = points.max(axis=0)
     level_of = np.concatenate([np.arange(1, height + 1) for height in heights])
     attribute_of = np.repeat(np.arange(len(heights)), heights)
-    inside = points[:, attribute_of] >= level_of[None, :]  # the elements of each generalisation
+    inside = points[:, attribute_of] >= level_of[None, :]  # the elements of each generalization
     place = {tuple(point): number for number, point in enumerate(points.tolist())}
     outcomes, stuck, worst = list[tuple[Floats, Floats]](), 0, 0.0
     for layer in range(layers + 1):

@@ -1,6 +1,6 @@
 """The paper's Algorithm 2 as printed, for study alone. It is NOT PRIVATE.
 
-It takes the private table as its own side table and admits a generalisation if at least a share
+It takes the private table as its own side table and admits a generalization if at least a share
 theta of all records fall under it, theta drawn at random. Take a table with n/2 records x and n/2
 records y, and one without one x. There is a window of theta, of width 1/(n - 1), in which the
 second table admits y alone, and the first never does: so the delta of it is at least
@@ -24,9 +24,9 @@ from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.evaluation.workload import NOT_PRIVATE
 from hedgerow.methods.supermodular import Supermodular
-from hedgerow.optimise.exact import LARGEST, lattice
-from hedgerow.optimise.model import Forest, generalised_attributes
-from hedgerow.optimise.side import Side
+from hedgerow.optimize.exact import LARGEST, lattice
+from hedgerow.optimize.model import Forest, generalized_attributes
+from hedgerow.optimize.side import Side
 
 __all__ = ["NonPrivateStudy", "nonprivate_algorithm_2"]
 
@@ -36,7 +36,7 @@ class NonPrivateStudy:
     """What Algorithm 2 gave. NOT PRIVATE, and no release.
 
     Args:
-        rows: Generalised rows in words, and how many sampled records became each.
+        rows: Generalized rows in words, and how many sampled records became each.
         theta: The random share that was drawn.
         rate: The paper's epsilon'.
         least_delta: What delta is at least, for a table of this size.
@@ -119,7 +119,7 @@ def _labels(
 ) -> tuple[str, ...]:
     words = []
     for attribute, leaf, up in zip(
-        generalised_attributes(table.schema), leaves.tolist(), steps, strict=True
+        generalized_attributes(table.schema), leaves.tolist(), steps, strict=True
     ):
         for _ in range(int(up)):
             leaf = int(forest.parent[leaf])

@@ -51,8 +51,8 @@ def _curves(score: str) -> Callable[[bool], Sequence[Point]]:
         ]
         for epsilon in ("0.1", "1") if quick else EPSILONS:
             for h in (4, 10, 16) if quick else (4, 7, 10, 13, 16):
-                plain = DiffGen(score=score, schedule="paper", specialisations=h)
-                ours = CDiffGen(score=score, schedule="paper", specialisations=h)
+                plain = DiffGen(score=score, schedule="paper", specializations=h)
+                ours = CDiffGen(score=score, schedule="paper", specializations=h)
                 # counts get all of epsilon, and the tree as much again
                 twice = str(2 * float(epsilon))
                 found += [
@@ -107,7 +107,7 @@ def _noise(schedule: str, epsilon: float, attributes: int) -> Callable[[Inputs, 
 
     def run(inputs: Inputs, number: int) -> float:
         def make() -> TableRelease:
-            method = CDiffGen(score="max", schedule=schedule, specialisations=13)  # type: ignore[arg-type]
+            method = CDiffGen(score="max", schedule=schedule, specializations=13)  # type: ignore[arg-type]
             made = publish(inputs.adult, inputs.schema, method, str(epsilon), seed=number)
             return made.expect(TableRelease)
 
@@ -141,7 +141,7 @@ FIGURES = (
     Figure(
         name="cdiffgen-fig4",
         title="Classification accuracy of DiffGen and CDiffGen, score InfoGain",
-        x="specialisations",
+        x="specializations",
         unit="h",
         y="accuracy CA in percent",
         settings="Adult, 2/3 to publish and 1/3 to test, C4.5.",
@@ -151,7 +151,7 @@ FIGURES = (
     Figure(
         name="cdiffgen-fig5",
         title="Classification accuracy of DiffGen and CDiffGen, score Max",
-        x="specialisations",
+        x="specializations",
         unit="h",
         y="accuracy CA in percent",
         settings="As figure 4.",
@@ -286,7 +286,7 @@ CLAIMS = (
         judge=judge_peak("cdiffgen-fig5", [f"DiffGen, epsilon {epsilon}" for epsilon in EPSILONS]),
     ),
     Claim(
-        words="at few specialisations both are alike, epsilon 1 (within 1)",
+        words="at few specializations both are alike, epsilon 1 (within 1)",
         figure="cdiffgen-fig5", series="CDiffGen, epsilon 1", x=(4,), than="DiffGen, epsilon 1",
         sense="equal", within=1,
     ),

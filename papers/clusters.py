@@ -16,7 +16,7 @@ from hedgerow.measured.partition import Partition
 
 # Does a release keep together what belongs together? NOT PRIVATE.
 #
-# The DiffMulti paper clusters the raw and the generalised records and compares the two solutions by
+# The DiffMulti paper clusters the raw and the generalized records and compares the two solutions by
 # match point. It used the bisecting k-means of CLUTO; here it is scikit-learn's.
 
 
@@ -63,7 +63,7 @@ def cluster_records(table: Table, clusters: int = 2, seed: int = 0) -> Ints:
 
 
 def cluster_regions(table: Table, partition: Partition, clusters: int = 2, seed: int = 0) -> Ints:
-    """Clusters the records after each was generalised to its region. NOT PRIVATE.
+    """Clusters the records after each was generalized to its region. NOT PRIVATE.
 
     As in the paper, the true records are clustered, not the noisy counts.
 

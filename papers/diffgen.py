@@ -7,7 +7,7 @@ from typing import Any
 
 from hedgerow.methods.diffgen import DiffGen
 from papers.adult import accuracy, baseline_run, fold, lower_bound_run, seconds
-from papers.baselines import ContingencyTable, DiffPC45, top_down_specialisation
+from papers.baselines import ContingencyTable, DiffPC45, top_down_specialization
 from papers.figure import (
     Claim,
     Figure,
@@ -40,7 +40,7 @@ def _sizes(score: str) -> Callable[[bool], Sequence[Point]]:
         for schedule in ("paper", "tuned"):
             for epsilon in ("0.1", "1") if quick else EPSILONS:
                 for h in (4, 10, 16) if quick else (4, 7, 10, 13, 16):
-                    method = DiffGen(score=score, schedule=schedule, specialisations=h)
+                    method = DiffGen(score=score, schedule=schedule, specializations=h)
                     name = f"epsilon {epsilon}" + (", tuned" if schedule == "tuned" else "")
                     found.append(Point(name, h, run=accuracy(method, epsilon)))
         return found
@@ -49,7 +49,7 @@ def _sizes(score: str) -> Callable[[bool], Sequence[Point]]:
 
 
 def _anonymous(k: int) -> Callable[[Any, Any], Any]:
-    return lambda train, schema: top_down_specialisation(train, schema, k)
+    return lambda train, schema: top_down_specialization(train, schema, k)
 
 
 TDS = "TDS, k = 5 (not private)"
@@ -63,8 +63,8 @@ def _comparison(quick: bool) -> Sequence[Point]:
     ]
     for epsilon in ("1", "4") if quick else ("0.75", "1", "2", "3", "4"):
         x = float(epsilon)
-        paper = DiffGen(score="max", schedule="paper", specialisations=15)
-        tuned = DiffGen(score="max", specialisations=15)
+        paper = DiffGen(score="max", schedule="paper", specializations=15)
+        tuned = DiffGen(score="max", specializations=15)
         found += [
             Point("DiffGen", x, run=accuracy(paper, epsilon, splitter=folds)),
             Point("DiffGen, tuned", x, run=accuracy(tuned, epsilon, splitter=folds)),
@@ -74,7 +74,7 @@ def _comparison(quick: bool) -> Sequence[Point]:
 
 
 def _table(quick: bool) -> Sequence[Point]:
-    method = DiffGen(score="max", schedule="paper", specialisations=10)
+    method = DiffGen(score="max", schedule="paper", specializations=10)
     return [
         Point("DiffGen, h = 10", None, run=accuracy(method, "1")),
         Point("noisy contingency table", None, run=accuracy(ContingencyTable(), "1")),
@@ -82,7 +82,7 @@ def _table(quick: bool) -> Sequence[Point]:
 
 
 def _scalability(quick: bool) -> Sequence[Point]:
-    method = DiffGen(score="max", schedule="paper", specialisations=15)
+    method = DiffGen(score="max", schedule="paper", specializations=15)
     sizes = (200_000, 1_000_000) if quick else (200_000, 400_000, 600_000, 800_000, 1_000_000)
     return [Point("DiffGen", size, run=seconds(method, "1", size, repeats=3)) for size in sizes]
 
@@ -90,8 +90,8 @@ def _scalability(quick: bool) -> Sequence[Point]:
 FIGURES = (
     Figure(
         name="diffgen-fig3a",
-        title="Classification accuracy by the number of specialisations, score Max",
-        x="specialisations h",
+        title="Classification accuracy by the number of specializations, score Max",
+        x="specializations h",
         unit="h",
         y="accuracy CA in percent",
         settings="Adult, 45,222 complete rows, 2/3 to publish and 1/3 to test, C4.5.",
@@ -109,8 +109,8 @@ FIGURES = (
     ),
     Figure(
         name="diffgen-fig3b",
-        title="Classification accuracy by the number of specialisations, score InfoGain",
-        x="specialisations h",
+        title="Classification accuracy by the number of specializations, score InfoGain",
+        x="specializations h",
         unit="h",
         y="accuracy CA in percent",
         settings="As figure 3a with information gain as the score.",
@@ -120,7 +120,7 @@ FIGURES = (
     ),
     Figure(
         name="diffgen-fig4",
-        title="DiffGen beside DiffP-C4.5 and k-anonymous top-down specialisation",
+        title="DiffGen beside DiffP-C4.5 and k-anonymous top-down specialization",
         x="epsilon",
         y="accuracy in percent",
         settings="Max, h = 15, TDS with k = 5, 10 runs of 10-fold cross-validation.",

@@ -46,7 +46,7 @@ from papers.figure import (
 
 __all__ = ["CLAIMS", "FIGURES", "TITLE"]
 
-TITLE = "DiffMulti: multidimensional generalisation (Al-Hussaeni, Fung, Iqbal, Liu, Hung, 2017)"
+TITLE = "DiffMulti: multidimensional generalization (Al-Hussaeni, Fung, Iqbal, Liu, Hung, 2017)"
 
 EPSILONS = ("0.1", "0.25", "0.5", "0.75", "1")
 # without fnlwgt, capital-gain and capital-loss: the paper says eleven and names none, and its BA
@@ -63,11 +63,11 @@ C45 = "C4.5 is scikit-learn's tree by entropy, pruned by cost and complexity."
 
 
 def _multi(h: int, score: str = "max", schedule: str = "paper") -> DiffMulti:
-    return DiffMulti(score=score, schedule=schedule, specialisations=h)  # type: ignore[arg-type]
+    return DiffMulti(score=score, schedule=schedule, specializations=h)  # type: ignore[arg-type]
 
 
 def _gen(h: int, score: str = "max", schedule: str = "paper") -> DiffGen:
-    return DiffGen(score=score, schedule=schedule, specialisations=h)  # type: ignore[arg-type]
+    return DiffGen(score=score, schedule=schedule, specializations=h)  # type: ignore[arg-type]
 
 
 PAIRS = ((1000, 4), (2500, 8), (5000, 12), (7500, 16), (10_000, 20))
@@ -76,7 +76,7 @@ PAIRS = ((1000, 4), (2500, 8), (5000, 12), (7500, 16), (10_000, 20))
 def _distortion(score: str, metric: Callable[[Any, Any], float]) -> Callable[[bool], Any]:
     """DiffMulti's and DiffGen's h have no common axis: the paper varies both, and so do we.
 
-    `tuned` scores what a specialisation gains, `paper` the penalty that is left.
+    `tuned` scores what a specialization gains, `paper` the penalty that is left.
     """
 
     def of(method: Any) -> Callable[[Inputs, int], float]:
@@ -262,7 +262,7 @@ def _scalability(quick: bool) -> Sequence[Point]:
 
 
 def _largest(multi: bool) -> Callable[[Inputs, int], float]:
-    """How many specialisations there can be: equations 13 and 14, over the categorical trees."""
+    """How many specializations there can be: equations 13 and 14, over the categorical trees."""
 
     def run(inputs: Inputs, number: int) -> float:
         total, leaves = 0, 1
@@ -276,7 +276,7 @@ def _largest(multi: bool) -> Callable[[Inputs, int], float]:
     return run
 
 
-_TWO_AXES = "specialisations h of DiffMulti / of DiffGen"
+_TWO_AXES = "specializations h of DiffMulti / of DiffGen"
 _GAINS = (
     "The paper's scores compare the penalty that is left, so that the smallest or emptiest value is"
     " cut again and again; `by gains` is our `tuned`, which compares what a cut improves."
@@ -297,7 +297,7 @@ FIGURES = (
     ),
     Figure(
         name="diffmulti-fig7", title="Classification accuracy of DiffMulti by epsilon",
-        x="specialisations h", unit="h", y="accuracy in percent",
+        x="specializations h", unit="h", y="accuracy in percent",
         settings="Adult, 2/3 and 1/3, Max, C4.5.", runs=20, points=_budgets, differs=C45,
         trees=True,
     ),
@@ -338,7 +338,7 @@ FIGURES = (
     ),
     Figure(
         name="diffmulti-fig11", title="Match point of clusters before and after",
-        x="specialisations h", unit="h", y="match point",
+        x="specializations h", unit="h", y="match point",
         settings="Adult, epsilon 1, two clusters by bisecting k-means.", runs=20,
         points=_clusters, stated=(Stated(OPEN_LABELS, 1000, value=0.9),),
         differs="The paper's class is the cluster of each raw record, which protects nobody: one"
@@ -346,7 +346,7 @@ FIGURES = (
         " and a record's class is the nearest of them.",
     ),
     Figure(
-        name="diffmulti-fig12", title="CPU seconds by the number of specialisations", x=_TWO_AXES,
+        name="diffmulti-fig12", title="CPU seconds by the number of specializations", x=_TWO_AXES,
         unit="h", y="CPU seconds", settings="Adult, Max, epsilon 1.", runs=20, points=_runtime,
         stated=(Stated("DiffMulti", "100000 / 20", value=30.0),),
         differs="Another machine; from rows in memory to the table, the shortest of three tries.",
@@ -368,8 +368,8 @@ FIGURES = (
         differs="Without files; h = 1,000, as the paper names none. The shortest of three tries.",
     ),
     Figure(
-        name="diffmulti-h", title="The largest number of specialisations (equations 13 and 14)",
-        x="", y="specialisations of categorical attributes",
+        name="diffmulti-h", title="The largest number of specializations (equations 13 and 14)",
+        x="", y="specializations of categorical attributes",
         settings="The trees alone, every combination of values taken to occur.", runs=1,
         points=lambda quick: [
             Point("DiffGen", None, run=_largest(False)),
@@ -436,11 +436,11 @@ CLAIMS = (
         why="a mean over 14 attributes; 10,000 cuts halve about 13 of them once on each path",
     ),
     Claim(
-        words="less generalised than DiffGen by NCP", figure="diffmulti-fig6", series="DiffMulti",
+        words="less generalized than DiffGen by NCP", figure="diffmulti-fig6", series="DiffMulti",
         than="DiffGen", sense="below",
     ),
     Claim(
-        words="less generalised where both use gains", figure="diffmulti-fig6",
+        words="less generalized where both use gains", figure="diffmulti-fig6",
         series="DiffMulti by gains, tuned", than="DiffGen by gains, tuned", sense="below",
     ),
     Claim(
@@ -474,7 +474,7 @@ CLAIMS = (
         than="DiffGen", trees=True,
     ),
     Claim(
-        words="above Mondrian at few specialisations", figure="diffmulti-fig8",
+        words="above Mondrian at few specializations", figure="diffmulti-fig8",
         series="DiffMulti", x=("1000 / 2",), than=MONDRIAN, trees=True,
         why="information gain with exact counts; ours is ahead throughout",
     ),
@@ -532,7 +532,7 @@ CLAIMS = (
         judge=_falls("diffmulti-fig11", [OPEN_LABELS], 1000, 7000),
     ),
     Claim(
-        words="100,000 specialisations take nearly 30 s (CPU s)", stated="30",
+        words="100,000 specializations take nearly 30 s (CPU s)", stated="30",
         figure="diffmulti-fig12", series="DiffMulti", x=("100000 / 20",), than=30, sense="below",
         why="a newer machine",
     ),

@@ -83,8 +83,8 @@ def draw(result: Result, path: Path) -> bool:
     )  # fmt: skip
     for panel, whose in zip(panels[0], result.taxonomies, strict=True):
         lines = [line for line in result.lines if line.taxonomies in (whose, None)]
-        colours = matplotlib.color_sequences["tab10" if len(series) <= 10 else "tab20"]
-        _plot(result, lines, series, panel, colours)
+        colors = matplotlib.color_sequences["tab10" if len(series) <= 10 else "tab20"]
+        _plot(result, lines, series, panel, colors)
         if wide > 1:
             panel.set_title("our taxonomies" if whose == "ours" else "the authors' taxonomies",
                             fontsize=8)  # fmt: skip
@@ -96,9 +96,7 @@ def draw(result: Result, path: Path) -> bool:
     return True
 
 
-def _plot(
-    result: Result, lines: Sequence[Line], series: list[str], axes: Any, colours: Any
-) -> None:
+def _plot(result: Result, lines: Sequence[Line], series: list[str], axes: Any, colors: Any) -> None:
     """One panel: a line for each curve, or bars where there is no axis."""
     axes.grid(alpha=0.3)
     if all(line.x is None for line in lines):  # a table: one bar each
@@ -109,7 +107,7 @@ def _plot(
         axes.set_xlabel(result.figure.y)
         axes.invert_yaxis()
         return
-    # a schedule of the same method has its colour
+    # a schedule of the same method has its color
     names = list(dict.fromkeys(name.replace(", tuned", "") for name in series))
     axis = list(dict.fromkeys(line.x for line in lines if isinstance(line.x, str)))
 
@@ -119,17 +117,17 @@ def _plot(
     for name in series:
         curve = [line for line in lines if line.series == name]
         number = names.index(name.replace(", tuned", ""))
-        colour, mark = colours[number % len(colours)], _MARKS[number % len(_MARKS)]
+        color, mark = colors[number % len(colors)], _MARKS[number % len(_MARKS)]
         if not curve:
             continue
         if curve[0].x is None:
-            axes.axhline(curve[0].mean, color=colour, linestyle=":", label=name)
+            axes.axhline(curve[0].mean, color=color, linestyle=":", label=name)
             continue
         axes.errorbar(
             [place(line.x) for line in curve], [line.mean for line in curve],
             yerr=[[line.mean - line.low for line in curve],
                   [line.high - line.mean for line in curve]],
-            color=colour, marker=mark, markersize=4, capsize=2, label=name,
+            color=color, marker=mark, markersize=4, capsize=2, label=name,
             linestyle="--" if ", tuned" in name else "-",
         )  # fmt: skip
     stated = [

@@ -11,9 +11,9 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.data import Table, read
 from hedgerow.evaluation.simulated import as_frame
-from hedgerow.optimise.exact import search
-from hedgerow.optimise.model import Aim, Forest, Worth
-from hedgerow.optimise.side import Record, Side
+from hedgerow.optimize.exact import search
+from hedgerow.optimize.model import Aim, Forest, Worth
+from hedgerow.optimize.side import Record, Side
 from hedgerow.schema import Attribute, Categorical, Schema
 from papers.figure import Inputs
 
@@ -33,7 +33,7 @@ ORDER = (
     "relationship", "hours-per-week", "native-country",
 )  # fmt: skip
 ROWS, SIDE_ROWS = 400_000, 30_000
-SOLVED = 300  # records whose generalisations are looked for, in one run
+SOLVED = 300  # records whose generalizations are looked for, in one run
 FLOOR = 0.1
 
 
@@ -140,7 +140,7 @@ def depth_of(attribute: Attribute, lo: Ints, hi: Ints) -> Floats:
 
 
 def depth_of_rows(attribute: Attribute, lo: Ints, hi: Ints) -> Floats:
-    """Steps below the root in the hierarchy that rows are generalised by."""
+    """Steps below the root in the hierarchy that rows are generalized by."""
     forest = Forest.of((attribute,))
     depth = {
         (int(a), int(b)): int(d) for a, b, d in zip(forest.lo, forest.hi, forest.depth, strict=True)

@@ -22,10 +22,10 @@ from hedgerow.methods.api import run as run_method
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.rows import RowsOutcome
 from hedgerow.methods.supermodular import Supermodular
-from hedgerow.optimise.aggregate import approximate_threshold, maximise_aggregate
-from hedgerow.optimise.descend import descend
-from hedgerow.optimise.exact import lattice, search
-from hedgerow.optimise.model import Aim
+from hedgerow.optimize.aggregate import approximate_threshold, maximize_aggregate
+from hedgerow.optimize.descend import descend
+from hedgerow.optimize.exact import lattice, search
+from hedgerow.optimize.model import Aim
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
@@ -92,7 +92,7 @@ def _exact(here: Setting) -> None:
 
 
 def _unpruned(here: Setting) -> None:
-    """ARUBA's search: every generalisation is looked at."""
+    """ARUBA's search: every generalization is looked at."""
     ones = np.ones(len(here.attributes))
     for leaves in here.leaves:
         _, utility, sensitivity, count = lattice(here.forest, here.side, here.worth, leaves, ones)
@@ -106,12 +106,12 @@ def _walk(here: Setting) -> None:
 
 def _cuts(here: Setting) -> None:
     for record in here.records(TIMED):
-        maximise_aggregate(record, Aim(trade=TRADE))
+        maximize_aggregate(record, Aim(trade=TRADE))
 
 
 def _norm_points(here: Setting) -> None:
     for record in here.records(TIMED):
-        maximise_aggregate(record, Aim(trade=TRADE, kappa=2))
+        maximize_aggregate(record, Aim(trade=TRADE, kappa=2))
 
 
 def _relaxation(here: Setting) -> None:
@@ -120,7 +120,7 @@ def _relaxation(here: Setting) -> None:
 
 
 WAYS = {
-    "threshold, every generalisation (ARUBA)": _unpruned,
+    "threshold, every generalization (ARUBA)": _unpruned,
     "threshold, exact search": _exact,
     "threshold, Algorithm 1 repaired": _relaxation,
     "threshold, walks": _walk,
@@ -146,7 +146,7 @@ def _times(quick: bool) -> Sequence[Point]:
         Point(name, number, run=_milliseconds(name, number))
         for name in WAYS
         for number in numbers
-        # beyond, lattices have a hundred million generalisations and more
+        # beyond, lattices have a hundred million generalizations and more
         if number <= 11 or name not in list(WAYS)[:2]
     ]
 
@@ -209,7 +209,7 @@ def _utilities(quick: bool) -> Sequence[Point]:
 def _hull_share(kappa: int, risk: float) -> Callable[[Inputs, int], float]:
     """Utility of the aggregate model with the best lambda of each record, in percent.
 
-    Whatever lambda is, the best generalisation lies on the upper concave hull of the points
+    Whatever lambda is, the best generalization lies on the upper concave hull of the points
     (1 / risk, utility ** kappa). Of those on it that keep to the threshold model's risk, each
     record gets the one of the largest utility.
     """
@@ -314,7 +314,7 @@ def _least_of_sampling(share: Fraction, ours: bool) -> Callable[[Inputs, int], f
 def sampling_bound(k: int, share: float, epsilon: float) -> float:
     """The delta that Li, Qardaji and Su prove for sampling before k-anonymity (ASIACCS 2012).
 
-    Of n records with one generalisation more than g n are sampled, for the worst n; g follows from
+    Of n records with one generalization more than g n are sampled, for the worst n; g follows from
     epsilon and from the share.
 
     Example:
@@ -335,7 +335,7 @@ def _samplings(quick: bool) -> Sequence[Point]:
     ]
 
 
-# figure 4a: drawn generalisations, the best ones, and groups
+# figure 4a: drawn generalizations, the best ones, and groups
 
 
 def _values(trade: float, utility: Floats, risk: Floats) -> Floats:
@@ -371,7 +371,7 @@ def _groups(inputs: Inputs, epsilon: str, seed: int) -> tuple[Setting, Floats, F
 
     def make() -> Any:
         table, schema = table_of(inputs, EIGHT, seed)
-        method = DiffGen(score="ncp", specialisations=12, max_cells=100_000)
+        method = DiffGen(score="ncp", specializations=12, max_cells=100_000)
         budget = Budget.of(epsilon)
         return run_method(table, method, budget, SecureSampler(Keystream(seed))).partition
 
@@ -493,11 +493,11 @@ FIGURES = (
         + _MODELS,
         runs=5, points=_times, stated=(),
         differs="The paper states no numbers: the aggregate algorithm `significantly outperforms`"
-        " the threshold one in running time, which is ARUBA's and looks at every generalisation."
+        " the threshold one in running time, which is ARUBA's and looks at every generalization."
         " Its time grows tenfold with an attribute, that of the aggregate model by less than half,"
         " so the aggregate model wins in the end: from eleven attributes on, also against a search"
         " that prunes. Both searches end at 11 attributes: with 12, a record has some hundred"
-        " million generalisations. Walks, which have no guarantee and come close to the best"
+        " million generalizations. Walks, which have no guarantee and come close to the best"
         f" (figure 3b), are the fastest then. Risk at most 0.1, lambda {TRADE:g}; from {LARGE}"
         " attributes on 2 records a run instead of 20. With 20 and 30 attributes a record is made"
         " of two or three people side by side."
@@ -510,7 +510,7 @@ FIGURES = (
         runs=5, points=_utilities, stated=(),
         differs="The paper states no numbers: `both algorithms have comparable utilities`. Not "
         "with its"
-        " formula, lambda / risk + utility ^ kappa: the best generalisation lies on the upper hull"
+        " formula, lambda / risk + utility ^ kappa: the best generalization lies on the upper hull"
         " of (1 / risk, utility ^ kappa), which is little more than its ends, so records are"
         " released unchanged or not at all. For each kappa we take, of 41, the lambda at which the"
         " mean risk is that of the threshold model (with linear interpolation)." + _SAME,
@@ -549,7 +549,7 @@ FIGURES = (
         " Ours is that, with a delta that is attained: rows of fewer people can be published.",
     ),
     Figure(
-        name="supermodular-fig4a", title="Drawn generalisations beside the best ones and groups",
+        name="supermodular-fig4a", title="Drawn generalizations beside the best ones and groups",
         x="sharpness of the draw", unit="sharpness", y="mean value of equation 2",
         settings="exponential sampling over the whole lattice, the optimum, and the group sampling "
         "of [29],"
@@ -560,10 +560,10 @@ FIGURES = (
         f" sampling. Here lambda is {TRADE:g}, kappa 1, and there are 8 attributes. The loss is"
         " small if the draw is sharp. In Algorithm 2 as printed, sharpness is epsilon' divided by"
         " the number of records, which for 400,000 is close to 0, the leftmost point: all"
-        " generalisations are nearly equally likely. Here drawing costs no budget, so any sharpness"
+        " generalizations are nearly equally likely. Here drawing costs no budget, so any sharpness"
         " may be used (docs/algorithms/supermodular.md). Equation 2 hardly penalises risk before a"
         " row says almost nothing, so any draw beats the groups, by revealing more: figure 4a-risk"
-        " compares both at equal utility. [29] is DiffGen, here with 12 specialisations by NCP on"
+        " compares both at equal utility. [29] is DiffGen, here with 12 specializations by NCP on"
         " 400,000 records." + _SAME,
     ),
     Figure(
@@ -623,7 +623,7 @@ CLAIMS = (
         words="the aggregate algorithm significantly outperforms the threshold one in time",
         figure="supermodular-fig3a",
         judge=_beyond(
-            "aggregate, kappa 1 (cuts)", "threshold, every generalisation (ARUBA)"
+            "aggregate, kappa 1 (cuts)", "threshold, every generalization (ARUBA)"
         ),
         why="below, lattices are so small that listing them is faster",
     ),

@@ -2,8 +2,8 @@
 
 They are CycloneDX documents, made by cyclonedx-bom (Apache-2.0, kept by the CycloneDX project) from
 environments that hold the wheel and what it needs, and nothing else. Scripts that hedgerow brings
-along are added by what `VENDORED.txt` says, and compared with the wheel. A licence that asks those
-who use hedgerow for more than a notice is refused, and so is a package without a stated licence.
+along are added by what `VENDORED.txt` says, and compared with the wheel. A license that asks those
+who use hedgerow for more than a notice is refused, and so is a package without a stated license.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NPM = "pkg:npm/{}@{}"
 REFUSED = re.compile(
     r"\b(A?GPL|SSPL|BUSL)|GNU (Affero )?General Public|Business Source|Commons Clause", re.I
 )
-# The licence of the compiler's own libraries, which makes no demands on what was compiled.
+# The license of the compiler's own libraries, which makes no demands on what was compiled.
 EXCEPTION = re.compile(r"\S*GPL\S* WITH GCC-exception\S*", re.I)
 # Packages that state theirs in a way that cannot be read, by the text that they come with.
 READ = {"partd": "BSD-3-Clause"}
@@ -44,11 +44,11 @@ sys.exit(problem and str(problem))
 def vendored(notes: str, wheel: zipfile.ZipFile) -> list[dict[str, Any]]:
     """Components for the scripts of others that lie in the wheel, unchanged."""
     found = []
-    for file, name, version, licence, told in VENDORED.findall(notes):
+    for file, name, version, license, told in VENDORED.findall(notes):
         if hashlib.sha256(wheel.read(STATIC + file)).hexdigest() != told:
             sys.exit(f"{file} is not the one that VENDORED.txt tells of.")
-        if "Zero" not in licence:
-            sys.exit(f"{file}: which SPDX identifier is {licence!r}?")
+        if "Zero" not in license:
+            sys.exit(f"{file}: which SPDX identifier is {license!r}?")
         found.append(
             {
                 "type": "library",
@@ -85,16 +85,16 @@ def with_ours(bill: dict[str, Any], brought: list[dict[str, Any]]) -> dict[str, 
     return bill
 
 
-def licence_of(component: dict[str, Any]) -> str:
-    """The licences that a component states, in one line.
+def license_of(component: dict[str, Any]) -> str:
+    """The licenses that a component states, in one line.
 
     Examples:
-        >>> licence_of({"licenses": [{"expression": "MIT OR Apache-2.0"}]})
+        >>> license_of({"licenses": [{"expression": "MIT OR Apache-2.0"}]})
         'MIT OR Apache-2.0'
         >>> names = "License :: OSI Approved :: BSD License", "Copyright by somebody. All that"
-        >>> licence_of({"licenses": [{"license": {"name": name}} for name in names]})
+        >>> license_of({"licenses": [{"license": {"name": name}} for name in names]})
         'BSD License; Copyright by somebody. All that'
-        >>> licence_of({})
+        >>> license_of({})
         ''
     """
     stated = []
@@ -106,8 +106,8 @@ def licence_of(component: dict[str, Any]) -> str:
     return "; ".join(dict.fromkeys(stated))
 
 
-def refused(licence: str) -> bool:
-    """Whether a licence asks for too much, or is not stated.
+def refused(license: str) -> bool:
+    """Whether a license asks for too much, or is not stated.
 
     Examples:
         >>> [refused(text) for text in ("MIT", "MIT OR GPL-2.0-only", "LGPL-2.1-or-later")]
@@ -117,19 +117,19 @@ def refused(licence: str) -> bool:
         >>> refused("BSD-3-Clause AND GPL-3.0-or-later WITH GCC-exception-3.1")
         False
     """
-    return not licence or all(
-        REFUSED.search(EXCEPTION.sub("", way)) for way in re.split(r"\bOR\b", licence)
+    return not license or all(
+        REFUSED.search(EXCEPTION.sub("", way)) for way in re.split(r"\bOR\b", license)
     )
 
 
 def main(wheel: Path, sdist: Path, given: argparse.Namespace) -> None:
-    """Writes the bills into dist/ and prints all licences; ends with an error if one is refused."""
+    """Writes the bills into dist/ and prints all licenses; ends with an error if one is refused."""
     folder = wheel.parents[2]
     tool = environment(folder / "cyclonedx", "cyclonedx-bom>=7")
     with zipfile.ZipFile(wheel) as files:
         notes = files.read(f"{STATIC}VENDORED.txt").decode()
         brought = vendored(notes, files)
-    licences: dict[str, str] = {}
+    licenses: dict[str, str] = {}
     needed: dict[str, list[str]] = {}
     for extra in ("", *user_extras()):
         python = environment(folder / f"bill-{extra}", f"{wheel}[{extra}]")
@@ -147,11 +147,11 @@ def main(wheel: Path, sdist: Path, given: argparse.Namespace) -> None:
         subprocess.run([tool, "-c", VALID, target], check=True)
         for one in (bill["metadata"]["component"], *bill["components"]):
             label = f"{one['name']} {one['version']}"
-            licences[label] = licence_of(one) or READ.get(one["name"], "")
+            licenses[label] = license_of(one) or READ.get(one["name"], "")
             needed.setdefault(label, []).append(extra or "core")
         print(f"dist/{target.name}: {len(bill['components'])} components", flush=True)
-    for label in sorted(licences, key=str.lower):
+    for label in sorted(licenses, key=str.lower):
         where = "core" if "core" in needed[label] else ", ".join(needed[label])
-        print(f"{label:34} {where:28} {licences[label][:80]}")
-    if wrong := [label for label, licence in licences.items() if refused(licence)]:
-        sys.exit(f"Not to be used, by their licence or for want of one: {', '.join(wrong)}")
+        print(f"{label:34} {where:28} {licenses[label][:80]}")
+    if wrong := [label for label, license in licenses.items() if refused(license)]:
+        sys.exit(f"Not to be used, by their license or for want of one: {', '.join(wrong)}")

@@ -14,7 +14,7 @@ from textwrap import wrap
 _NODE = r'(\w+)(?:\["?([^"\]]*)"?\])?'
 _EDGE = re.compile(rf'{_NODE} --(?: "([^"]*)" --)?> {_NODE}')
 _GROUP = re.compile(r"subgraph \w+ \[(.*)\]")
-_COLOURS = ("#8fc4a6", "#e0a37a", "#9db7e0", "#cfcfcf")
+_COLORS = ("#8fc4a6", "#e0a37a", "#9db7e0", "#cfcfcf")
 _STEP, _LINE, _CHARACTER = 78, 16, 7.4  # between rows, between lines, and the width of a letter
 _BROAD = 27  # letters, before a label goes on in a new line
 
@@ -158,13 +158,13 @@ def _order(places: list[list[object]], paths: list[list[object]]) -> None:
 
 
 def _filled(number: int) -> str:
-    colour = _COLOURS[min(number, len(_COLOURS) - 1)]
-    return f'fill="{colour}" fill-opacity="0.35" stroke="{colour}"'
+    color = _COLORS[min(number, len(_COLORS) - 1)]
+    return f'fill="{color}" fill-opacity="0.35" stroke="{color}"'
 
 
 def _box(chart: Chart, name: str, at: tuple[float, float]) -> str:
     label, groups = chart.labels[name], list(dict.fromkeys(chart.groups.values()))
-    number = groups.index(chart.groups[name]) if name in chart.groups else len(_COLOURS)
+    number = groups.index(chart.groups[name]) if name in chart.groups else len(_COLORS)
     (wide, high), lines = _size(label), wrap(label, _BROAD, break_long_words=False)
     box = (
         f'<rect x="{at[0] - wide / 2:.0f}" y="{at[1] - high / 2:.0f}" width="{wide:.0f}" '

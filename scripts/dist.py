@@ -10,7 +10,7 @@ installed  Each is installed with the oldest and with the newest dependencies th
            the demo, and passes the tests of the source distribution (`installed.py`).
 types      mypy understands a consumer's script, and refuses a wrong one (`consumer.py`).
 extras     Each extra alone brings what it promises; the rest refuses in words (`extras.py`).
-bill       A software bill of materials for the core and each extra, and their licences (`bill.py`).
+bill       A software bill of materials for the core and each extra, and their licenses (`bill.py`).
 
 uv makes the environments, in `.dist`. What was built is in `dist`.
 """

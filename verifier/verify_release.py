@@ -125,18 +125,18 @@ def check_schema(manifest: dict[str, Any]) -> str:
     need(found == manifest["schema_hash"], "the schema does not match its hash")
     stated = manifest["guarantee"]
     if manifest["kind"] == "transactions":
-        unit, neighbours = stated["unit_of_protection"], "add or remove one record"
+        unit, neighbors = stated["unit_of_protection"], "add or remove one record"
         need(" one person" in unit, "the unit of protection is not known")
     else:
         rows = whole(manifest["ledger"]["person_rows"])
-        several = "person" in stated["neighbours"]
+        several = "person" in stated["neighbors"]
         need(several or rows == 1, "rows of one person are counted, but rows are protected")
         person = f"one person, with at most {rows} rows"
         unit = person if several else "one row is one person"
-        neighbours = f"add or remove one {'person' if several else 'row'}"
+        neighbors = f"add or remove one {'person' if several else 'row'}"
         need(several == (schema.get("unit") == "person"), "the schema protects another unit")
     need(stated["unit_of_protection"] == unit, "the unit of protection is another")
-    need(stated["neighbours"] == neighbours, "the neighbours are others")
+    need(stated["neighbors"] == neighbors, "the neighbors are others")
     need(isinstance(stated["began_as_draft"], bool), "a draft is not told")
     need(stated.get("row_wise_query", True) is True, "nobody vouched for the query")
     return "the schema matches its hash and the unit of protection"

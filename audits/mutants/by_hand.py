@@ -150,7 +150,7 @@ BY_HAND = (
         path="privacy/sampler.py",
         old="        stream.at[0] += number\n",
         new="",
-        flaw="Words that chose generalisations are read again as noise: a stream is reused.",
+        flaw="Words that chose generalizations are read again as noise: a stream is reused.",
         notice="no word is used twice",
         method=LISTED,
     ),
@@ -381,7 +381,7 @@ BY_HAND = (
         old="return self.epsilon / self.rows",
         new="return self.epsilon",
         flaw="Each row of a person may cost the whole epsilon.",
-        notice="neighbours that differ by a person of several rows",
+        notice="neighbors that differ by a person of several rows",
         method=EVERY,
     ),
     ByHand(
@@ -706,7 +706,7 @@ BY_HAND = (
         old="budget = Budget.of(epsilon, 0, cap)",
         new="budget = Budget.of(epsilon, 0)",
         flaw="A person of several rows loses the epsilon of the centroids once for each.",
-        notice="neighbours that differ by a person of several rows",
+        notice="neighbors that differ by a person of several rows",
     ),
     ByHand(
         name="centroids-forget-a-column",

@@ -254,8 +254,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "It says where an item is looked for first; it is found by its bytes.",
     (
         "methods/payment.py",
-        "return int(min(cells, most, max(parts) ** min(plan.specialisations, 64)))",
-        "return int(min(cells, most, max(parts) ** min(plan.specialisations, 63)))",
+        "return int(min(cells, most, max(parts) ** min(plan.specializations, 64)))",
+        "return int(min(cells, most, max(parts) ** min(plan.specializations, 63)))",
     ): "Two to the power of 63 is above every number of cells that there can be.",
 }
 

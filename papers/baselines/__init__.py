@@ -2,11 +2,11 @@
 
 Private, with the same exact noise and the same books as our own methods: `ContingencyTable`,
 `ItemsetTable`, `Marginals`, `RPS`, `DPCube` and `DiffPC45`. NOT PRIVATE: `mondrian` and
-`top_down_specialisation`, which promise k-anonymity. AIM, MST and PrivBayes of other packages are
+`top_down_specialization`, which promise k-anonymity. AIM, MST and PrivBayes of other packages are
 run by `papers.baselines.apart` and `.dpmm`, in environments of their own.
 """
 
-from papers.baselines.anonymous import mondrian, top_down_specialisation
+from papers.baselines.anonymous import mondrian, top_down_specialization
 from papers.baselines.cells import ContingencyTable, DPCube, ItemsetTable
 from papers.baselines.marginals import Marginals, ProductModel
 from papers.baselines.trees import RPS, DiffPC45
@@ -20,5 +20,5 @@ __all__ = [
     "Marginals",
     "ProductModel",
     "mondrian",
-    "top_down_specialisation",
+    "top_down_specialization",
 ]

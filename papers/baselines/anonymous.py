@@ -1,4 +1,4 @@
-"""Mondrian and top-down specialisation, which promise k-anonymity. NOT PRIVATE in our sense.
+"""Mondrian and top-down specialization, which promise k-anonymity. NOT PRIVATE in our sense.
 
 k-anonymity says that nobody stands alone in the release, and nothing about what else its readers
 may know.
@@ -9,8 +9,8 @@ taxonomy node. What is cut is chosen by information gain about the class (the wo
 variant, which the DiffMulti paper compares with), or, without a class, by the widest interval at
 its median.
 
-Top-down specialisation (Fung, Wang and Yu 2005, 2007), the k-anonymous ancestor of DiffGen: one
-value after another is specialised, everywhere, as long as every group that is not empty keeps k
+Top-down specialization (Fung, Wang and Yu 2005, 2007), the k-anonymous ancestor of DiffGen: one
+value after another is specialized, everywhere, as long as every group that is not empty keeps k
 records. Each time the value is taken whose information gain about the class, for one of its
 records, is largest after division by the loss of anonymity: one more than what the smallest group
 loses.
@@ -33,7 +33,7 @@ from hedgerow.measured.partition import GridPartition, Partition, TreePartition
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
 
-__all__ = ["entropy", "exact_release", "mondrian", "top_down_specialisation"]
+__all__ = ["entropy", "exact_release", "mondrian", "top_down_specialization"]
 
 
 def mondrian(source: Any, schema: Schema, k: int = 60) -> TableRelease:
@@ -188,7 +188,7 @@ class _Growing:
 MOST_GROUPS = 50_000_000
 
 
-def top_down_specialisation(source: Any, schema: Schema, k: int = 5) -> TableRelease:
+def top_down_specialization(source: Any, schema: Schema, k: int = 5) -> TableRelease:
     """Publishes k-anonymous groups with their exact counts. NOT PRIVATE.
 
     Args:
@@ -205,7 +205,7 @@ def top_down_specialisation(source: Any, schema: Schema, k: int = 5) -> TableRel
     options = dict[tuple[int, int], _Option]()
 
     def consider(a: int, lo: int, hi: int, taxon: int) -> None:
-        """Adds a value that can be specialised."""
+        """Adds a value that can be specialized."""
         best = _best(domain, codes, a, lo, hi, taxon)
         if best is not None:
             inside = np.flatnonzero((codes[:, a] >= lo) & (codes[:, a] < hi))
@@ -249,7 +249,7 @@ def top_down_specialisation(source: Any, schema: Schema, k: int = 5) -> TableRel
 
 @dataclass(frozen=True)
 class _Option:
-    """A value that may be specialised: its gain for a record, its parts, and who has it."""
+    """A value that may be specialized: its gain for a record, its parts, and who has it."""
 
     gain: float
     edges: list[int]
@@ -260,7 +260,7 @@ class _Option:
 def _best(
     domain: Domain, codes: Ints, a: int, lo: int, hi: int, taxon: int
 ) -> tuple[float, list[int]] | None:
-    """The information gain of specialising one value, and the edges of its parts."""
+    """The information gain of specializing one value, and the edges of its parts."""
     counts = np.zeros((hi - lo, domain.classes))
     inside = (codes[:, a] >= lo) & (codes[:, a] < hi)
     np.add.at(counts, (codes[inside, a] - lo, codes[inside, -1]), 1)

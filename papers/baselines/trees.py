@@ -98,7 +98,7 @@ class DiffPC45(Baseline):
                 cuts.append(drawn.cut)
             choices = Choices(np.concatenate(parts), np.concatenate(cuts))
             # split
-            split, place = tree.specialise(nodes, choices, final=depth + 1 == self.depth)
+            split, place = tree.specialize(nodes, choices, final=depth + 1 == self.depth)
             engine.split(split)
             curator.ledger.open(nodes[place])
             nodes = split.first_child + np.arange(len(place))
@@ -166,7 +166,7 @@ class RPS(Baseline):
                 )
                 cuts.append(drawn.cut)
             choices = Choices(attribute, np.concatenate(cuts))
-            split, place = tree.specialise(nodes, choices, final=depth + 1 == self.depth)
+            split, place = tree.specialize(nodes, choices, final=depth + 1 == self.depth)
             engine.split(split)
             curator.ledger.open(nodes[place])
             nodes = split.first_child + np.arange(len(place))

@@ -79,12 +79,12 @@ class Registry(Mapping[str, Any]):
         own: Ours: an object, or the import path of one.
 
     Example:
-        >>> colours = Registry("colour", "no.such.group", {"red": "fractions:Fraction"})
-        >>> list(colours), "blue" in colours
+        >>> colors = Registry("color", "no.such.group", {"red": "fractions:Fraction"})
+        >>> list(colors), "blue" in colors
         (['red'], False)
-        >>> colours["blue"]
+        >>> colors["blue"]
         Traceback (most recent call last):
-        hedgerow.errors.UsageError: There is no colour 'blue'.
+        hedgerow.errors.UsageError: There is no color 'blue'.
           There are: red.
     """
 
@@ -198,7 +198,7 @@ OURS: dict[str, Method] = {
     ),
     "supermodular": _ours(
         "supermodular", "Supermodular", "table",
-        "generalises every record by itself and lists what enough people share",
+        "generalizes every record by itself and lists what enough people share",
     ),
 }  # fmt: skip
 """The methods of this package; the first for some kind of data is the usual one for it."""
@@ -220,4 +220,4 @@ SCORES: Registry = Registry(
         "purity": _SCORES + "PURITY",
     },
 )
-"""Every score by which values are chosen for specialisation."""
+"""Every score by which values are chosen for specialization."""

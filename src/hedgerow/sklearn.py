@@ -1,4 +1,4 @@
-"""Releases as estimators of scikit-learn: a classifier by regions, and a synthesiser.
+"""Releases as estimators of scikit-learn: a classifier by regions, and a synthesizer.
 
 Fitting publishes, so every call of `fit` costs epsilon again: cross-validation and searches over
 settings add up, and a budget ledger (`ledger=`) keeps count. What the values of X and y may be is

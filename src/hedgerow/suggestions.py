@@ -368,9 +368,16 @@ _ARGUMENTS = _table(
         "output path": "out",
         "random_seed random_state rng": "seed",
         "seed": "random_state",
+        "specializations": "specializations",
     }
 )
-"""What other libraries call an argument, and what it is called here."""
+"""What other libraries and British English call an argument, and what it is called here."""
+
+OPTIONS = {
+    "--catalog": "--catalog",
+    "--specializations": "--specializations",
+}
+"""The same for options of the command line."""
 
 _DRAFT = "hedgerow.Schema.draft(data), or `hedgerow init people.csv` in a terminal"
 _CHECK = "`hedgerow check schema.yaml` in a terminal"
@@ -561,13 +568,13 @@ ROWS = _table(
 )
 """For answers and tables."""
 
-JUDGEMENT = _table(
+JUDGMENT = _table(
     {
-        "df": "judgement.to_frame()",
-        "error errors": "judgement.counts",
-        "accuracy": "judgement.classification",
-        "describe info report show summary": "judgement.text()",
-        "score": "judgement.to_frame(), or judgement.k_marginal",
+        "df": "judgment.to_frame()",
+        "error errors": "judgment.counts",
+        "accuracy": "judgment.classification",
+        "describe info report show summary": "judgment.text()",
+        "score": "judgment.to_frame(), or judgment.k_marginal",
     }
 )
 

@@ -30,7 +30,7 @@ def survey(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def published(survey: Path) -> Path:
     """A private release of the sample, so fine that regions divide every attribute."""
     schema = hedgerow.Schema.load(survey / "schema.yaml")
-    method = hedgerow.DiffMulti(specialisations=300, depth=12)
+    method = hedgerow.DiffMulti(specializations=300, depth=12)
     release = hedgerow.publish(survey / "people.csv", schema, method, epsilon=1)
     release.save(survey / "published")
     return survey / "published"

@@ -110,7 +110,7 @@ def test_transactions(hedge: Hedge, tmp_path: Path) -> None:
     assert "17 items, from 1 to 17" in done.stdout and "one record is one person" in done.stdout
     facts = json.loads(hedge("check", schema, "--json").stdout)
     assert facts["items"]["max_items"] == 3 and facts["attributes"] == []
-    assert facts["items"]["tree"] == "groups of 10 neighbours, 2 levels"
+    assert facts["items"]["tree"] == "groups of 10 neighbors, 2 levels"
     data.write_text("1 2\n4711\n", encoding="utf-8")
     done = hedge("check", schema, "--data", data)
     assert done.exit_code == 4 and "line 2" in done.stderr and "4711" not in done.stderr

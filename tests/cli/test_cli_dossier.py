@@ -64,8 +64,8 @@ def test_a_ledger_without_the_release(hedge: Hedge, published: Path, tmp_path: P
     [
         (["--out", "x.pdf"], ".html or .md"),
         (["--record", "x.json"], ".yaml"),
-        (["--catalogue", "x.json"], ".zip"),
-        (["--catalogue", "x.zip", "--url", "clinic"], "web address"),
+        (["--catalog", "x.json"], ".zip"),
+        (["--catalog", "x.zip", "--url", "clinic"], "web address"),
         (["--record", "x.yaml"], "--published"),
     ],
 )
@@ -112,14 +112,14 @@ def test_a_name_without_an_ending(hedge: Hedge, tmp_path: Path) -> None:
 
 
 def test_an_archive_for_portals(hedge: Hedge, published: Path, tmp_path: Path) -> None:
-    out = tmp_path / "catalogue.zip"
-    done = hedge("dossier", published, "--catalogue", out, "--json")
+    out = tmp_path / "catalog.zip"
+    done = hedge("dossier", published, "--catalog", out, "--json")
     assert done.exit_code == 0, done.stderr
     facts = json.loads(done.stdout)
-    assert facts["catalogue"] == str(out) and "--url" in facts["unsaid"]
+    assert facts["catalog"] == str(out) and "--url" in facts["unsaid"]
     assert facts["dossier"] is None and not (published.parent / "dossier.html").exists()
     with zipfile.ZipFile(out) as archive:
         names = set(archive.namelist())
     assert {"datapackage.json", "croissant.json", "dcat.jsonld", "values.csv"} < names
-    assert hedge("dossier", published, "--catalogue", out).exit_code == 6
-    assert hedge("dossier", published, "--catalogue", published / "c.zip").exit_code == 2
+    assert hedge("dossier", published, "--catalog", out).exit_code == 6
+    assert hedge("dossier", published, "--catalog", published / "c.zip").exit_code == 2

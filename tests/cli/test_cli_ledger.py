@@ -275,9 +275,9 @@ def test_a_folder_that_cannot_be_written_costs_nothing(
     ("words", "code", "told"),
     [
         ([], 6, "may take 67 MB"),  # what the plan says nothing about
-        (["--method", "diffmulti", "--specialisations", 2, "--depth", 2, "--engine", "streamed"],
+        (["--method", "diffmulti", "--specializations", 2, "--depth", 2, "--engine", "streamed"],
          4, "scratch files"),
-        (["--method", "diffmulti", "--specialisations", 100_000], 6, "may take"),
+        (["--method", "diffmulti", "--specializations", 100_000], 6, "may take"),
     ],
 )  # fmt: skip
 def test_a_full_disk_costs_nothing(

@@ -39,7 +39,7 @@ def test_publishes_and_tells_what_was_promised_and_spent(
 
 def test_options_reach_the_method(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     options = (
-        "--method diffmulti --score gini --schedule paper --specialisations 4 --depth 3 "
+        "--method diffmulti --score gini --schedule paper --specializations 4 --depth 3 "
         "--distribution even"
     )
     done = publish(hedge, survey, tmp_path / "r", "--epsilon", "1/3", "--json", *options.split())
@@ -48,7 +48,7 @@ def test_options_reach_the_method(hedge: Hedge, survey: Path, tmp_path: Path) ->
     expected = {
         "score": "gini",
         "schedule": "paper-1",
-        "specialisations": 4,
+        "specializations": 4,
         "depth": 3,
         "distribution": "even",
     }
@@ -110,7 +110,7 @@ def test_a_bad_epsilon(hedge: Hedge, survey: Path, tmp_path: Path, epsilon: str)
         ["--method", "diffgen", "--distribution", "fair"],
         ["--score", "infogain"],
         ["--method", "diffgen", "--depth", "3"],
-        ["--specialisations", "-1"],
+        ["--specializations", "-1"],
         ["--score", "best"],
     ],
 )

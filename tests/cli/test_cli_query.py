@@ -298,7 +298,7 @@ def test_or_comes_with_a_way_out(hedge: Hedge, published: Path) -> None:
 def silent(survey: Path) -> Path:
     """A release with one division, and nothing else."""
     schema = hedgerow.Schema.load(survey / "schema.yaml")
-    method = hedgerow.DiffMulti(specialisations=1)
+    method = hedgerow.DiffMulti(specializations=1)
     hedgerow.publish(survey / "people.csv", schema, method, epsilon=1).save(survey / "silent")
     return survey / "silent"
 

@@ -58,7 +58,7 @@ def test_a_tree(hedge: Hedge, published: Path) -> None:
 
 def test_a_grid_has_parts_instead(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     schema = hedgerow.Schema.load(survey / "schema.yaml")
-    method = hedgerow.DiffGen(specialisations=3)
+    method = hedgerow.DiffGen(specializations=3)
     hedgerow.publish(survey / "people.csv", schema, method, epsilon=1).save(tmp_path / "grid")
     done = hedge("show", tmp_path / "grid", "--tree")
     assert done.exit_code == 0 and "combination of these parts" in done.stdout
@@ -160,7 +160,7 @@ def sparse(survey: Path) -> Release:
     import numpy as np
 
     schema = hedgerow.Schema.load(survey / "schema.yaml")
-    method = hedgerow.DiffGen(specialisations=2)
+    method = hedgerow.DiffGen(specializations=2)
     whole = hedgerow.publish(survey / "people.csv", schema, method, epsilon=1)
     leaf = next(m for m in whole.measurements if m.name == "leaf")
     few = replace(

@@ -34,14 +34,14 @@ def test_json_has_every_point_and_the_words_of_caution(hedge: Hedge, survey: Pat
 
 def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
     words = ["plan", "--schema", survey / "schema.yaml", "--simulate", *QUICK, "--json"]
-    done = hedge(*words, "--try", "method=diffmulti,diffgen", "--try", "specialisations=2,4",
+    done = hedge(*words, "--try", "method=diffmulti,diffgen", "--try", "specializations=2,4",
                  "--try", "score=max,gini")  # fmt: skip
     assert done.exit_code == 0, done.stderr
     points = json.loads(done.stdout)["points"]
     assert len(points) == 8
-    assert {point["specialisations"] for point in points} == {2, 4}
+    assert {point["specializations"] for point in points} == {2, 4}
     assert {point["setting"] for point in points} == {
-        f"{method}, specialisations {h}, score {score}"
+        f"{method}, specializations {h}, score {score}"
         for method in ("diffmulti", "diffgen")
         for h in (2, 4)
         for score in ("max", "gini")
@@ -55,7 +55,7 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
         (["--method", "diffmulti", "--try", "depth=3,x"], "depth must be a whole number"),
         (["--try", "depth=3", "--try", "depth=4"], "twice"),
         (["--try", "method=magic"], "no method"),
-        (["--try", "colour=red"], "--try: colour is not a setting of marginals"),
+        (["--try", "color=red"], "--try: color is not a setting of marginals"),
         (
             ["--method", "diffmulti", "--try", "max_cells=9"],
             "--try: max_cells is not a setting of diffmulti",
@@ -63,7 +63,7 @@ def test_settings_are_combined(hedge: Hedge, survey: Path) -> None:
         (["--try", "nonsense=1"], "Settings: schedule, pairs."),
         (
             ["--method", "diffmulti", "--try", "nonsense=1"],
-            "specialisations, depth, distribution",
+            "specializations, depth, distribution",
         ),
         (
             ["--try", "method=diffmulti,diffgen", "--try", "depth=3"],

@@ -1,4 +1,4 @@
-"""Personal generalisation from the command line: plan, publish, show, query, sample, verify."""
+"""Personal generalization from the command line: plan, publish, show, query, sample, verify."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_from_plan_to_verify(hedge: Hedge, clinic: Path, tmp_path: Path) -> None
     out = tmp_path / "release"
     done = publish(hedge, clinic, out, *side)
     assert done.exit_code == 0, done.stderr
-    assert "generalised rows by supermodular" in done.stdout
+    assert "generalized rows by supermodular" in done.stdout
     assert "the rows that are published" in done.stdout
     assert "1500" not in done.stdout.replace("\n", "").replace(str(tmp_path), "")
     assert isinstance(Release.load(out), RowsRelease)

@@ -132,7 +132,7 @@ def test_items(hedge: Hedge, survey: Path, tmp_path: Path) -> None:
     assert "counts for every item in it" in done.stdout
     done = hedge("table", tmp_path / "shop", "item", "item", "--top", 3)
     assert done.stdout.startswith("village shop: counts of records by pair of items\n")
-    remarks = ("good", "fair", "mostly noise", "modelled")
+    remarks = ("good", "fair", "mostly noise", "modeled")
     assert all(line.endswith(remarks) for line in done.stdout.splitlines()[3:7]), done.stdout
     done = hedge("table", tmp_path / "shop", "bread")
     assert done.exit_code == 2 and "For bread alone ask `query`" in done.stderr

@@ -133,7 +133,7 @@ def test_records_with_foreign_items_and_blanks_are_no_matter(shop, run, tmp_path
 def test_the_unit_of_protection_is_a_record(release, run, shop, tmp_path):
     promise = json.loads((release / "manifest.json").read_text())["guarantee"]
     assert promise["unit_of_protection"] == "one record is one person"
-    assert promise["neighbours"] == "add or remove one record"
+    assert promise["neighbors"] == "add or remove one record"
     told = run("verify", release).expect(0).out
     assert "one record is one person" in told and "one row" not in told
     assert "the sets of items cover all records" in " ".join(told.split())

@@ -133,6 +133,23 @@ def test_an_unknown_option_is_a_usage_error(hedge: Callable[..., Any]) -> None:
     assert hedge("nothing-like-this").exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("command", "british", "american"),
+    [
+        ("publish", "--specializations", "--specializations"),
+        ("plan", "--specializations", "--specializations"),
+        ("dossier", "--catalog", "--catalog"),
+    ],
+)
+def test_options_in_british_english_name_the_american_one(
+    hedge: Callable[..., Any], command: str, british: str, american: str
+) -> None:
+    result = hedge(command, british, "3")
+    assert result.exit_code == 2
+    assert f"No such option: {british}. Write {american}." in result.stderr
+    assert american in hedge(command, "--help").stdout
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     import re
 

@@ -78,7 +78,7 @@ def test_rows_of_people_with_several(
 
 
 PLAIN = re.compile(
-    r"(?:synthetic|simulated|raw|published|other|generalised) rows|rows they did|coarse the rows"
+    r"(?:synthetic|simulated|raw|published|other|generalized) rows|rows they did|coarse the rows"
 )
 FILE = re.compile(r"What became of the (?:data|rows).*", re.DOTALL)  # rows of the file
 

@@ -65,29 +65,29 @@ RUNS: dict[str, tuple[Publisher, Budget, int]] = {
     "diffmulti": (hr.DiffMulti(), PURE, 3000),
     "diffmulti, strong": (hr.DiffMulti(), STRONG, 2000),
     "diffmulti, weak": (hr.DiffMulti(), WEAK, 300),
-    "diffmulti, person": (hr.DiffMulti(specialisations=9), PERSON, 500),
+    "diffmulti, person": (hr.DiffMulti(specializations=9), PERSON, 500),
     "diffmulti, even": (
-        hr.DiffMulti(specialisations=20, depth=5, distribution="even"), PURE, 500),
-    "diffmulti, paper": (hr.DiffMulti(schedule="paper", specialisations=30), STRONG, 500),
+        hr.DiffMulti(specializations=20, depth=5, distribution="even"), PURE, 500),
+    "diffmulti, paper": (hr.DiffMulti(schedule="paper", specializations=30), STRONG, 500),
     "diffmulti, paper, delta": (hr.DiffMulti(schedule="paper", depth=4), DELTA, 500),
     "diffmulti, paper, even": (
         hr.DiffMulti(schedule="paper", depth=3, distribution="even"), PURE, 500),
-    "diffmulti, ncp": (hr.DiffMulti(score="ncp", specialisations=15), STRONG, 500),
+    "diffmulti, ncp": (hr.DiffMulti(score="ncp", specializations=15), STRONG, 500),
     "diffmulti, gini": (
-        hr.DiffMulti(score="gini", specialisations=15), STRONG, 500),
+        hr.DiffMulti(score="gini", specializations=15), STRONG, 500),
     "diffmulti, discernibility": (
-        hr.DiffMulti(score="discernibility", specialisations=15), STRONG, 500),
+        hr.DiffMulti(score="discernibility", specializations=15), STRONG, 500),
     "diffgen": (hr.DiffGen(), PURE, 3000),
-    "diffgen, delta": (hr.DiffGen(specialisations=6), DELTA, 500),
-    "diffgen, infogain": (hr.DiffGen(score="infogain", specialisations=5), STRONG, 500),
-    "diffgen, gini": (hr.DiffGen(score="gini", specialisations=5), STRONG, 500),
-    "diffgen, paper": (hr.DiffGen(schedule="paper", specialisations=6), STRONG, 500),
-    "diffgen, few cells": (hr.DiffGen(specialisations=9, max_cells=6), STRONG, 500),
+    "diffgen, delta": (hr.DiffGen(specializations=6), DELTA, 500),
+    "diffgen, infogain": (hr.DiffGen(score="infogain", specializations=5), STRONG, 500),
+    "diffgen, gini": (hr.DiffGen(score="gini", specializations=5), STRONG, 500),
+    "diffgen, paper": (hr.DiffGen(schedule="paper", specializations=6), STRONG, 500),
+    "diffgen, few cells": (hr.DiffGen(specializations=9, max_cells=6), STRONG, 500),
     "cdiffgen": (hr.CDiffGen(), PURE, 3000),
-    "cdiffgen, delta": (hr.CDiffGen(specialisations=6), DELTA, 500),
-    "cdiffgen, paper": (hr.CDiffGen(schedule="paper", specialisations=6), STRONG, 500),
-    "diffgen, listed": (hr.DiffGen(specialisations=6), STRONG, 500),
-    "diffgen, listed, delta": (hr.DiffGen(specialisations=6), DELTA, 500),
+    "cdiffgen, delta": (hr.CDiffGen(specializations=6), DELTA, 500),
+    "cdiffgen, paper": (hr.CDiffGen(schedule="paper", specializations=6), STRONG, 500),
+    "diffgen, listed": (hr.DiffGen(specializations=6), STRONG, 500),
+    "diffgen, listed, delta": (hr.DiffGen(specializations=6), DELTA, 500),
     "diffpart": (hr.DiffPart(), PURE, 1500),
     "diffpart, strong": (hr.DiffPart(), STRONG, 5000),
     "diffpart, cap": (hr.DiffPart(cap=2, core=3), PURE, 500),
@@ -177,7 +177,7 @@ def run_of(name: str) -> Any:
     telling = Telling(SecureSampler(Keystream(seed=3)))
     outcome: Any = run(data, method, budget, telling)  # type: ignore[arg-type]
     book = outcome.ledger.book(outcome.published, outcome.sharing)
-    # of generalised rows two ends, and counts
+    # of generalized rows two ends, and counts
     *regions, drawn = (part for name, part in outcome.parts.items() if name != "frontier")
     return {
         "plan": outcome.plan.to_dict(),

@@ -48,7 +48,7 @@ PEOPLE = pd.DataFrame(
 
 
 def publish(**given: Any) -> hr.Release:
-    words = {"schema": SCHEMA, "method": hr.DiffMulti(specialisations=3), "epsilon": 1, "seed": 1}
+    words = {"schema": SCHEMA, "method": hr.DiffMulti(specializations=3), "epsilon": 1, "seed": 1}
     return hr.publish(**{"source": PEOPLE} | words | given)
 
 
@@ -102,7 +102,7 @@ def test_a_seed_of_numpy(release: hr.Release) -> None:
 @pytest.mark.parametrize("method", ["diffgen", "DiffGen", hr.DiffGen, hr.DiffGen()])
 def test_a_method_by_its_name_its_class_or_itself(method: Any) -> None:
     assert as_method(method, Schema.of(SCHEMA)) == hr.DiffGen()
-    assert hr.DiffGen(specialisations=np.int64(3)).specialisations == 3
+    assert hr.DiffGen(specializations=np.int64(3)).specializations == 3
 
 
 def test_a_schema_as_a_path_a_dictionary_or_itself(tmp_path: Path) -> None:
@@ -282,7 +282,7 @@ TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "eps": (lambda r: publish(eps=1), "Write epsilon=1."),
     "random_state": (lambda r: publish(random_state=3), "Noise has no seed"),
     "setting of a method": (lambda r: publish(depth=3), "hedgerow.DiffMulti(depth=3)"),
-    "American spelling": (lambda r: hr.DiffGen(specializations=3), "Write specialisations=3."),
+    "British spelling": (lambda r: hr.DiffGen(specializations=3), "Write specializations=3."),
     "epsilon of a method": (lambda r: hr.DiffMulti(epsilon=2), "hedgerow.publish(data, schema"),
     "confidence": (lambda r: r.count("age > 3", confidence=0.9), "Write level=0.9."),
     "alpha": (lambda r: r.table("age", alpha=0.9), "level"),
@@ -335,7 +335,7 @@ class Asked:
 
     def __init__(self, shop: hr.Release) -> None:
         self.schema = Schema.of(OTHER)
-        self.release = hr.publish(HEIGHTS, OTHER, hr.DiffMulti(specialisations=3), seed=1)
+        self.release = hr.publish(HEIGHTS, OTHER, hr.DiffMulti(specializations=3), seed=1)
         given = {"epsilon": 2, "delta": "1e-3", "seed": 1}
         self.rows = hr.publish(HEIGHTS, OTHER, "supermodular", **given)
         self.shop = shop

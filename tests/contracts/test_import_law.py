@@ -23,7 +23,7 @@ PACKAGES = [
     "disk",  # locks and reserved space on a disk, for scratch files, ledgers and releases
     "schema",
     "sample",  # the embedded sample: a simulated table that knows its schema and nothing else
-    "optimise",  # lattices of generalisations: mathematics on public numbers
+    "optimize",  # lattices of generalizations: mathematics on public numbers
     "data",
     "draft",  # schemas proposed from private data, and data checked against them
     "counting",

@@ -51,10 +51,10 @@ def truth(codes, query):
 @pytest.mark.parametrize(
     "method",
     [
-        hr.DiffMulti(specialisations=20),
-        hr.CDiffGen(specialisations=4),
-        hr.CDiffGen(specialisations=4, schedule="paper"),
-        hr.DiffGen(specialisations=4),
+        hr.DiffMulti(specializations=20),
+        hr.CDiffGen(specializations=4),
+        hr.CDiffGen(specializations=4, schedule="paper"),
+        hr.DiffGen(specializations=4),
     ],
     ids=lambda method: f"{method.name} {method.schedule}",
 )

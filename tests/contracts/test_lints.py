@@ -235,7 +235,7 @@ def test_audits_know_made_up_tables_alone() -> None:
     for path in (SOURCE / "audit").glob("*.py"):
         found = names(parsed(path))
         assert not found & {"open", "hedgerow.methods.api.publish"}, path
-        if path.name == "neighbours.py":
+        if path.name == "neighbors.py":
             continue  # which reads what it wrote, see below
         assert not {name for name in found if name.startswith("hedgerow.") and "read" in name}, path
         assert not found & READERS, path
@@ -264,7 +264,7 @@ def test_audits_read_only_files_that_they_wrote() -> None:
         assert misread(parsed(path)) == [], path
     makers = [path.name for path in (SOURCE / "audit").glob("*.py")
               if "Stored(" in path.read_text(encoding="utf-8")]  # fmt: skip
-    assert makers == ["neighbours.py"]
+    assert makers == ["neighbors.py"]
     for line in ("read(path)", "open_engine(source, schema)", "Stored(path, schema, 'memory')"):
         assert misread(ast.parse(f"def audit(path):\n    {line}\n"))
 

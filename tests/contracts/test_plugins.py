@@ -159,10 +159,10 @@ MISTAKES = re.findall(
     re.DOTALL,
 )
 ENDS = [  # of publish, verify and audit, and what the audit says
-    (0, 6, 1, "tells neighbours apart by 1.6, not 1"),
+    (0, 6, 1, "tells neighbors apart by 1.6, not 1"),
     (1, 6, 1, "LeakError"),
     (0, 0, 1, "infinite"),
-    (0, 0, 1, "tells neighbours apart by 3.2, not 1"),
+    (0, 0, 1, "tells neighbors apart by 3.2, not 1"),
 ]
 
 
@@ -179,7 +179,7 @@ def test_the_mistakes_of_the_guide_are_found(tmp_path: Path, machine: Machine, p
     sample.write(tmp_path, rows=300, seed=1)
     broken = Machine(tmp_path, site, machine.child)
     words = ("--schema", "schema.yaml", "--method", "equalparts", "--epsilon", 1, "--out", "parts")
-    runs = 100 if place == 3 else 20  # few neighbours move two scores apart
+    runs = 100 if place == 3 else 20  # few neighbors move two scores apart
     done = [
         broken("publish", "people.csv", *words),
         broken("verify", "parts"),

@@ -29,25 +29,25 @@ from hedgerow.schema import Schema
 
 PUBLISHERS: dict[str, Publisher] = {
     "diffmulti": DiffMulti(),
-    "diffmulti, even": DiffMulti(specialisations=20, depth=5, distribution="even"),
-    "diffmulti, paper": DiffMulti(schedule="paper", specialisations=30),
+    "diffmulti, even": DiffMulti(specializations=20, depth=5, distribution="even"),
+    "diffmulti, paper": DiffMulti(schedule="paper", specializations=30),
     "diffmulti, paper, even": DiffMulti(schedule="paper", depth=3, distribution="even"),
-    "diffmulti, one": DiffMulti(specialisations=1),
+    "diffmulti, one": DiffMulti(specializations=1),
     "diffmulti, shallow": DiffMulti(depth=1),
     "diffmulti, paper, shallow": DiffMulti(schedule="paper", depth=1),
-    "diffmulti, ncp": DiffMulti(score="ncp", specialisations=15),
-    "diffmulti, discernibility": DiffMulti(score="discernibility", specialisations=15),
-    "diffmulti, gini": DiffMulti(score="gini", specialisations=15),
+    "diffmulti, ncp": DiffMulti(score="ncp", specializations=15),
+    "diffmulti, discernibility": DiffMulti(score="discernibility", specializations=15),
+    "diffmulti, gini": DiffMulti(score="gini", specializations=15),
     "diffgen": DiffGen(),
     "diffgen, paper": DiffGen(schedule="paper"),
-    "diffgen, one": DiffGen(specialisations=1),
-    "diffgen, gini": DiffGen(score="gini", specialisations=5),
-    "diffgen, infogain": DiffGen(score="infogain", specialisations=5),
-    "diffgen, discernibility": DiffGen(score="discernibility", specialisations=5),
-    "diffgen, few cells": DiffGen(specialisations=9, max_cells=6),
+    "diffgen, one": DiffGen(specializations=1),
+    "diffgen, gini": DiffGen(score="gini", specializations=5),
+    "diffgen, infogain": DiffGen(score="infogain", specializations=5),
+    "diffgen, discernibility": DiffGen(score="discernibility", specializations=5),
+    "diffgen, few cells": DiffGen(specializations=9, max_cells=6),
     "cdiffgen": CDiffGen(),
     "cdiffgen, paper": CDiffGen(schedule="paper"),
-    "cdiffgen, few cells": CDiffGen(specialisations=9, max_cells=6),
+    "cdiffgen, few cells": CDiffGen(specializations=9, max_cells=6),
 }
 OTHERS: dict[str, Publisher] = {
     "diffpart": DiffPart(),
@@ -251,8 +251,8 @@ def test_a_plan_needs_no_data_and_the_run_keeps_to_it(name: str) -> None:
     outcome = run(PUBLISHERS[name], table(made, 300), BUDGETS["pure"])
     assert outcome.plan.budgets == plan.budgets
     assert outcome.plan.allowances[: len(plan.allowances)] == plan.allowances
-    if plan.specialisations is not None:
-        assert outcome.plan.specialisations == plan.specialisations
+    if plan.specializations is not None:
+        assert outcome.plan.specializations == plan.specializations
     granted = {line.purpose: line for line in outcome.plan.allowances}
     for entry in outcome.ledger.book(outcome.published, outcome.sharing)["entries"]:
         fixed = granted[entry["purpose"]].at(entry["depth"])

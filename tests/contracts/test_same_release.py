@@ -27,14 +27,14 @@ METHODS: dict[str, dict[str, Any]] = {
     "marginals, named": {"method": hr.Marginals(pairs=3), "tables": [["age", "sex", "smoker"]]},
     "diffmulti": {"method": hr.DiffMulti()},
     "diffmulti, zcdp": {
-        "method": hr.DiffMulti(specialisations=60),
+        "method": hr.DiffMulti(specializations=60),
         "delta": "1e-9",
     },
-    "diffmulti, paper": {"method": hr.DiffMulti(schedule="paper", specialisations=40)},
-    "diffmulti, ncp": {"method": hr.DiffMulti(score="ncp", specialisations=25)},
+    "diffmulti, paper": {"method": hr.DiffMulti(schedule="paper", specializations=40)},
+    "diffmulti, ncp": {"method": hr.DiffMulti(score="ncp", specializations=25)},
     "diffgen": {"method": hr.DiffGen()},
     "diffgen, paper": {"method": hr.DiffGen(schedule="paper")},
-    "diffgen, many cells": {"method": hr.DiffGen(specialisations=17, max_cells=10**8)},
+    "diffgen, many cells": {"method": hr.DiffGen(specializations=17, max_cells=10**8)},
     "cdiffgen": {"method": hr.CDiffGen()},
     "cdiffgen, zcdp": {"method": hr.CDiffGen(schedule="paper"), "delta": "1e-9"},
 }

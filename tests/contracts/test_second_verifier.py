@@ -129,7 +129,7 @@ FORGERIES: dict[str, tuple[str, Forge]] = {
     "a smaller delta": ("marginals-tuned-1-delta", put("guarantee", "delta", "1/10000000")),
     "no delta": ("diffmulti-paper-1-delta", put("guarantee", "delta", "0")),
     "other accounting": ("marginals-tuned-1", put("guarantee", "accounting", "zcdp")),
-    "another unit": ("marginals-tuned-1", put("guarantee", "neighbours", "replace one row")),
+    "another unit": ("marginals-tuned-1", put("guarantee", "neighbors", "replace one row")),
     "a draft that is hidden": ("marginals-tuned-1", put("guarantee", "began_as_draft", None)),
     "not private": ("marginals-tuned-1", put("guarantee", "private", False)),
     "nobody vouched": ("marginals-tuned-1", put("guarantee", "row_wise_query", False)),

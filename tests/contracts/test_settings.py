@@ -29,8 +29,8 @@ from hedgerow.schema.schema import Person
 from papers.baselines.cells import ContingencyTable, DPCube, ItemsetTable
 from papers.baselines.trees import RPS, DiffPC45
 
-COLOURS = Taxonomy.from_nested("any", ["red", "blue"])
-SCHEMA = Schema(name="s", attributes=(Categorical("colour", COLOURS),), unit="row")
+COLORS = Taxonomy.from_nested("any", ["red", "blue"])
+SCHEMA = Schema(name="s", attributes=(Categorical("color", COLORS),), unit="row")
 
 # What is tried everywhere, by kind. None of these words is one that a setting knows.
 TRIED: dict[str, Any] = {
@@ -70,7 +70,7 @@ MADE: list[tuple[type, dict[str, Any]]] = [
     (Person, {"column": "who", "max_rows": 3}),
     (Schema, {"name": "s", "attributes": SCHEMA.attributes, "unit": "row"}),
     (Items, {"universe": range(1, 9)}),
-    (Categorical, {"name": "colour", "taxonomy": COLOURS}),
+    (Categorical, {"name": "color", "taxonomy": COLORS}),
     (
         Numeric,
         {"name": "age", "low": Fraction(0), "high": Fraction(9), "step": Fraction(1),
@@ -188,7 +188,7 @@ def test_an_argument_of_another_type_is_refused(
 
 
 def test_a_release_is_not_replaced_by_a_word(tmp_path: Any) -> None:
-    rows = {"colour": ["red", "blue"]}
+    rows = {"color": ["red", "blue"]}
     release = hedgerow.publish(__import__("pyarrow").table(rows), SCHEMA, seed=1)
     release.save(tmp_path / "release")
     with pytest.raises(UsageError, match="overwrite cannot be of type str"):

@@ -25,7 +25,7 @@ from papers.baselines import (
     Marginals,
     marginals,
     mondrian,
-    top_down_specialisation,
+    top_down_specialization,
 )
 
 SCHEMA = Schema.from_dict(
@@ -134,7 +134,7 @@ def test_a_private_tree_predicts():
     assert by_regions(release, TEST) > lower_bound(ROWS, TEST, SCHEMA) + 10
 
 
-@pytest.mark.parametrize("make", [mondrian, top_down_specialisation])
+@pytest.mark.parametrize("make", [mondrian, top_down_specialization])
 def test_k_anonymous_groups_keep_k(make):
     for k in (5, 40):
         release = make(ROWS, SCHEMA, k)
@@ -146,7 +146,7 @@ def test_k_anonymous_groups_keep_k(make):
     assert make(ROWS, SCHEMA, 10_000).partition.cells == 1
 
 
-def test_top_down_specialisation_divides_gain_by_lost_anonymity():
+def test_top_down_specialization_divides_gain_by_lost_anonymity():
     """x tells more of the class, but leaves a group of 8 where y leaves 20; only one fits."""
     two = {"type": "categorical", "values": ["a", "b"]}
     schema = Schema.from_dict(
@@ -159,7 +159,7 @@ def test_top_down_specialisation_divides_gain_by_lost_anonymity():
     x = ["b"] * 8 + ["a"] * 32
     ill = ["b"] * 20 + ["a"] * 20
     y = ["b"] * 4 + ["a"] * 1 + ["b"] * 11 + ["a"] * 4 + ["b"] * 5 + ["a"] * 15
-    release = top_down_specialisation(pa.table({"x": x, "y": y, "ill": ill}), schema, k=8)
+    release = top_down_specialization(pa.table({"x": x, "y": y, "ill": ill}), schema, k=8)
     lo, hi = release.partition.bounds(np.arange(release.partition.cells))
     assert [tuple(pair) for pair in zip(lo[:, 0], hi[:, 0], strict=True)] == [(0, 2), (0, 2)]
     assert sorted(release.counts.sum(axis=1).tolist()) == [20, 20]

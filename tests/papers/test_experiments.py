@@ -75,8 +75,8 @@ def test_accuracies_lie_between_their_bounds():
     inputs = Small()
     low = adult.lower_bound_run()(inputs, 1)
     high = adult.baseline_run()(inputs, 1)
-    ours = adult.accuracy(DiffMulti(specialisations=20), "5")(inputs, 1)
-    few = adult.accuracy(DiffGen(specialisations=3), "20", attributes=("age", "job"), rows=600)(
+    ours = adult.accuracy(DiffMulti(specializations=20), "5")(inputs, 1)
+    few = adult.accuracy(DiffGen(specializations=3), "20", attributes=("age", "job"), rows=600)(
         inputs, 1
     )
     open_ = adult.accuracy(lambda rows, schema: mondrian(rows, schema, 30), "1")(inputs, 1)
@@ -86,7 +86,7 @@ def test_accuracies_lie_between_their_bounds():
 
 
 def test_time_is_measured():
-    assert adult.seconds(DiffGen(specialisations=2), "1", 1200)(Small(), 0) > 0
+    assert adult.seconds(DiffGen(specializations=2), "1", 1200)(Small(), 0) > 0
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_distributions_stay_small_if_epsilon_is():
             known.add(column)
 
 
-def test_the_largest_number_of_specialisations():
+def test_the_largest_number_of_specializations():
     (figure,) = (f for f in diffmulti.FIGURES if f.name == "diffmulti-h")
     one, many = (point.run(Small(), 0) for point in figure.points(False))
     assert (one, many) == (3, 3)  # one tree: its root and two groups

@@ -15,7 +15,7 @@ from hedgerow.audit.enumeration import (
     published,
 )
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.neighbours import TINY_TABLES, pair_of, tiny_pairs
+from hedgerow.audit.neighbors import TINY_TABLES, pair_of, tiny_pairs
 from hedgerow.methods import diffpart
 from hedgerow.methods.api import run
 from hedgerow.methods.cdiffgen import CDiffGen
@@ -37,20 +37,20 @@ GRID = "a 4x2 grid"
 # more than 260 outcomes where a smaller table is taken, or those of another line: left to
 # `make audit`, which takes all tables
 LARGE = [
-    *((DiffMulti(specialisations=2, depth=2), GRID, delta) for delta in (0, "1e-6")),
-    *((DiffMulti(schedule="paper", specialisations=2, depth=2), GRID, d) for d in (0, "1e-6")),
-    *((DiffGen(specialisations=2), GRID, delta) for delta in (0, "1e-6")),
-    (DiffGen(schedule="paper", specialisations=2), GRID, "1e-6"),
-    *((CDiffGen(specialisations=2), GRID, delta) for delta in (0, "1e-6")),
-    *((CDiffGen(schedule="paper", specialisations=2), GRID, delta) for delta in (0, "1e-6")),
+    *((DiffMulti(specializations=2, depth=2), GRID, delta) for delta in (0, "1e-6")),
+    *((DiffMulti(schedule="paper", specializations=2, depth=2), GRID, d) for d in (0, "1e-6")),
+    *((DiffGen(specializations=2), GRID, delta) for delta in (0, "1e-6")),
+    (DiffGen(schedule="paper", specializations=2), GRID, "1e-6"),
+    *((CDiffGen(specializations=2), GRID, delta) for delta in (0, "1e-6")),
+    *((CDiffGen(schedule="paper", specializations=2), GRID, delta) for delta in (0, "1e-6")),
 ]
 TUNED = [
-    DiffMulti(specialisations=2, depth=2),
-    DiffGen(specialisations=2),
-    CDiffGen(specialisations=2),
+    DiffMulti(specializations=2, depth=2),
+    DiffGen(specializations=2),
+    CDiffGen(specializations=2),
 ]
-EVEN = DiffMulti(specialisations=2, depth=2, distribution="even")
-COUNTED = CDiffGen(schedule="paper", specialisations=2)  # grows and counts as DiffGen does
+EVEN = DiffMulti(specializations=2, depth=2, distribution="even")
+COUNTED = CDiffGen(schedule="paper", specializations=2)  # grows and counts as DiffGen does
 CLASSES = TINY_TABLES["2 values and a class"]
 
 
@@ -71,7 +71,7 @@ CLASSES = TINY_TABLES["2 values and a class"]
         if not (delta and entry.name == "diffpart")
     ],
 )
-def test_whole_laws_of_neighbours(entry, method, delta):
+def test_whole_laws_of_neighbors(entry, method, delta):
     budget = Budget.of(1, delta)
     compared = 0
     for name in entry.tiny_schemas.keys() & set(FAST):
@@ -90,7 +90,7 @@ def test_whole_laws_of_neighbours(entry, method, delta):
 
 
 def laws_of_gaussian_supports():
-    """Of two items, on neighbours."""
+    """Of two items, on neighbors."""
     pair = tiny_pairs(AUDITED["diffpart"].tiny_schemas["2 items"])[-1]
     method, budget = DiffPart(core=1, cap=1), Budget.of(1, "1e-6")
     return (law_of(method, table, budget, most_paths=900) for table in pair.tables)
@@ -134,7 +134,7 @@ def test_whole_laws_where_delta_is_for_suppression(entry, method):
 def test_a_sparse_release(monkeypatch):
     monkeypatch.setattr("hedgerow.methods.diffgen.DENSE_CELLS", 1)
     monkeypatch.setattr("hedgerow.methods.diffgen.SPURIOUS", 1)
-    method = DiffGen(schedule="paper", specialisations=1)
+    method = DiffGen(schedule="paper", specializations=1)
     pair = tiny_pairs(CLASSES)[-1]
     one, other = (law_of(method, table, Budget.of(3), (0, 2)) for table in pair.tables)
     assert math.isclose(sum(one.values()), 1, abs_tol=1e-9)
@@ -150,7 +150,7 @@ def test_the_law_is_the_one_that_is_drawn():
     """
     import numpy as np
 
-    method, budget = DiffGen(specialisations=1), Budget.of(2)
+    method, budget = DiffGen(specializations=1), Budget.of(2)
     table = pair_of("", TINY_TABLES["a 4x2 grid"], [(0, 0, 0)], (3, 1, 0)).with_it
     sampler = SecureSampler(Keystream(seed=4))
 
@@ -176,7 +176,7 @@ def test_the_law_is_the_one_that_is_drawn():
 
 def test_a_law_is_given_up_when_it_is_too_large():
     with pytest.raises(TooManyPathsError):
-        law_of(DiffGen(specialisations=1), tiny_pairs(CLASSES)[0].without, Budget.of(1), (0, 9), 50)
+        law_of(DiffGen(specializations=1), tiny_pairs(CLASSES)[0].without, Budget.of(1), (0, 9), 50)
 
 
 def test_laws_by_hand():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.neighbours import TINY_TABLES, long_schema, picker, random_universe
+from hedgerow.audit.neighbors import TINY_TABLES, long_schema, picker, random_universe
 from hedgerow.audit.search import check_rules, first_difference, unlike_tables
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
@@ -158,7 +158,7 @@ def test_a_size_from_the_exact_number_of_rows_is_caught(method, monkeypatch):
 
 def test_centroids_from_exact_sums_are_caught(monkeypatch):
     """The first round's mean of the raw records is used to begin with."""
-    honest = clusters.labelled
+    honest = clusters.labeled
     seen: list[Table] = []
 
     def remember(table, schema, points):
@@ -169,6 +169,6 @@ def test_centroids_from_exact_sums_are_caught(monkeypatch):
         share = float(len(seen[-1].codes) > 100)
         return np.full((number, len(mean)), share)
 
-    monkeypatch.setattr(clusters, "labelled", remember)
+    monkeypatch.setattr(clusters, "labeled", remember)
     monkeypatch.setattr(clusters, "_first", exact)
     assert first_difference(on_clusters(PEOPLE)) is not None

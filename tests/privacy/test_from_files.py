@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.audit import neighbours as files
+from hedgerow.audit import neighbors as files
 from hedgerow.audit.distinguish import ERROR, epsilon_bound, tally, whole_person
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.neighbours import (
+from hedgerow.audit.neighbors import (
     check_preparation,
     crowded_pair,
     deep_pairs,
@@ -154,13 +154,13 @@ def test_any_schema_can_be_written(tmp_path):
 def test_a_cap_that_is_not_kept_is_caught(tmp_path, monkeypatch):
     everything = lambda who, rank, most: np.arange(len(rank))  # noqa: E731
     monkeypatch.setattr(person, "first_rows", everything)  # in memory
-    assert caught(TREE, some(tmp_path, TREE), "adds more than", "tells neighbours apart")
+    assert caught(TREE, some(tmp_path, TREE), "adds more than", "tells neighbors apart")
 
 
 def test_a_streamed_cap_that_is_not_kept_is_caught(tmp_path, monkeypatch):
     everything = lambda who, rank, most: np.arange(len(rank))  # noqa: E731
     monkeypatch.setattr(people, "first_rows", everything)
-    assert caught(TREE, some(tmp_path, TREE), "tells neighbours apart")
+    assert caught(TREE, some(tmp_path, TREE), "tells neighbors apart")
 
 
 def test_a_cap_that_depends_on_other_people_is_caught(tmp_path, monkeypatch):
@@ -182,7 +182,7 @@ def test_a_budget_that_is_not_divided_is_caught(tmp_path, monkeypatch):
 
     monkeypatch.setattr(publisher, "Budget", Whole)
     for method in (TREE, DiffGen()):
-        assert caught(method, some(tmp_path, method), "tells neighbours apart")
+        assert caught(method, some(tmp_path, method), "tells neighbors apart")
 
 
 def test_items_that_are_not_capped_are_caught(tmp_path, monkeypatch):
@@ -229,7 +229,7 @@ def bound_from_files(folder, method, way, runs):
     return max(epsilon_bound(hit, done, 0, ERROR / 100) for hit in hits.values())
 
 
-@pytest.mark.parametrize("method", [DiffMulti(specialisations=1, depth=1), DiffPart(core=2)],
+@pytest.mark.parametrize("method", [DiffMulti(specializations=1, depth=1), DiffPart(core=2)],
                          ids=repr)  # fmt: skip
 def test_distinguishers_find_nothing(method, tmp_path):
     assert bound_from_files(tmp_path, method, ("csv", "memory"), 40) <= 1
@@ -238,7 +238,7 @@ def test_distinguishers_find_nothing(method, tmp_path):
 def test_a_distinguisher_finds_a_cap_that_is_not_kept(tmp_path, monkeypatch):
     everything = lambda who, rank, most: np.arange(len(rank))  # noqa: E731
     monkeypatch.setattr(person, "first_rows", everything)
-    method = DiffGen(specialisations=1)
+    method = DiffGen(specializations=1)
     assert bound_from_files(tmp_path, method, ("csv", "memory"), 100) > 1
 
 

@@ -82,10 +82,10 @@ TWINS: dict[str, Callable[[Fraction, int], Fraction]] = {
 def test_the_law_against_plain_sums(rate: float) -> None:
     reach = math.ceil(math.sqrt(100 / rate)) + 2
     z = np.arange(-reach, reach + 1)
-    for centre in (0.0, 0.25, 0.5, 1.5, -3.2, 7.0):
-        plain = np.exp(-rate * (z + round(centre) - centre) ** 2 / 2).sum()
-        assert gaussian_mass(rate, centre) == pytest.approx(math.log(plain), rel=1e-12, abs=1e-13)
-        assert gaussian_mass(rate, centre) <= gaussian_mass(rate) + 1e-12
+    for center in (0.0, 0.25, 0.5, 1.5, -3.2, 7.0):
+        plain = np.exp(-rate * (z + round(center) - center) ** 2 / 2).sum()
+        assert gaussian_mass(rate, center) == pytest.approx(math.log(plain), rel=1e-12, abs=1e-13)
+        assert gaussian_mass(rate, center) <= gaussian_mass(rate) + 1e-12
     mass = np.exp(-rate * z.astype(float) ** 2 / 2)
     mass /= mass.sum()
     for m in (-3, -1, 0, 1, 2, reach // 2):
@@ -95,7 +95,7 @@ def test_the_law_against_plain_sums(rate: float) -> None:
 
 # replay ------------------------------------------------------------------------------------------
 
-NEIGHBOURS = [
+NEIGHBORS = [
     ([5, 0, 3], [6, 0, 3], 1),  # one number by one
     ([5, 0, 3], [6, 1, 4], 3),  # three tables
     ([5, 0, 3], [5, 2, 3], 4),  # one number by two
@@ -110,7 +110,7 @@ def losses(one: list[int], other: list[int], rho: Fraction, squares: int, seed: 
 
 
 @pytest.mark.parametrize("rho", [Fraction(1, 1000), Fraction(1, 7), Fraction(3)], ids=str)
-@pytest.mark.parametrize("one, other, squares", NEIGHBOURS)
+@pytest.mark.parametrize("one, other, squares", NEIGHBORS)
 def test_replay_finds_what_was_charged(
     one: list[int], other: list[int], squares: int, rho: Fraction
 ) -> None:
@@ -129,7 +129,7 @@ def test_replay_finds_what_was_charged(
 
 @pytest.mark.parametrize("twin", TWINS)
 def test_replay_catches_noise_that_was_not_paid_for(twin: str) -> None:
-    one, other, squares = NEIGHBOURS[1]
+    one, other, squares = NEIGHBORS[1]
     with rate_of(TWINS[twin]):
         found = losses(one, other, Fraction(1, 50), squares, seed=2)
     assert found.strain > 1.2

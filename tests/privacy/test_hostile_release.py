@@ -74,10 +74,10 @@ def claims_are_read_once() -> Iterator[None]:
 def releases() -> dict[str, Release]:
     rows, schema = sample.people(300, seed=2), sample.schema()
     methods: dict[str, Any] = {
-        "tree": hedgerow.DiffMulti(specialisations=6),
+        "tree": hedgerow.DiffMulti(specializations=6),
         "marginals": Marginals(pairs=2),
-        "grid": hedgerow.DiffGen(specialisations=4),
-        "sparse": hedgerow.DiffGen(specialisations=4, max_cells=2),
+        "grid": hedgerow.DiffGen(specializations=4),
+        "sparse": hedgerow.DiffGen(specializations=4, max_cells=2),
         "counted": hedgerow.CDiffGen(),
     }
     return {
@@ -315,7 +315,7 @@ def test_a_deep_nest(folder: Path, key: str, depth: int) -> None:
     ("text", "path"),
     in_turn(
         ["\x1b[31m", "\x9b2J", "\x07", "a\nb", "\ud800", "\x7f"],
-        [("method",), ("guarantee", "neighbours"), ("schema", "name")],
+        [("method",), ("guarantee", "neighbors"), ("schema", "name")],
     ),
 )
 def test_what_a_terminal_obeys_is_refused(folder: Path, path: tuple[str, ...], text: str) -> None:
@@ -432,9 +432,9 @@ def test_what_another_version_added_is_named(folder: Path) -> None:
 
 
 def test_notes_of_other_programs_are_named(folder: Path) -> None:
-    edit(folder, lambda manifest: manifest.update(x_catalogue=SAID))
+    edit(folder, lambda manifest: manifest.update(x_catalog=SAID))
     (found,) = (check for check in _verdict(folder) if check.name == "entries")
-    assert verify(folder).ok and "'x_catalogue'" in found.words and SAID not in found.words
+    assert verify(folder).ok and "'x_catalog'" in found.words and SAID not in found.words
 
 
 @pytest.mark.parametrize(

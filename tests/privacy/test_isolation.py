@@ -271,10 +271,10 @@ def test_private_data_is_named_by_its_schema_alone(kind: str, look: Any) -> None
 RUNS = 20
 EPSILON = 0.5
 METHODS = [
-    hedgerow.DiffMulti(specialisations=2),
-    hedgerow.DiffMulti(specialisations=2, schedule="paper"),
-    hedgerow.DiffGen(specialisations=2),
-    hedgerow.DiffGen(specialisations=2, schedule="paper"),
+    hedgerow.DiffMulti(specializations=2),
+    hedgerow.DiffMulti(specializations=2, schedule="paper"),
+    hedgerow.DiffGen(specializations=2),
+    hedgerow.DiffGen(specializations=2, schedule="paper"),
     hedgerow.CDiffGen(),
     hedgerow.CDiffGen(schedule="paper"),
 ]

@@ -16,7 +16,7 @@ from hedgerow.audit import audit, methods
 from hedgerow.audit.distinguish import at_least, at_most, presence
 from hedgerow.audit.learned import Viewer, distinguish, learn
 from hedgerow.audit.methods import AUDITED, describe
-from hedgerow.audit.neighbours import TINY_TABLES, edge_cases, pair_of, picker, random_pair
+from hedgerow.audit.neighbors import TINY_TABLES, edge_cases, pair_of, picker, random_pair
 from hedgerow.audit.search import log_ratios, search_pair, worth
 from hedgerow.methods.api import run
 from hedgerow.methods.cdiffgen import CDiffGen
@@ -28,7 +28,7 @@ from hedgerow.privacy.sampler import SecureSampler
 
 CLASSES = TINY_TABLES["2 values and a class"]
 PAIR = pair_of("", CLASSES, [(0, 0)] * 5, (1, 1))
-ONE_STEP = DiffGen(specialisations=1)
+ONE_STEP = DiffGen(specializations=1)
 ERROR = 1e-6 / 20  # of each bound below, of which there are fewer than twenty
 
 
@@ -59,7 +59,7 @@ def test_noise_that_was_paid_for_passes():
 def test_noise_of_a_sixth_is_found():
     """The count of the record's own cell loses 3.5 instead of 0.59, on an event of 97%.
 
-    Of 200 fresh releases of each neighbour 194 and 6 have it, on average; the bound falls below 1
+    Of 200 fresh releases of each neighbor 194 and 6 have it, on average; the bound falls below 1
     with probability 1e-11, summed over both binomials.
     """
     with laplace_at(Fraction(6)):
@@ -164,11 +164,11 @@ def test_presence_is_seen_where_there_is_no_noise(name):
     assert seen == {(False, False), (True, True)}
 
 
-# neighbours by search --------------------------------------------------------------------------
+# neighbors by search --------------------------------------------------------------------------
 
 
-def test_the_search_finds_better_neighbours_than_chance():
-    method = DiffMulti(specialisations=2, depth=2)
+def test_the_search_finds_better_neighbors_than_chance():
+    method = DiffMulti(specializations=2, depth=2)
     budget = Budget.of(1)
     drawn = [search_pair(method, lambda _: CLASSES, budget, seed, 1) for seed in range(9)]
     best = search_pair(method, lambda _: CLASSES, budget, 3, candidates=12)
@@ -183,7 +183,7 @@ def test_likelihood_ratios_of_transcripts():
     assert len(one) == len(other) == 5
     assert np.abs([one, other]).max() <= 1 + 1e-9
     with leaves_that_take_all():
-        grown = DiffMulti(specialisations=2, depth=2)
+        grown = DiffMulti(specializations=2, depth=2)
         grid = pair_of("", TINY_TABLES["a 4x2 grid"], [], (1, 1, 0))
         ratios = np.concatenate(log_ratios(grown, grid, Budget.of(1), 1, 20))
     assert np.abs(ratios).max() > 1
@@ -226,7 +226,7 @@ def test_counts_are_held_against_what_the_others_make():
     """Without noise every number that counts the record has one more, and all others nothing."""
     pair = pair_of("", CLASSES, [(0, 0)] * 5 + [(1, 1)] * 3 + [(1, 0)], (1, 1))
     with laplace_at(Fraction(10**6)):
-        for method in (ONE_STEP, DiffMulti(specialisations=1, depth=1), CDiffGen()):
+        for method in (ONE_STEP, DiffMulti(specializations=1, depth=1), CDiffGen()):
             viewer = Viewer(pair)
             names = viewer._number
             for table, more in zip(pair.tables, (0.0, 1.0), strict=True):

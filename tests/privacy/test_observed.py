@@ -1,4 +1,4 @@
-"""The audit from outside (`audits/observed.py`): a few neighbours of every method, broken twins."""
+"""The audit from outside (`audits/observed.py`): a few neighbors of every method, broken twins."""
 
 from __future__ import annotations
 

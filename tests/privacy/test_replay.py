@@ -13,7 +13,7 @@ from in_turn import in_turn
 from unsound import SCHEMA
 
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.neighbours import edge_cases, pair_of, picker, random_pair, random_schema
+from hedgerow.audit.neighbors import edge_cases, pair_of, picker, random_pair, random_schema
 from hedgerow.audit.replay import record, replay
 from hedgerow.audit.rules import check_books, replay_pair
 from hedgerow.methods.api import run
@@ -101,7 +101,7 @@ def test_every_step_tells_its_price(method, delta):
 @pytest.mark.parametrize("delta", [0, "1e-6"], ids=["pure", "zcdp"])
 def test_permute_and_flip_where_weights_are_equal(delta):
     rows = [(0, 0, 0), (1, 2, 1), (1, 1, 1)]
-    method = DiffMulti(specialisations=3, depth=2)
+    method = DiffMulti(specializations=3, depth=2)
     for number, extra in itertools.product(range(5), [(0, 0, 0), (1, 2, 0)]):
         check(method, pair_of("", LEAVES_ONLY, rows, extra), Budget.of(2, delta), number)
 
@@ -109,7 +109,7 @@ def test_permute_and_flip_where_weights_are_equal(delta):
 def test_sparse_release(monkeypatch):
     monkeypatch.setattr("hedgerow.methods.diffgen.DENSE_CELLS", 2)
     monkeypatch.setattr("hedgerow.methods.diffgen.SPURIOUS", 1)
-    for method in (DiffGen(specialisations=4), DiffGen(schedule="paper", specialisations=4)):
+    for method in (DiffGen(specializations=4), DiffGen(schedule="paper", specializations=4)):
         for number, pair in itertools.product(range(3), EDGES.values()):
             budget = Budget.of(3)
             outcome = run(pair.without, method, budget, SecureSampler(Keystream(seed=number)))
@@ -118,7 +118,7 @@ def test_sparse_release(monkeypatch):
 
 
 @st.composite
-def neighbours(draw):
+def neighbors(draw):
     """A random schema, table and record."""
 
     def pick(low, high):
@@ -134,14 +134,14 @@ at_random = settings(
 
 @seed(20)
 @at_random
-@given(neighbours(), st.sampled_from(MODES), st.sampled_from([0, "1e-9"]), st.integers(0, 99))
+@given(neighbors(), st.sampled_from(MODES), st.sampled_from([0, "1e-9"]), st.integers(0, 99))
 def test_random_schemas(pair, method, delta, number):
     check(method, pair, Budget.of("1.5", delta), number)
 
 
 @seed(21)
 @at_random
-@given(neighbours(), st.sampled_from(MODES), st.sampled_from([0, "1e-9"]), st.integers(0, 99))
+@given(neighbors(), st.sampled_from(MODES), st.sampled_from([0, "1e-9"]), st.integers(0, 99))
 def test_every_published_path_spends_exactly_the_grant(pair, method, delta, number):
     budget = Budget.of("1.5", delta)
     outcome = run(pair.without, method, budget, SecureSampler(Keystream(seed=number)))

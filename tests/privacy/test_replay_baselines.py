@@ -72,7 +72,7 @@ PAIRS = {
 
 
 def losses(on, table, with_it, number):
-    """The log-likelihood ratios of one transcript of each neighbour."""
+    """The log-likelihood ratios of one transcript of each neighbor."""
     for drawn_from in (table, with_it):
         outcomes = record(on(drawn_from), SecureSampler(Keystream(seed=number)))
         found = compare(replay(on(table), outcomes), replay(on(with_it), outcomes))

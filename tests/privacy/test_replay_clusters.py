@@ -74,7 +74,7 @@ def test_catches_features_that_are_larger_than_was_paid_for(monkeypatch):
 
 def test_catches_labels_by_exact_centroids(monkeypatch):
     """As printed in the paper: the centroids that give labels are those of the raw records."""
-    honest = clusters.labelled
+    honest = clusters.labeled
 
     def raw(table, schema, points):
         codes = table.codes[:, :3].astype(float)
@@ -83,5 +83,5 @@ def test_catches_labels_by_exact_centroids(monkeypatch):
         exact[1:, 0] = exact[0, 0] + 0.01
         return honest(table, schema, exact)
 
-    monkeypatch.setattr(clusters, "labelled", raw)
+    monkeypatch.setattr(clusters, "labeled", raw)
     assert worst(runs=20) > 1 + ROUNDING

@@ -185,7 +185,7 @@ def test_epsilon_that_is_exchanged_after_it_was_spent_is_refused():
 
 
 @st.composite
-def neighbours(draw):
+def neighbors(draw):
     items = draw(st.integers(1, 7))
     fan = draw(st.integers(2, 8))
     made = schema({"universe": {"range": [1, items]}, "fan_out": fan})
@@ -196,7 +196,7 @@ def neighbours(draw):
 @seed(30)
 @settings(max_examples=EXAMPLES, deadline=None, database=None,
           suppress_health_check=list(HealthCheck))  # fmt: skip
-@given(neighbours(), st.sampled_from(METHODS), st.integers(0, 99))
+@given(neighbors(), st.sampled_from(METHODS), st.integers(0, 99))
 def test_random_universes(pair, method, number):
     check(method, *pair, "3/2", number)
 
@@ -204,7 +204,7 @@ def test_random_universes(pair, method, number):
 @seed(31)
 @settings(max_examples=EXAMPLES, deadline=None, database=None,
           suppress_health_check=list(HealthCheck))  # fmt: skip
-@given(neighbours(), st.sampled_from(METHODS), st.integers(0, 99))
+@given(neighbors(), st.sampled_from(METHODS), st.integers(0, 99))
 def test_chains_spend_exactly_the_grant(pair, method, number):
     made, records, _ = pair
     outcome = run(

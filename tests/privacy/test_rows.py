@@ -1,4 +1,4 @@
-"""Tries to break the guarantee of generalised rows.
+"""Tries to break the guarantee of generalized rows.
 
 Both ways of listing rows are enumerated exactly on small cases. Whole runs are audited: nothing
 but the row of the record that was added may change, and by one.
@@ -239,12 +239,12 @@ def test_adding_a_record_changes_its_own_row_alone(method):
 
 
 def test_a_twin_with_the_private_table_beside_it_is_caught(monkeypatch):
-    """As in the paper: the records themselves are the side table, and neighbours move."""
+    """As in the paper: the records themselves are the side table, and neighbors move."""
     monkeypatch.setattr(
         supermodular, "made_side", lambda engine, *rest: engine._table.astype(np.int64)
     )
     twin = Supermodular(risk=0.5)
-    # one record more makes a generalisation allowed that was not, for all records below it
+    # one record more makes a generalization allowed that was not, for all records below it
     found = [changes(twin, crowd(25, n), (0, 0, 0), n) for n in range(20)]
     assert any(sorted(moved.values()) != [1] for moved in found)
 

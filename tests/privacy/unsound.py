@@ -22,7 +22,7 @@ import pyarrow as pa
 from hedgerow.audit import distinguish, replay
 from hedgerow.audit.distinguish import Trial, epsilon_bound, tally
 from hedgerow.audit.enumeration import epsilon_between, law_of
-from hedgerow.audit.neighbours import (
+from hedgerow.audit.neighbors import (
     TINY_TABLES,
     TINY_UNIVERSES,
     deep_pairs,
@@ -87,7 +87,7 @@ class Flaw:
     """A flaw, what has it, and the audit that must catch it.
 
     `attack` runs the audit on whatever code is in place, with so many runs if it is statistical
-    and on so many pairs of neighbours at most if it is exact; `broken` puts the flaw there. Without
+    and on so many pairs of neighbors at most if it is exact; `broken` puts the flaw there. Without
     it the same attack must find nothing.
     """
 
@@ -128,11 +128,11 @@ def weigh(trial: Trial, draw: Any, runs: int, claim: float, delta: float = 0) ->
 
 
 def by_replay(
-    method: Any, epsilon: str = "1", schema: Any = SCHEMA, neighbours: Any = edge_cases
+    method: Any, epsilon: str = "1", schema: Any = SCHEMA, neighbors: Any = edge_cases
 ) -> Callable[[int], Catch]:
     def attack(runs: int) -> Catch:
         budget, strongest = Budget.of(epsilon), 0.0
-        tried = itertools.product(range(6), neighbours(schema, picker(1)))
+        tried = itertools.product(range(6), neighbors(schema, picker(1)))
         for number, pair in itertools.islice(tried, runs):
             for finding in replay_pair(method, pair, budget, number):
                 if finding.complaint:
@@ -370,7 +370,7 @@ def publishing_with_bounds_of_the_data() -> Any:
         schema = Schema.from_dict(
             {"name": "read off", "unit": "row", "attributes": {"a": attribute}}
         )
-        method = DiffMulti(specialisations=1, depth=1)
+        method = DiffMulti(specializations=1, depth=1)
         return run(Table(schema, table.codes), method, Budget.of(1), sampler)
 
     return draw
@@ -386,7 +386,7 @@ def publishing_with_classes_of_the_data() -> Any:
         schema = Schema.from_dict(
             {"name": "seen", "unit": "row", "attributes": {"a": attribute, "c": target}}
         )
-        return run(Table(schema, table.codes), DiffGen(specialisations=1), Budget.of(1), sampler)
+        return run(Table(schema, table.codes), DiffGen(specializations=1), Budget.of(1), sampler)
 
     return draw
 
@@ -395,8 +395,8 @@ def publishing_the_number_of_records() -> Any:
     """X7: the number of records stands in the metadata."""
 
     def draw(table: Table, sampler: Any) -> Any:
-        outcome = run(table, DiffGen(specialisations=1), Budget.of(1), sampler)
-        told = replace(outcome.plan, specialisations=len(table.codes))
+        outcome = run(table, DiffGen(specializations=1), Budget.of(1), sampler)
+        told = replace(outcome.plan, specializations=len(table.codes))
         return replace(outcome, plan=told)
 
     return draw
@@ -646,8 +646,8 @@ def thresholds_of_the_data(flawed: bool) -> Callable[[int], Catch]:
     return lambda runs: weigh(trial, draw, runs, 1.0, 1e-6)
 
 
-GROWN = DiffMulti(specialisations=8, depth=4)
-TREE = DiffMulti(schedule="paper", specialisations=1, depth=1)
+GROWN = DiffMulti(specializations=8, depth=4)
+TREE = DiffMulti(schedule="paper", specializations=1, depth=1)
 FEW = DiffPart(core=1, cap=1)
 SHOP = Schema.from_dict({"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 6]}}})
 
@@ -657,7 +657,7 @@ PAIRS = 6 * 7  # six draws on each of the edge cases
 REPLAYED = by_replay(GROWN)
 ENUMERATED = by_enumeration(TREE, "a 4x2 grid")
 
-# Chances of the events in broken code and on its neighbour, measured in 250 to 1,500 runs: T3 0.57
+# Chances of the events in broken code and on its neighbor, measured in 250 to 1,500 runs: T3 0.57
 # and 0, T8 0.61 and 0.08, T12 0.13 and 0, T14 0.99 and 0.08. Pairs of binomial numbers with just
 # these chances leave the flaw unnoticed at the stated number of runs with probability 3e-7, 6e-9,
 # 1e-4 and 1e-4.
@@ -666,29 +666,29 @@ WORKED_OUT = ("T3", "T8", "T12", "T14")
 FLAWS = [
     # statistical
     Flaw("M1", "children without records get no noise, so they never grow", "T1",
-         by_trial(distinguish.empty_child, DiffMulti(specialisations=21, depth=2), "1"),
+         by_trial(distinguish.empty_child, DiffMulti(specializations=21, depth=2), "1"),
          noise("allocate", without_noise_where_nobody_is)),
     Flaw("M5", "numeric values are cut in the middle of gaps between records", "T2",
          by_trial(distinguish.empty_cut,
-                  DiffMulti(specialisations=1, depth=1, score="ncp"), "1"),
+                  DiffMulti(specializations=1, depth=1, score="ncp"), "1"),
          at_gap_midpoints),
     Flaw("M2", "shares are divided by the exact size of the parent", "T3",
          by_trial(distinguish.share_of_child,
-                  DiffMulti(schedule="paper", specialisations=11, depth=2), "0.6"),
+                  DiffMulti(schedule="paper", specializations=11, depth=2), "0.6"),
          noise("allocate", divided_by_the_exact_size), runs=125),
     Flaw("G4", "groups are published only if they have records", "T4",
-         by_trial(distinguish.empty_row, DiffGen(specialisations=1), "1"),
+         by_trial(distinguish.empty_row, DiffGen(specializations=1), "1"),
          groups_with_somebody_alone),
     Flaw("C1, C2", "edges are taken for levels, and the tree is free", "T8",
          by_trial(
-             distinguish.levels_and_edges, CDiffGen(schedule="paper", specialisations=1), "0.2"
+             distinguish.levels_and_edges, CDiffGen(schedule="paper", specializations=1), "0.2"
          ),
          counts_that_take_all, runs=240),
     Flaw("G5", "the size is chosen by the exact number of records", "T10",
          by_trial(distinguish.chosen_size, DiffGen(), "1"),
          noise("rows", lambda exact, drawn, rates: exact)),
     Flaw("X1", "noise is drawn in floats", "T12",
-         by_trial(distinguish.float_support, DiffGen(specialisations=1), "1"),
+         by_trial(distinguish.float_support, DiffGen(specializations=1), "1"),
          noise("leaf", in_floats), runs=660),
     # exact
     Flaw("M14", "leaves spend the whole grant again", "replay", REPLAYED,
@@ -697,14 +697,14 @@ FLAWS = [
     Flaw("X6", "counts of nobody get no noise", "replay", REPLAYED,
          no_noise_told_where_nobody_is, runs=PAIRS),
     Flaw("M18", "scores look at the records of other regions", "replay",
-         by_replay(DiffMulti(specialisations=8, depth=4, score="gini"), "5"),
+         by_replay(DiffMulti(specializations=8, depth=4, score="gini"), "5"),
          scores_of_everybody, runs=PAIRS),
     Flaw("M9", "a sensitivity is taken for a quarter of what it is", "replay", REPLAYED,
          a_small_sensitivity, runs=PAIRS),
     Flaw("M1", "noisy counts of nobody are put to 0 before they are used", "enumeration",
          ENUMERATED, edited_after_the_draw, runs=2),
     Flaw("G4", "groups are published only if they have records", "enumeration",
-         by_enumeration(DiffGen(specialisations=1), "2 values and a class"),
+         by_enumeration(DiffGen(specializations=1), "2 values and a class"),
          groups_with_somebody_alone, runs=2),
     Flaw("M14", "leaves spend the whole grant again", "enumeration",
          ENUMERATED,
@@ -735,15 +735,15 @@ FLAWS = [
 # Flaws that are other programs: what is sound in their place, then what is not.
 PROGRAMS = [
     ("G6", "bounds are read off the data", "T5",
-     by_trial(distinguish.bounds_from_data, DiffMulti(specialisations=1, depth=1), "1"),
+     by_trial(distinguish.bounds_from_data, DiffMulti(specializations=1, depth=1), "1"),
      by_trial(distinguish.bounds_from_data, None, "1", publishing_with_bounds_of_the_data), 150),
     ("G6", "classes are read off the data", "T5c",
-     by_trial(distinguish.classes_from_data, DiffGen(specialisations=1), "1"),
+     by_trial(distinguish.classes_from_data, DiffGen(specializations=1), "1"),
      by_trial(distinguish.classes_from_data, None, "1", publishing_with_classes_of_the_data), 150),
     ("X7", "the number of records stands in the metadata", "T11",
-     by_trial(distinguish.metadata, DiffGen(specialisations=1), "1"),
+     by_trial(distinguish.metadata, DiffGen(specializations=1), "1"),
      by_trial(
-         distinguish.metadata, DiffGen(specialisations=1), "1", publishing_the_number_of_records
+         distinguish.metadata, DiffGen(specializations=1), "1", publishing_the_number_of_records
      ),
      150),
     ("P2", "more empty groups are tried than there are (a model)", "T6",

@@ -62,7 +62,7 @@ def promise(**changes: Any) -> dict[str, Any]:
         "delta": "0",
         "accounting": "pure",
         "unit_of_protection": "one row is one person",
-        "neighbours": "add or remove one row",
+        "neighbors": "add or remove one row",
         "began_as_draft": False,
         "private": True,
     } | changes

@@ -116,9 +116,9 @@ def test_a_score_may_be_given_itself() -> None:
     mine: Score = replace(SCORES["max"], name="mine")
     people, schema = hr.sample.people(300, seed=1), hr.sample.schema()
     for _ in range(2):
-        method = hr.DiffGen(score=mine, specialisations=2)  # type: ignore[arg-type]
+        method = hr.DiffGen(score=mine, specializations=2)  # type: ignore[arg-type]
         release = hr.publish(people, schema, method, epsilon=4, seed=2)
-        same = hr.publish(people, schema, hr.DiffGen(score="max", specialisations=2), 4, seed=2)
+        same = hr.publish(people, schema, hr.DiffGen(score="max", specializations=2), 4, seed=2)
     assert release.settings["score"] == "mine"
     assert release.to_arrow().equals(same.to_arrow())
     failed = {check.name for check in hr.verify(release).checks if not check.ok}

@@ -24,7 +24,7 @@ from hedgerow import sample  # noqa: E402
 from hedgerow.errors import BudgetError, DataError, UsageError  # noqa: E402
 from hedgerow.sklearn import RegionClassifier, Synthesizer  # noqa: E402
 
-QUICK = hr.DiffMulti(specialisations=3)
+QUICK = hr.DiffMulti(specializations=3)
 X = np.repeat([[1.0, 5.0], [2.0, 5.0], [8.0, 5.0], [9.0, 5.0]], 100, axis=0)
 Y = np.repeat([0, 0, 1, 1], 100)
 
@@ -116,7 +116,7 @@ def test_every_fit_is_paid(tmp_path: Path) -> None:
         clone(model).fit(X, Y)
 
 
-def test_a_synthesiser() -> None:
+def test_a_synthesizer() -> None:
     people = sample.people(500, seed=1).to_pandas()
     model = clone(Synthesizer(3, sample.schema(), random_state=1))
     with pytest.raises(NotFittedError):

@@ -1,4 +1,4 @@
-"""Holds the files of a catalogue against their formats, with tools from the registries.
+"""Holds the files of a catalog against their formats, with tools from the registries.
 
 Runs in an environment of its own (`.venv-validators`): python validate.py FOLDER. What is wrong is
 printed, a line for each fault, with the format before it.

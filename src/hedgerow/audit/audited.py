@@ -10,7 +10,7 @@ from typing import Any
 
 from hedgerow.audit import distinguish as trials
 from hedgerow.audit.distinguish import Trial
-from hedgerow.audit.neighbours import TINY_TABLES, picker, random_schema
+from hedgerow.audit.neighbors import TINY_TABLES, picker, random_schema
 from hedgerow.audit.records import Pick
 from hedgerow.methods.api import run
 from hedgerow.methods.publisher import Publisher
@@ -47,7 +47,7 @@ class Audited:
         tiny_schemas: Those on which laws are enumerated.
         needs_delta: Whether it publishes nothing without a delta.
         slow: How many times fewer transcripts are replayed, because each takes so much longer.
-        deep: Settings whose gate is replayed on neighbours far down a tree, and the share of
+        deep: Settings whose gate is replayed on neighbors far down a tree, and the share of
             epsilon that the gate is given.
     """
 
@@ -81,10 +81,10 @@ def experiments(
     """The trials that suit every method, and some more, for both schedules."""
     found = []
     for schedule in ("tuned", "paper"):
-        one_step = kind(schedule=schedule, specialisations=1, **small)
+        one_step = kind(schedule=schedule, specializations=1, **small)
         for maker in (*makers, trials.bounds_from_data, trials.classes_from_data):
             found.append(Experiment(one_step, plain(maker)))
-        by_ncp = kind(schedule=schedule, specialisations=1, score="ncp", **small)
+        by_ncp = kind(schedule=schedule, specializations=1, score="ncp", **small)
         found.append(Experiment(by_ncp, plain(trials.empty_cut)))
         found.append(Experiment(one_step, _metadata))
         found.append(Experiment(one_step, plain(trials.float_support)))
@@ -112,8 +112,8 @@ def describe(method: Publisher) -> str:
 
     Example:
         >>> from hedgerow.methods.diffgen import DiffGen
-        >>> describe(DiffGen(schedule="paper", specialisations=4))
-        'paper, specialisations 4'
+        >>> describe(DiffGen(schedule="paper", specializations=4))
+        'paper, specializations 4'
         >>> describe(DiffGen())
         'tuned'
     """

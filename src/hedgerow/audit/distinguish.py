@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats
-from hedgerow.audit.neighbours import Pair, deep_pairs, pair_of
+from hedgerow.audit.neighbors import Pair, deep_pairs, pair_of
 from hedgerow.audit.records import published_count, records_of
 from hedgerow.measured.tables import Cells
 from hedgerow.methods.publisher import Outcome, Publisher
@@ -30,13 +30,13 @@ Draw = Callable[[Any, Sampler], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """Neighbours, and what might tell them apart.
+    """Neighbors, and what might tell them apart.
 
     Args:
         name: Such as "T1".
         words: What is asked, in a sentence.
         one: A table, or transactions.
-        other: Its neighbour.
+        other: Its neighbor.
         events: What may be seen, by name: each says of one run whether it happened.
     """
 
@@ -54,10 +54,10 @@ def tally(
     seed: int | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[dict[str, tuple[int, int]], int]:
-    """How often each event happened on either neighbour, and in how many runs of each.
+    """How often each event happened on either neighbor, and in how many runs of each.
 
     Args:
-        trial: The neighbours and the events.
+        trial: The neighbors and the events.
         draw: What is run.
         runs: How often, on each.
         seed: Makes it repeatable.
@@ -114,7 +114,7 @@ def at_most(hits: int, runs: int, error: float) -> float:
 
 
 def epsilon_bound(hits: tuple[int, int], runs: int, delta: float, error: float) -> float:
-    """An epsilon that any true claim must reach, from the hits on two neighbours.
+    """An epsilon that any true claim must reach, from the hits on two neighbors.
 
     Both directions are tried, each with two bounds: each may err with a quarter of `error`.
 
@@ -132,7 +132,7 @@ def epsilon_bound(hits: tuple[int, int], runs: int, delta: float, error: float) 
     return max(0.0, direction(*hits), direction(*hits[::-1])) if runs else 0.0
 
 
-# The distinguishers T1 to T14: neighbours on which flawed algorithms give themselves away.
+# The distinguishers T1 to T14: neighbors on which flawed algorithms give themselves away.
 #
 # The flaws are those of the published algorithms and of their obvious implementations.
 #
@@ -180,7 +180,7 @@ def empty_child(method: Publisher) -> Trial:
         tree: Any = outcome.partition
         return bool(((tree.lo[:, 0] == 2) & (tree.hi[:, 0] == 4) & (tree.split >= 0)).any())
 
-    return _trial("T1", "a region without records is specialised", pair, {"y is split": split})
+    return _trial("T1", "a region without records is specialized", pair, {"y is split": split})
 
 
 def empty_cut(method: Publisher) -> Trial:
@@ -260,7 +260,7 @@ def chosen_size(method: Publisher) -> Trial:
     """
     turn = 400 if method.name != "diffmulti" else 799
     pair = pair_of("", _schema(_NUMBERS), [(50, 0)] * turn, (50, 0))
-    events = {"more than one step": lambda outcome: outcome.plan.specialisations > 1}
+    events = {"more than one step": lambda outcome: outcome.plan.specializations > 1}
     return _trial("T10", "the size follows from a noisy number of rows", pair, events)
 
 
@@ -369,7 +369,7 @@ def some_and_none(method: Publisher, each: int) -> Trial:
     """T9: which values are listed together does not follow from exact frequencies.
 
     Args:
-        method: A method that lists generalised rows.
+        method: A method that lists generalized rows.
         each: How many people there are with either value.
     """
     pair = pair_of("", PERSONAL, [(0, 0)] * (each - 1) + [(2, 0)] * each, (0, 0))

@@ -2,7 +2,7 @@
 
 A method is run again and again with a sampler that takes one outcome of every draw after another,
 until all paths have been taken, and multiplies their probabilities. So the law of the release is
-known in full, up to the rounding of floats, and two neighbours' laws can be compared: for a pure
+known in full, up to the rounding of floats, and two neighbors' laws can be compared: for a pure
 guarantee no outcome may be more than exp(epsilon) times as likely, and with a delta the
 hockey-stick divergence at epsilon may not exceed delta.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.audit.distinguish import Draw, at_least, at_most
-from hedgerow.audit.neighbours import Pair
+from hedgerow.audit.neighbors import Pair
 from hedgerow.data import Table
 from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.measured.measurements import Measurement
@@ -38,13 +38,13 @@ Seen = tuple[Small, Floats]
 
 
 class Viewer:
-    """Turns releases about two neighbours into features, numbering these as they come up.
+    """Turns releases about two neighbors into features, numbering these as they come up.
 
     Args:
-        pair: The neighbours; both are known to the adversary.
+        pair: The neighbors; both are known to the adversary.
 
     Example:
-        >>> from hedgerow.audit.neighbours import TINY_TABLES, tiny_pairs
+        >>> from hedgerow.audit.neighbors import TINY_TABLES, tiny_pairs
         >>> from hedgerow.privacy.budget import Budget
         >>> from hedgerow.privacy.sampler import SecureSampler
         >>> from hedgerow.privacy.keystream import Keystream
@@ -203,7 +203,7 @@ COLUMNS = 120
 
 _QUANTILES = (0.02, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.98)
 _RARE = 0.002  # the share of releases that an indicator must hold in, or not hold in
-_TELLS = 2.5  # standard deviations by which an indicator must tell the neighbours apart
+_TELLS = 2.5  # standard deviations by which an indicator must tell the neighbors apart
 _RIDGE = 3.0
 _STEPS = 12
 _FOLDS = 3
@@ -224,7 +224,7 @@ class Model:
     weight: Floats
 
     def score(self, seen: Sequence[Seen]) -> Floats:
-        """The scores of some releases: large where the second neighbour is the more likely."""
+        """The scores of some releases: large where the second neighbor is the more likely."""
         if not len(self.feature):
             return np.zeros(len(seen))
         return np.asarray(_indicators(seen, self.feature, self.least) @ self.weight)
@@ -261,7 +261,7 @@ class Learned:
         bound: An epsilon that any true claim must reach.
         hits: How often the event happened in the half that judges: where it is the more likely
             first.
-        runs: How many releases of each neighbour that half has.
+        runs: How many releases of each neighbor that half has.
         trained: The bound on the half that was learned from, which proves nothing.
     """
 
@@ -280,10 +280,10 @@ def distinguish(
     seed: int | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Learned:
-    """Learns to tell two neighbours apart, and bounds epsilon by what was learned.
+    """Learns to tell two neighbors apart, and bounds epsilon by what was learned.
 
     Args:
-        pair: The neighbours.
+        pair: The neighbors.
         draw: Publishes; it is a black box but for what its releases hold.
         runs: How many releases of each there are: half to learn from, half to judge by.
         delta: The delta of the claim.
@@ -310,7 +310,7 @@ def distinguish(
 
 
 def learn(seen: tuple[Sequence[Seen], Sequence[Seen]], delta: float, error: float) -> Event | None:
-    """The event that seems to tell two neighbours apart best; None if nothing was seen to.
+    """The event that seems to tell two neighbors apart best; None if nothing was seen to.
 
     Args:
         seen: As many releases of the one as of the other.

@@ -30,7 +30,7 @@ Codes = tuple[int, ...]
 """One record: the codes of its predictors and its class, or those of its items."""
 
 Sketch = tuple[str, Sequence[Codes], Codes]
-"""What is special about two neighbours, the records of the smaller, and the record more."""
+"""What is special about two neighbors, the records of the smaller, and the record more."""
 
 Rows = list[tuple[str, Codes]]
 """Lines of a file: whose each is, and its codes."""
@@ -72,7 +72,7 @@ class Records(ABC):
 
     @abstractmethod
     def edge_cases(self, pick: Pick) -> list[Sketch]:
-        """The neighbours at which mistakes show first."""
+        """The neighbors at which mistakes show first."""
 
     @abstractmethod
     def unlike(self, sizes: Sequence[int], source: np.random.Generator) -> list[Any]:

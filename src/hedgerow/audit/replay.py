@@ -19,8 +19,8 @@ from hedgerow.privacy.sampler import C, Candidates, Cells, Choices, Listing, Rat
 _REACH = 90.0  # z^2 rate beyond which Gaussian noise is left out: a part exp(-45) of what is added
 
 
-def gaussian_mass(rate: float, centre: float = 0.0) -> float:
-    """The logarithm of the sum over all whole z of exp(-rate (z - centre)^2 / 2).
+def gaussian_mass(rate: float, center: float = 0.0) -> float:
+    """The logarithm of the sum over all whole z of exp(-rate (z - center)^2 / 2).
 
     Term by term where few terms count, and by its Fourier series (Poisson's formula) else; both are
     left off where a further term is less than the rounding of floats.
@@ -30,10 +30,10 @@ def gaussian_mass(rate: float, centre: float = 0.0) -> float:
         True
     """
     if rate > 1:
-        z = round(centre) + np.arange(-12, 13)
-        return float(np.logaddexp.reduce(-rate * (z - centre) ** 2 / 2))
+        z = round(center) + np.arange(-12, 13)
+        return float(np.logaddexp.reduce(-rate * (z - center) ** 2 / 2))
     waves = sum(
-        2 * math.exp(-2 * (math.pi * j) ** 2 / rate) * math.cos(2 * math.pi * j * (centre % 1))
+        2 * math.exp(-2 * (math.pi * j) ** 2 / rate) * math.cos(2 * math.pi * j * (center % 1))
         for j in (1, 2, 3)
     )
     return 0.5 * math.log(2 * math.pi / rate) + math.log1p(waves)
@@ -63,7 +63,7 @@ ORDERS = (1.001, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1000.0)
 
 
 class DivergedError(AssertionError):
-    """The method asked for other draws on the neighbour: it branched on private data."""
+    """The method asked for other draws on the neighbor: it branched on private data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ class Comparison:
 
 
 def compare(one: Trace, other: Trace, paid_in_rho: Collection[str] = ()) -> Comparison:
-    """Compares the same transcript on two neighbours.
+    """Compares the same transcript on two neighbors.
 
     Args:
         one: The trace on D.

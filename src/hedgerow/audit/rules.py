@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hedgerow.audit.neighbours import Pair, run_on
+from hedgerow.audit.neighbors import Pair, run_on
 from hedgerow.audit.replay import Comparison, DivergedError, Trace, compare, record, replay
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.methods.publisher import Outcome, Publisher
@@ -38,7 +38,7 @@ def _pure(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     loss, budget = abs(found.loss), outcome.plan.budget
     claim = float(budget.epsilon if person else budget.row_epsilon)
     if not loss <= claim + ROUNDING:
-        return Finding(loss, f"a transcript tells neighbours apart by {loss:.4g}, not {claim:.4g}")
+        return Finding(loss, f"a transcript tells neighbors apart by {loss:.4g}, not {claim:.4g}")
     return Finding(loss, None)
 
 
@@ -58,7 +58,7 @@ def _zcdp(found: Comparison, outcome: Outcome, person: bool) -> Finding:
         seen = Fraction(int(rho * 10**12), 10**12)
         loss = pure + float(epsilon_of_rho(seen, outcome.plan.budget.row_delta))
     if math.isinf(loss):
-        return Finding(loss, "a transcript of one neighbour is impossible under the other")
+        return Finding(loss, "a transcript of one neighbor is impossible under the other")
     if not pure <= budgets["epsilon"] + ROUNDING:
         return Finding(
             loss, f"what was paid in epsilon lost {pure:.4g}, not {budgets['epsilon']:.4g}"
@@ -71,7 +71,7 @@ def _zcdp(found: Comparison, outcome: Outcome, person: bool) -> Finding:
 def _suppression(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     """Suppression: what was bought before is pure, and so is noise on what others are in too.
 
-    Some lists are impossible for one of the neighbours, by design: enumeration weighs them by
+    Some lists are impossible for one of the neighbors, by design: enumeration weighs them by
     delta. Records that are kept by chance are left to it altogether.
     """
     plan: Any = outcome.plan
@@ -86,7 +86,7 @@ def _suppression(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     )
     for what, loss, claim in zip(("a side table", "a list"), (before, lists), claims, strict=True):
         if not loss <= claim + ROUNDING:
-            return Finding(loss, f"{what} tells neighbours apart by {loss:.4g}, not {claim:.4g}")
+            return Finding(loss, f"{what} tells neighbors apart by {loss:.4g}, not {claim:.4g}")
     return Finding(before + lists, None)
 
 
@@ -107,15 +107,15 @@ def replay_pair(
     sampler: Sampler | None = None,
     person: bool = False,
 ) -> list[Finding]:
-    """Replays one transcript of each neighbour on both, and judges what tells them apart.
+    """Replays one transcript of each neighbor on both, and judges what tells them apart.
 
     Args:
         method: What is audited.
-        pair: The neighbours.
+        pair: The neighbors.
         budget: What is claimed.
         seed: Makes the transcripts repeatable.
         sampler: Draws the transcripts instead of a seeded stream.
-        person: Whether neighbours differ in all rows of one person, and not in one row.
+        person: Whether neighbors differ in all rows of one person, and not in one row.
     """
     outcomes: list[Outcome] = []
 
@@ -171,7 +171,7 @@ def check_books(outcome: Outcome) -> str | None:
     elif granted != budget.row_epsilon:
         return "the budget does not hold the budget"
     book = ledger.book(outcome.published, outcome.sharing)
-    partition: Any = getattr(outcome, "partition", None)  # generalised rows have none
+    partition: Any = getattr(outcome, "partition", None)  # generalized rows have none
     covers = isinstance(partition, GridPartition | TreePartition)
     if covers and sum(path["leaves"] for path in book["paths"]) != partition.cells:
         return "the book does not account for every published region"

@@ -1,4 +1,4 @@
-"""Neighbours by search, and draws that are forced: what tells two tables apart best?"""
+"""Neighbors by search, and draws that are forced: what tells two tables apart best?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Words
 from hedgerow.audit.enumeration import published
-from hedgerow.audit.neighbours import Pair, pair_of, picker, random_pair
+from hedgerow.audit.neighbors import Pair, pair_of, picker, random_pair
 from hedgerow.audit.records import Pick, records_of
 from hedgerow.audit.replay import DivergedError, record, replay
 from hedgerow.errors import UsageError
@@ -24,7 +24,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, SecureSampler
 from hedgerow.schema import Schema
 
-# Neighbours by search: which two tables does a method tell apart best?
+# Neighbors by search: which two tables does a method tell apart best?
 #
 # Tables are drawn at random, from none to some hundred records, scattered or in a few heaps, with
 # any record more; some are as large as the public rules of a method need to change their minds. A
@@ -50,7 +50,7 @@ def log_ratios(
 
     Args:
         method: What is published.
-        pair: The neighbours.
+        pair: The neighbors.
         budget: What is claimed.
         seed: Makes the transcripts repeatable.
         number: How many are drawn from each table.
@@ -94,7 +94,7 @@ def search_pair(
     candidates: int = CANDIDATES,
     stop: Callable[[], bool] = lambda: False,
 ) -> Pair | None:
-    """The neighbours that a method tells apart best among many; None if it can publish none.
+    """The neighbors that a method tells apart best among many; None if it can publish none.
 
     Args:
         method: What is published.
@@ -105,7 +105,7 @@ def search_pair(
         stop: Asked before each pair; true ends early.
 
     Example:
-        >>> from hedgerow.audit.neighbours import TINY_TABLES
+        >>> from hedgerow.audit.neighbors import TINY_TABLES
         >>> from hedgerow.methods.diffgen import DiffGen
         >>> schema = TINY_TABLES["2 values and a class"]
         >>> pair = search_pair(DiffGen(), lambda pick: schema, Budget.of(1), 1, candidates=4)
@@ -193,7 +193,7 @@ def _rows(pair: Pair) -> list[tuple[int, ...]]:
 # A method's rules (how large a tree grows, how many items a core has, which pairs are counted) may
 # read public facts and what was drawn. So if the outcomes of one run are forced on any other data
 # of the same schema, everything that the run asks for and everything that it publishes must be the
-# same: the data may show in nothing but the exact numbers that a mechanism is handed. Neighbours
+# same: the data may show in nothing but the exact numbers that a mechanism is handed. Neighbors
 # are too much alike to show that; here one table is empty and another has thousands of records.
 
 
@@ -356,7 +356,7 @@ class Telling:
     """A sampler that draws nothing: counts come out high, and whatever holds records passes.
 
     Args:
-        rows: By how much counts are moved: at least as many rows as neighbours may differ in.
+        rows: By how much counts are moved: at least as many rows as neighbors may differ in.
 
     Example:
         >>> from fractions import Fraction

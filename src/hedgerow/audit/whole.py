@@ -18,7 +18,7 @@ from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, presence, ta
 from hedgerow.audit.enumeration import TooManyPathsError, epsilon_between, hockey_stick, law_of
 from hedgerow.audit.learned import distinguish
 from hedgerow.audit.methods import AUDITED, Audited, describe
-from hedgerow.audit.neighbours import (
+from hedgerow.audit.neighbors import (
     CROWDED_OTHERS,
     WAYS,
     Pair,
@@ -178,7 +178,7 @@ _PLURAL = {"table": "tables", "transactions": "transactions"}
 
 
 def _pairs(schema: Schema | None, make: Callable[[Pick], Schema], seed: int) -> Iterator[Pair]:
-    """Neighbours without end: edge cases first, then at random."""
+    """Neighbors without end: edge cases first, then at random."""
     pick = picker(seed)
     yield from edge_cases(schema or make(pick), pick)
     while True:
@@ -298,7 +298,7 @@ def _distinguish(
 def _learn(
     setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None, error: float
 ) -> Iterator[Line]:
-    """A distinguisher that is learned, on neighbours found by search."""
+    """A distinguisher that is learned, on neighbors found by search."""
     stop, runs = setting.out_of_time, max(1, setting.runs // entry.slow)
     schemas = (lambda pick: schema) if schema else entry.schemas_for(mode, setting.budget)
     pair = search_pair(
@@ -343,7 +343,7 @@ def _rules(
 
 
 def _deep(setting: _Setting, mode: Publisher, share: Fraction) -> Iterator[Line]:
-    """Replays on neighbours far down a tree: at random, and the most telling transcripts."""
+    """Replays on neighbors far down a tree: at random, and the most telling transcripts."""
     tried, strongest = 0, 0.0
     wrong: str | None = None
     for number, pair in enumerate(deep_pairs(setting.budget.row_epsilon * share)):

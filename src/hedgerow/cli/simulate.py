@@ -298,7 +298,7 @@ def _about(best: AccuracyPlan, rows: int | None) -> list[str]:
 
 EPSILONS = ("0.1", "0.5", "1")
 _SHORT_BAR = 10
-_SHOWN = ("specialisations", "depth")  # these have columns of their own
+_SHOWN = ("specializations", "depth")  # these have columns of their own
 
 
 def show_simulation(trials: Trials, epsilons: list[str]) -> None:
@@ -352,12 +352,12 @@ def _table(simulation: Simulation) -> None:
         "top_utility": "top 20",
     }  # fmt: skip
     longest = max(point.measures[first].mean for point in simulation.points)
-    deep = any(point.specialisations is not None for point in simulation.points)
+    deep = any(point.specializations is not None for point in simulation.points)
     sizes = ["h", "depth"] if deep else ["parts"]
     columns = ["setting", "epsilon", *sizes, heads[first], "", *(heads[name] for name in others)]
     rows = []
     for point in simulation.points:
-        chosen = [point.specialisations, point.depth] if deep else [round(point.regions)]
+        chosen = [point.specializations, point.depth] if deep else [round(point.regions)]
         middle = point.measures[first].mean
         bar = "#" * max(1, round(_SHORT_BAR * middle / longest)) if longest > 0 else ""
         rows.append(

@@ -113,7 +113,7 @@ class Domain:
         return bool((self.weight != self.weight[0]).any())
 
     def splittable(self, lo: Small, hi: Small, node: Small) -> Bools:
-        """Whether each part [lo, hi) of each attribute can be specialised: a public fact."""
+        """Whether each part [lo, hi) of each attribute can be specialized: a public fact."""
         numeric = (self.root < 0) & (hi - lo >= 2)
         if not len(self.children):
             return numeric
@@ -155,7 +155,7 @@ class Histograms:
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """How nodes are specialised; public.
+    """How nodes are specialized; public.
 
     Args:
         nodes: The nodes that are split.

@@ -49,7 +49,7 @@ def nearest(codes: CodeMatrix, schema: Schema, points: Floats) -> Ints:
     return np.asarray(distance.round(9).argmin(axis=1), dtype=np.int64)
 
 
-def labelled(table: Table, schema: Schema, points: Floats) -> Table:
+def labeled(table: Table, schema: Schema, points: Floats) -> Table:
     """The same records with the nearest point as their class.
 
     Args:

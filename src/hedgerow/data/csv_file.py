@@ -37,7 +37,7 @@ from hedgerow.schema.attributes import PLAIN, Layout
 # The loops that take the bytes of a CSV file apart: into records, and records into values.
 #
 # Where a record ends must not depend on what other records hold, or one of them could swallow its
-# neighbours. There are two sets of rules.
+# neighbors. There are two sets of rules.
 #
 # **A record is a line** (the default): LF, CRLF or CR end it, wherever they stand. A quotation mark
 # opens a quoted value at the start of a field alone; inside, a doubled one stands for itself; what

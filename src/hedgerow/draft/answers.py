@@ -155,7 +155,7 @@ _PREFIXED = 50  # from so many codes on, groups by how they begin are proposed
 _RANGE = re.compile(r"(-?\d{1,18})\s+(?:to|-|until|\.\.)\s+(-?\d{1,18})", re.ASCII)
 _FILE = re.compile(r"\S+\.(txt|csv|ya?ml)", re.IGNORECASE)
 _PREFIX = re.compile(r"prefix\s+([1-9]\d?)", re.ASCII | re.IGNORECASE)
-_FAN = re.compile(r"neighbours(?:\s+(\d{1,4}))?", re.ASCII | re.IGNORECASE)
+_FAN = re.compile(r"neighbors(?:\s+(\d{1,4}))?", re.ASCII | re.IGNORECASE)
 
 
 def item_questions(sketch: ItemSketch, answers: Answers) -> list[Question]:
@@ -164,7 +164,7 @@ def item_questions(sketch: ItemSketch, answers: Answers) -> list[Question]:
     Example:
         >>> sketch = ItemSketch(title="clicks", labels=["1", "2", "4"], what="clicks.dat")
         >>> [(one.key, one.default) for one in item_questions(sketch, {})][1:3]
-        [('universe', '1 to 4'), ('groups', 'neighbours 10')]
+        [('universe', '1 to 4'), ('groups', 'neighbors 10')]
     """
     return list(_all(sketch, answers))
 
@@ -237,10 +237,10 @@ def accept_item(sketch: ItemSketch, question: Question, reply: str) -> str:
     if question.key == "groups" and not (_FAN.fullmatch(text) or _PREFIX.fullmatch(text)):
         raise UsageError(
             "This does not say how items are grouped.",
-            hint="Write neighbours 10, prefix 2, or go back and name a file with a taxonomy.",
+            hint="Write neighbors 10, prefix 2, or go back and name a file with a taxonomy.",
         )
     if question.key == "groups" and (fan := _FAN.fullmatch(text)) and int(fan[1] or 2) < 2:
-        raise UsageError("A group has at least two members.", hint="Write neighbours 10.")
+        raise UsageError("A group has at least two members.", hint="Write neighbors 10.")
     return text
 
 
@@ -314,7 +314,7 @@ def _grouping(items: Sequence[str]) -> str:
     """How items are proposed to be grouped: codes of one length by how they begin."""
     alike = {len(item) for item in items}
     codes = len(items) >= _PREFIXED and len(alike) == 1 and not any(" " in item for item in items)
-    return f"prefix {max(1, alike.pop() // 2)}" if codes else f"neighbours {DEFAULT_FAN_OUT}"
+    return f"prefix {max(1, alike.pop() // 2)}" if codes else f"neighbors {DEFAULT_FAN_OUT}"
 
 
 def _check_universe(text: str) -> None:

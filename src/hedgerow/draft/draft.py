@@ -56,9 +56,9 @@ ITEMS_PREFACE = """\
 # people, and a release must not depend on that. Nobody but you should see this file yet, and
 # `hedgerow publish` refuses it. Before you take the mark away:
 #
-#   1. The universe must come from public knowledge: a catalogue, a code book, a site map. Complete
+#   1. The universe must come from public knowledge: a catalog, a code book, a site map. Complete
 #      it until you would have written the same without the data. It can be a range of numbers,
-#      a list, or the path of a file with one item per line. Its order matters: neighbours are
+#      a list, or the path of a file with one item per line. Its order matters: neighbors are
 #      grouped, `fan_out` at a time. If you know a better grouping, write `taxonomy:` instead.
 #   2. Check what is to happen to items outside the universe (`foreign:` drop or error) and to
 #      records without items (`empty:` drop, or dummy to count them).

@@ -176,7 +176,7 @@ _NUMBERS = _words(
 )
 _ENDINGS = ("nr", "nbr", "number", "nummer", "numero", "uuid", "guid")  # also glued: `kundennr`
 _CODES = _words("id code key")
-_LABELLED = _words("sex gender race ethnicity marital religion")  # numbers there are labels
+_LABELED = _words("sex gender race ethnicity marital religion")  # numbers there are labels
 _BESIDE = _words(
     "e unique national study survey first last middle full given family home work contact medical "
     "record chart file social security health insurance tax card policy licence license hashed "
@@ -357,7 +357,7 @@ def is_code(name: str) -> bool:
         (True, True, False)
     """
     words = words_of(name)
-    return bool(_LABELLED & set(words[-1:])) or (len(words) > 1 and words[-1] in _CODES)
+    return bool(_LABELED & set(words[-1:])) or (len(words) > 1 and words[-1] in _CODES)
 
 
 def _texts(said: Name, rows: int, distinct: Any) -> People | None:

@@ -25,7 +25,7 @@ _BOUNDS = re.compile(
     r"(?P<low>\S+)\s+(?:to|-|until|\.\.)\s+(?P<high>\S+)(?:,?\s+(?:step|by)\s+(?P<step>\S+))?"
 )
 _FILE = re.compile(r"\S.*\.(csv|txt|ya?ml|json)", re.IGNORECASE)
-_LABELLED = re.compile(r"(.*\S)\s+=\s+(\S.*)")
+_LABELED = re.compile(r"(.*\S)\s+=\s+(\S.*)")
 _TIGHT = re.compile(r"([^\s=<>!][^=<>!]*?)\s*=\s*([^\s=][^=]*)")  # F=Female, but not <=50K
 
 
@@ -161,7 +161,7 @@ def read_values(reply: str) -> Values:
         _check([*groups, *(label for below in groups.values() for label in below)])
         return Values(groups=groups)
     labels = split(text)
-    matches = [_LABELLED.fullmatch(label) or _TIGHT.fullmatch(label) for label in labels]
+    matches = [_LABELED.fullmatch(label) or _TIGHT.fullmatch(label) for label in labels]
     if any(matches) and not all(matches):
         alone = labels[matches.index(None)]
         raise UsageError(
@@ -254,9 +254,9 @@ def omissions(reply: str, seen: Sequence[str]) -> list[str]:
     return [one for one in seen if one not in (*said.labels, *said.recode, *grouped)]
 
 
-def is_labelled(text: str) -> bool:
+def is_labeled(text: str) -> bool:
     """Whether a reply of this text would be a code and its label, such as `F=Female`."""
-    return bool(_LABELLED.fullmatch(text) or _TIGHT.fullmatch(text))
+    return bool(_LABELED.fullmatch(text) or _TIGHT.fullmatch(text))
 
 
 def _check(labels: Sequence[str]) -> None:
@@ -606,7 +606,7 @@ def _about(group: list[Column], answers: Answers, published: int) -> Iterator[Qu
 
 def _values_default(guess: Guess) -> str:
     taxonomy = (guess.settings or {}).get("taxonomy")
-    if taxonomy is not None or not (guess.recode or any(map(is_labelled, guess.labels))):
+    if taxonomy is not None or not (guess.recode or any(map(is_labeled, guess.labels))):
         return taxonomy or join(guess.labels)
     return join([*(f"{label} = {label}" for label in guess.labels),
                  *(f"{rule} = {leaf}" for rule, leaf in guess.recode.items())])  # fmt: skip

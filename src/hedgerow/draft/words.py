@@ -106,12 +106,12 @@ UNIVERSE = "Which items could there be, by public knowledge?"
 WHY_UNIVERSE = (
     f"{PUBLIC} Write a range of numbers (1 to 500), all items (a, b, c), a file with one item in "
     "each line (items.txt), or a file with a taxonomy of them (groups.yaml, groups.csv). Items in "
-    "a catalogue that nobody has belong to it, too. Their order matters: neighbours are grouped."
+    "a catalog that nobody has belong to it, too. Their order matters: neighbors are grouped."
 )
 ITEM_GROUPS = "How are items grouped?"
 WHY_ITEM_GROUPS = (
     "Methods split groups of items, so groups that mean something make better releases. "
-    "neighbours 10: ten neighbours in the order of the items. prefix 2: items whose first two "
+    "neighbors 10: ten neighbors in the order of the items. prefix 2: items whose first two "
     "characters are the same, as in codes. For groups of your own, go back and name a file with a "
     "taxonomy."
 )

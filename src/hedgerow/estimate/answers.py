@@ -26,7 +26,7 @@ from hedgerow.arrays import Floats
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.consistency import Fit
 from hedgerow.estimate.noise import half_width
-from hedgerow.estimate.queries import ASSUMED_EVEN, MEASURED, MODELLED, NOT_MEASURED, RULED_OUT
+from hedgerow.estimate.queries import ASSUMED_EVEN, MEASURED, MODELED, NOT_MEASURED, RULED_OUT
 from hedgerow.estimate.regions import EVEN, INNER, TOUCHED, sums
 from hedgerow.measured.partition import Partition
 from hedgerow.schema import Schema
@@ -61,7 +61,7 @@ class Answers(FramedRows):
         level: The probability that an interval holds the truth, at least.
         typical_error: With marginals, and for itemsets, how far the estimate is off in most
             queries: a guess by the model, which promises nothing. Else not known.
-        basis: What each answer rests on: "measured", "modelled", "assumed even", "not measured" or
+        basis: What each answer rests on: "measured", "modeled", "assumed even", "not measured" or
             "ruled out" (`hedgerow.estimate.queries`).
         asked: The queries, and what makes the function that writes one in words; both are used
             when words are wanted, since there may be very many.
@@ -177,7 +177,7 @@ def reliability(answers: Answers) -> tuple[str, ...]:
     """What each estimate is worth, by its coefficient of variation and by what it rests on.
 
     "good" up to 16.5%, "fair" up to a third, else "mostly noise". A guess that is neither measured
-    nor mostly noise is "modelled". By regions alone, what cuts regions is "assumed even", whatever
+    nor mostly noise is "modeled". By regions alone, what cuts regions is "assumed even", whatever
     its error, which nobody knows. What was "not measured" is called so, and what a
     rule of the schema says that nobody is, "ruled out".
 
@@ -198,7 +198,7 @@ def reliability(answers: Answers) -> tuple[str, ...]:
     poor = ~(ratio <= FAIR) | (answers.estimate <= 0)
     found = np.where(poor, NOISE, np.where(ratio <= GOOD, "good", "fair"))
     if answers.basis is not None:
-        guess = (answers.basis == MODELLED) & ~poor
+        guess = (answers.basis == MODELED) & ~poor
         found = np.where(guess | np.isin(answers.basis, _SAID), answers.basis, found)
     return tuple(found.tolist())
 

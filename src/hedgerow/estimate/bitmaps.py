@@ -128,7 +128,7 @@ class Bitmaps:
 
 
 class _Values:
-    """Bitmaps of an attribute with few codes: of all sets of some neighbouring codes."""
+    """Bitmaps of an attribute with few codes: of all sets of some neighboring codes."""
 
     def __init__(self, codes: Ints, size: int, levels: int) -> None:
         self._size = size

@@ -340,7 +340,7 @@ def _ones(like: Numbers) -> Numbers:
 
 
 def least_squares_passes(parent: Ints, variance: Numbers) -> Passes:
-    """The weights of generalised least squares.
+    """The weights of generalized least squares.
 
     Args:
         parent: The parent of each node, -1 for the root.

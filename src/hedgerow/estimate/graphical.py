@@ -2,7 +2,7 @@
 
 Of all distributions, the model is the one of most entropy that agrees with the noisy tables as far
 as their noise allows (Private-PGM: McKenna, Sheldon and Miklau 2019). With tables y_t of noise s_t,
-n records and a reference q it is the p that minimises
+n records and a reference q it is the p that minimizes
 
     sum_t |n M_t p - y_t|^2 / (2 s_t^2 lambda_t) + n KL(p || q),
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 # A table with many empty cells is mostly noise: each of them holds some, and together they draw
 # records away from the others. So where most cells lie within the noise, only those that stand out
 # are believed, and the few records that are then missing are laid where they are likely. A cell of
-# one value that may hold very many records, or none, whatever its neighbours hold (the lowest one,
+# one value that may hold very many records, or none, whatever its neighbors hold (the lowest one,
 # 0, a common one, "other") is always believed.
 
 
@@ -75,8 +75,8 @@ def denoise(
         counts: The noisy counts.
         total: What they add up to, above 0.
         noise: The standard deviation of their noise, one for all or one for each.
-        ordered: Whether neighbouring cells are alike, as those of numbers are.
-        own: Cells of a value that neighbours say nothing about, such as 0 or "other": they keep
+        ordered: Whether neighboring cells are alike, as those of numbers are.
+        own: Cells of a value that neighbors say nothing about, such as 0 or "other": they keep
             their own noisy count, however small it is.
 
     Example:
@@ -445,7 +445,7 @@ class _Dual:
         """The value, its gradient, the tables that the model expects, and the marginals."""
         found = self.calibrate(theta)
         expected = np.bincount(self.number, found.mass[self.place], len(self.y)).astype(np.float64)
-        value = self.total * found.log_normaliser - _dot(theta, self.y)
+        value = self.total * found.log_normalizer - _dot(theta, self.y)
         value += 0.5 * _dot(self.weight * theta, theta)
         gradient = self.free * (expected - self.y + self.weight * theta)
         return value, gradient, expected, found

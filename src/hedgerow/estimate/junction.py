@@ -1,4 +1,4 @@
-"""A junction tree: the marginals, the normaliser and draws of a graphical model.
+"""A junction tree: the marginals, the normalizer and draws of a graphical model.
 
 A model is a product of factors, one for each noisy table, over a few discrete variables (Lauritzen
 and Spiegelhalter 1988). If the variables of every factor lie together in a clique, and the cliques
@@ -56,11 +56,11 @@ class Calibrated:
 
     Args:
         mass: How many records lie in each cell, clique after clique.
-        log_normaliser: The logarithm of what all products of factors add up to.
+        log_normalizer: The logarithm of what all products of factors add up to.
     """
 
     mass: Floats
-    log_normaliser: float
+    log_normalizer: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -25,7 +25,7 @@ __all__ = [
     "Conditions",
     "Covered",
     "MEASURED",
-    "MODELLED",
+    "MODELED",
     "NOT_MEASURED",
     "RULED_OUT",
     "basis_of",
@@ -118,7 +118,7 @@ class Conditions:
         return np.concatenate([[0], np.cumsum(self.number)])
 
     def slice(self, first: int, last: int) -> Conditions:
-        """The conditions of some neighbouring queries, as far as there are so many.
+        """The conditions of some neighboring queries, as far as there are so many.
 
         Example:
             >>> from hedgerow.schema.query import Query
@@ -286,17 +286,17 @@ def grouped(queries: Sequence[Query], key: Callable[[Query], Any]) -> dict[Any, 
 #   groups of cells where pairs are counted in these; by regions, queries that cut no region; of
 #   transactions, everybody, single items if long records count in full for them, and sets of items
 #   that were counted together.
-# - *modelled*: every attribute of the query was counted, but not all of them together, or not in
-#   parts as fine as the query's: the rest is a model's. Of generalised rows, all that cuts no row:
+# - *modeled*: every attribute of the query was counted, but not all of them together, or not in
+#   parts as fine as the query's: the rest is a model's. Of generalized rows, all that cuts no row:
 #   people whose rows are suppressed are missing.
-# - *assumed even*: the same by regions alone, or by generalised rows: the query cuts some of them,
+# - *assumed even*: the same by regions alone, or by generalized rows: the query cuts some of them,
 #   in which records are assumed to lie evenly.
 # - *not measured*: the release says nothing about some attribute of the query. It has no table,
 #   and no region tells its values apart. The estimate takes them to be equally frequent.
 # - *ruled out*: a rule of the schema says that nobody meets the query, and nothing was looked up.
 
 
-MEASURED, MODELLED = "measured", "modelled"
+MEASURED, MODELED = "measured", "modeled"
 ASSUMED_EVEN, NOT_MEASURED = "assumed even", "not measured"
 RULED_OUT = "ruled out"
 

@@ -38,7 +38,7 @@ def draw_rows(
 
     Args:
         schema: The public description of the columns.
-        parts: For each attribute the intervals of the published regions, or of generalised rows.
+        parts: For each attribute the intervals of the published regions, or of generalized rows.
         counts: The counts of these, shape [regions, classes].
         n: How many rows to draw; without it, as many as the release counts.
         seed: For the same rows again.

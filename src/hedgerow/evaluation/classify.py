@@ -1,6 +1,6 @@
 """How well a release lets somebody predict the class of rows it was not made from. NOT PRIVATE.
 
-The papers' measure is classification accuracy on a generalised test set, between two bounds: the
+The papers' measure is classification accuracy on a generalized test set, between two bounds: the
 baseline accuracy BA of a model trained on raw rows, and the lower-bound accuracy LA of knowing no
 attribute at all. The papers use Weka's C4.5 and ID3 and SVMlight; here the models are
 scikit-learn's, named in `MODELS`.
@@ -57,7 +57,7 @@ def by_regions(release: TableRelease, test: pa.Table) -> float:
 
 
 def by_counts(release: TableRelease, test: pa.Table) -> float:
-    """The same for somebody who has the generalised table alone. NOT PRIVATE.
+    """The same for somebody who has the generalized table alone. NOT PRIVATE.
 
     A row gets the class with the largest count in its region, and the largest class of the whole
     table where its region is empty or not listed.
@@ -84,8 +84,8 @@ def by_counts(release: TableRelease, test: pa.Table) -> float:
 def on_output(release: TableRelease, test: pa.Table, model: Model = "c45") -> float:
     """The accuracy CA of the papers, in percent. NOT PRIVATE.
 
-    A model is trained on the generalised records with their noisy counts; test rows are
-    generalised by the same regions, then told. To trees a record is the two ends of each of its
+    A model is trained on the generalized records with their noisy counts; test rows are
+    generalized by the same regions, then told. To trees a record is the two ends of each of its
     intervals, to others the middle of its region.
 
     Args:
@@ -250,7 +250,7 @@ def _classifier(model: Model, records: float, categorical: list[bool] | None) ->
     if model in _LEAST:
         from sklearn.tree import DecisionTreeClassifier
 
-        # the share of all records, since one generalised record stands for many
+        # the share of all records, since one generalized record stands for many
         least = min(0.5, _LEAST[model] / max(1.0, records))
         tree = DecisionTreeClassifier(
             criterion="entropy", min_weight_fraction_leaf=least, random_state=0

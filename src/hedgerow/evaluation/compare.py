@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from hedgerow.data import Database
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.scorecard import Judgement, evaluate
+from hedgerow.evaluation.scorecard import Judgment, evaluate
 from hedgerow.evaluation.simulate import MOST_ROWS, simulate
 from hedgerow.measured.measurements import exact
 from hedgerow.methods.publisher import Publisher
@@ -125,8 +125,8 @@ def compare(
     """
     named = releases if isinstance(releases, Mapping) else _names_of(releases)
     opened = [one if isinstance(one, Release) else Release.load(one) for one in named.values()]
-    judgements = [] if raw is None else [evaluate(raw, one) for one in opened]
-    return compared(list(named), opened, judgements, simulated=simulated)
+    judgments = [] if raw is None else [evaluate(raw, one) for one in opened]
+    return compared(list(named), opened, judgments, simulated=simulated)
 
 
 def _names_of(releases: Any) -> dict[str, Release | str | Path]:
@@ -148,7 +148,7 @@ def _names_of(releases: Any) -> dict[str, Release | str | Path]:
 def compared(
     names: Sequence[str],
     releases: Sequence[Release],
-    judgements: Sequence[Judgement] = (),
+    judgments: Sequence[Judgment] = (),
     *,
     simulated: bool = False,
     runs: int = RUNS,
@@ -158,7 +158,7 @@ def compared(
     Args:
         names: What to call them.
         releases: At least two.
-        judgements: What was found when each was held against the raw data, if it was. The
+        judgments: What was found when each was held against the raw data, if it was. The
             comparison is then NOT PRIVATE.
         simulated: Whether to publish simulated rows by the settings of each, and compare these.
         runs: How often.
@@ -177,9 +177,9 @@ def compared(
     lines = _told(releases)
     if simulated:
         lines += _simulated(releases, runs)
-    if judgements:
-        lines += _judged(judgements)
-    private = not judgements and all(release.guarantee["private"] for release in releases)
+    if judgments:
+        lines += _judged(judgments)
+    private = not judgments and all(release.guarantee["private"] for release in releases)
     return Comparison(names=tuple(names), lines=tuple(lines), private=private)
 
 
@@ -286,27 +286,27 @@ _SIMULATED: tuple[tuple[str, str, Callable[[float], str], Better], ...] = (
 )
 
 
-def _judged(judgements: Sequence[Judgement]) -> list[Line]:
-    def best_model(one: Judgement, get: Callable[[Any], float | None]) -> float | None:
+def _judged(judgments: Sequence[Judgment]) -> list[Line]:
+    def best_model(one: Judgment, get: Callable[[Any], float | None]) -> float | None:
         models = () if one.classification is None else one.classification.models
         known = [value for value in map(get, models) if value is not None]
         return max(known, default=None)
 
     def line(
         words: str,
-        get: Callable[[Judgement], float | None],
+        get: Callable[[Judgment], float | None],
         style: Callable[[float], str],
         better: Better,
     ) -> list[Line]:
-        return _line(words, "raw", [get(one) for one in judgements], style, better)
+        return _line(words, "raw", [get(one) for one in judgments], style, better)
 
-    def values_off(one: Judgement) -> float:
+    def values_off(one: Judgment) -> float:
         return float(np.mean([marginal.total_variation for marginal in one.marginals]))
 
-    def cells_off(one: Judgement) -> float | None:
+    def cells_off(one: Judgment) -> float | None:
         return float(np.mean([t.mean for t in one.tables])) if one.tables else None
 
-    unit = _unit([one.unit_names for one in judgements])
+    unit = _unit([one.unit_names for one in judgments])
     return [
         *line("values off, mean of all attributes", values_off, "{:.1%}".format, "less"),
         *line(f"error of a cell of a one-way table, in {unit}", cells_off,

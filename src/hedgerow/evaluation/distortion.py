@@ -100,9 +100,9 @@ def boxes(lo: NDArray[np.integer], hi: NDArray[np.integer], schema: Schema) -> F
     return np.concatenate(parts, axis=1)
 
 
-# How much detail generalisation took away, measured on the raw records. NOT PRIVATE.
+# How much detail generalization took away, measured on the raw records. NOT PRIVATE.
 #
-# Both measures generalise every raw record to its region and look at the result; noise on counts
+# Both measures generalize every raw record to its region and look at the result; noise on counts
 # does not come into them.
 
 
@@ -131,12 +131,12 @@ def discernibility(table: Table, partition: Partition) -> int:
 
 
 def ncp(table: Table, partition: Partition) -> float:
-    """The normalised certainty penalty of Xu et al., 0 to 1. NOT PRIVATE.
+    """The normalized certainty penalty of Xu et al., 0 to 1. NOT PRIVATE.
 
-    A value generalised to a taxonomy node costs the share of all leaves below that node, one
-    generalised to an interval the share of the domain that it covers, and a value that is still
+    A value generalized to a taxonomy node costs the share of all leaves below that node, one
+    generalized to an interval the share of the domain that it covers, and a value that is still
     exact costs nothing (equation 5 of the DiffMulti paper). The penalty is the mean over all
-    records and attributes (equation 7): 1 if everything is generalised to the top.
+    records and attributes (equation 7): 1 if everything is generalized to the top.
 
     Args:
         table: The raw table.

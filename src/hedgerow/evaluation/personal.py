@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from hedgerow.data import Table
 from hedgerow.evaluation.workload import NOT_PRIVATE
 from hedgerow.methods.supermodular import Supermodular
-from hedgerow.optimise.side import Side
-from hedgerow.optimise.solve import solve
+from hedgerow.optimize.side import Side
+from hedgerow.optimize.solve import solve
 
 
 @dataclass(frozen=True, kw_only=True)

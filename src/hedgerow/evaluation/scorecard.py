@@ -38,7 +38,7 @@ from hedgerow.evaluation.personal import personal_table
 from hedgerow.evaluation.tables import TableErrors, k_marginal, table_errors
 from hedgerow.evaluation.workload import NOT_PRIVATE
 from hedgerow.methods.supermodular import Supermodular
-from hedgerow.optimise.exact import LARGEST
+from hedgerow.optimize.exact import LARGEST
 from hedgerow.release import (
     MarginalsRelease,
     Release,
@@ -47,13 +47,13 @@ from hedgerow.release import (
     TransactionsRelease,
 )
 from hedgerow.store.frames import Frame, as_kind
-from hedgerow.suggestions import JUDGEMENT, Suggestions, answer_mistakes, check_arguments
+from hedgerow.suggestions import JUDGMENT, Suggestions, answer_mistakes, check_arguments
 
 QUERIES = 1000
 QUICK_QUERIES, QUICK_ROWS = 200, 4_000
 TOP = (10, 50, 100)
 _CERTAIN = 1 - 1e-9  # an interval at this level misses the truth of the right table never
-_SOLVED, _FEW = 200, 20  # records whose generalisations are searched; few where that takes long
+_SOLVED, _FEW = 200, 20  # records whose generalizations are searched; few where that takes long
 _MODELS: tuple[Model, ...] = ("tree", "boosting")
 NO_MODELS = (
     "scikit-learn is not installed, so no models were trained: pip install 'hedgerow[evaluate]'"
@@ -62,10 +62,10 @@ NO_MODELS = (
 
 @dataclass(frozen=True)
 class Distortion:
-    """How much detail generalisation took away. NOT PRIVATE.
+    """How much detail generalization took away. NOT PRIVATE.
 
     Args:
-        ncp: The normalised certainty penalty, 0 to 1.
+        ncp: The normalized certainty penalty, 0 to 1.
         discernibility: The sum of squared sizes of regions; None where regions overlap.
         alike: Discernibility by the record: with how many records one shares its region.
     """
@@ -81,7 +81,7 @@ class Personal:
 
     Args:
         utility: The mean utility of a record.
-        most_utility: The same if nothing was generalised.
+        most_utility: The same if nothing was generalized.
         risk: The mean risk of a record.
         records: How many distinct records were looked at.
         side: What risk was measured on: "given", or "raw" for the raw table itself.
@@ -97,7 +97,7 @@ class Personal:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement(Suggestions):
+class Judgment(Suggestions):
     """What is left of the raw data in a release. NOT PRIVATE.
 
     Args:
@@ -111,14 +111,14 @@ class Judgement(Suggestions):
         classification: How well the class is told, if there is one.
         distortion: NCP and discernibility, where there are regions or rows.
         itemsets: The most frequent itemsets, for transactions.
-        personal: Utility and risk, for rows that were generalised one by one.
+        personal: Utility and risk, for rows that were generalized one by one.
         notes: What a reader must know beside the numbers.
         preparation: What became of the raw rows or records.
         tables: Errors of the one-way tables.
         k_marginal: The score of pairs in synthetic rows, of 1,000.
     """
 
-    _suggestions = JUDGEMENT
+    _suggestions = JUDGMENT
 
     schema: str
     method: str
@@ -158,7 +158,7 @@ class Judgement(Suggestions):
         if self.k_marginal is not None:
             lines.append(("k-marginal score", "", self.k_marginal))
         if self.distortion is not None:
-            lines.append(("normalised certainty penalty", "", self.distortion.ncp))
+            lines.append(("normalized certainty penalty", "", self.distortion.ncp))
         for model in self.classification.models if self.classification else ():
             lines += [("accuracy from the release", model.model, model.released),
                       ("accuracy from raw rows", model.model, model.raw)]  # fmt: skip
@@ -195,7 +195,7 @@ def evaluate(
     side: str | os.PathLike[str] | Frame | None = None,
     quick: bool = False,
     progress: Callable[[float], None] | None = None,
-) -> Judgement:
+) -> Judgment:
     """Compares a release with the raw data that it came from. NOT PRIVATE.
 
     The raw data is read by the release's own schema.
@@ -260,7 +260,7 @@ def evaluate(
             hint=f"{hint}It is read by the schema of the release, {opened.schema.name!r}: is "
             "this the data that it was made from?",
         ) from None
-    judgement: Judgement = judged(found, opened, work)
+    judgment: Judgment = judged(found, opened, work)
     course.part("", 1.0)
     if opened.schema.kind == "transactions":
         with warnings.catch_warnings():  # what is odd about the data was told when it was read
@@ -268,9 +268,9 @@ def evaluate(
             looked = check_transactions(
                 raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks
             )
-        judgement = replace(judgement, preparation=looked)
+        judgment = replace(judgment, preparation=looked)
     course(1.0)
-    return judgement
+    return judgment
 
 
 class _Course:
@@ -306,13 +306,13 @@ class _Work:
 
 def _judge_transactions(
     transactions: Transactions, release: TransactionsRelease, work: _Work
-) -> Judgement:
+) -> Judgment:
     records = len(transactions.start) - 1
     _refuse_empty(records)
     work.course.part("counts", 0.6)
     counts = comparisons.itemset_errors(transactions, release, work.queries, work.seed)
     work.course.part("itemsets", 0.95)
-    return Judgement(
+    return Judgment(
         schema=release.schema.name,
         method=release.method,
         records=records,
@@ -326,7 +326,7 @@ def _judge_transactions(
 
 def _judge_regions(
     prepared: tuple[Table, Preparation], release: TableRelease, work: _Work
-) -> Judgement:
+) -> Judgment:
     table, looked = prepared
     records = int(table.codes.shape[0])
     _refuse_empty(records)
@@ -339,15 +339,13 @@ def _judge_regions(
 
 def _judge_marginals(
     prepared: tuple[Table, Preparation], release: MarginalsRelease, work: _Work
-) -> Judgement:
+) -> Judgment:
     table, looked = prepared
     _refuse_empty(int(table.codes.shape[0]))
     return _judge_table(table, looked, release, work, None, anybody=True)
 
 
-def _judge_rows(
-    prepared: tuple[Table, Preparation], release: RowsRelease, work: _Work
-) -> Judgement:
+def _judge_rows(prepared: tuple[Table, Preparation], release: RowsRelease, work: _Work) -> Judgment:
     table, looked = prepared
     _refuse_empty(int(table.codes.shape[0]))
     distortion = Distortion(_rows_ncp(release), None, None)
@@ -372,7 +370,7 @@ def _judge_table(
     distortion: Distortion | None,
     *,
     anybody: bool,
-) -> Judgement:
+) -> Judgment:
     records = int(table.codes.shape[0])
     notes: list[str] = []
     course, told, score = work.course, None, None
@@ -397,7 +395,7 @@ def _judge_table(
                 table, release, made, work.seed, models, tested, course
             )
             notes += [] if known else [NO_MODELS]
-    return Judgement(
+    return Judgment(
         schema=release.schema.name,
         method=release.method,
         records=records,
@@ -463,7 +461,7 @@ def _personal(table: Table, release: RowsRelease, side: Any, seed: int) -> Perso
     )
 
 
-_KINDS: dict[str, tuple[Callable[..., Any], Callable[..., Judgement]]] = {
+_KINDS: dict[str, tuple[Callable[..., Any], Callable[..., Judgment]]] = {
     "table": (read_prepared, _judge_regions),
     "marginals": (read_prepared, _judge_marginals),
     "transactions": (read_transactions, _judge_transactions),

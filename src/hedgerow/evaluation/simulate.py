@@ -64,7 +64,7 @@ class Point:
     Args:
         setting: The method and what was set, in words.
         epsilon: As it was given.
-        specialisations: How many were allowed, in the middle of the runs; None where methods have
+        specializations: How many were allowed, in the middle of the runs; None where methods have
             none.
         depth: How many of them on one path.
         regions: How many regions, tables, or listed rows or sets, releases had on average.
@@ -73,7 +73,7 @@ class Point:
 
     setting: str
     epsilon: str
-    specialisations: int | None
+    specializations: int | None
     depth: int | None
     regions: float
     measures: dict[str, Spread]
@@ -125,7 +125,7 @@ class Simulation:
         points = [
             {
                 "setting": point.setting, "epsilon": point.epsilon,
-                "specialisations": point.specialisations, "depth": point.depth,
+                "specializations": point.specializations, "depth": point.depth,
                 "regions": point.regions,
                 **{name: vars(spread) for name, spread in point.measures.items()},
             }
@@ -214,7 +214,7 @@ def _point(setting: str, epsilon: str, results: list[Result]) -> Point:
     regions = float(np.mean([result.regions for result in results]))
     return Point(
         setting=setting, epsilon=epsilon,
-        specialisations=_middle([result.specialisations for result in results]),
+        specializations=_middle([result.specializations for result in results]),
         depth=_middle([result.depth for result in results]), regions=regions, measures=measures,
     )  # fmt: skip
 

@@ -50,7 +50,7 @@ Values = dict[str, float]
 class Result:
     """One run."""
 
-    specialisations: int | None
+    specializations: int | None
     depth: int | None
     regions: int
     values: Values
@@ -110,7 +110,7 @@ class TableTrial:
                 values["accuracy"] = float(100 * np.mean(told == self.test.codes[:, -1]))
         number = release.describe().number
         return Result(
-            specialisations=done.plan.specialisations,
+            specializations=done.plan.specializations,
             depth=done.plan.depth,
             regions=number,
             values=values,
@@ -157,7 +157,7 @@ class TransactionsTrial:
             "top_utility": top_utility(self.top, pairs),
         }
         return Result(
-            specialisations=None, depth=None, regions=release.partition.cells, values=values
+            specializations=None, depth=None, regions=release.partition.cells, values=values
         )
 
 

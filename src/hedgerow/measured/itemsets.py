@@ -87,7 +87,7 @@ class CoreCells:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CutTree:
-    """Partitions by hierarchy cuts: a record lies in one if its items generalise to its cut.
+    """Partitions by hierarchy cuts: a record lies in one if its items generalize to its cut.
 
     Every record's items lie under the nodes of its partition's cut, and every node of the cut has
     one of them below it. An expanded partition replaced one node of its cut by some of that node's

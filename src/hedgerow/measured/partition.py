@@ -1,4 +1,4 @@
-"""Partitions of records into regions, and their regions as generalised records."""
+"""Partitions of records into regions, and their regions as generalized records."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ class GridPartition:
 
     @cached_property
     def _strides(self) -> tuple[int, ...]:
-        """How far apart the numbers of neighbouring parts are; the first attribute leads."""
+        """How far apart the numbers of neighboring parts are; the first attribute leads."""
         return tuple(math.prod(self.shape[place + 1 :]) for place in range(len(self.shape)))
 
     def _part(self, attribute: int, regions: Ints) -> Ints:
@@ -328,7 +328,7 @@ def _broken(rule: str) -> ReleaseError:
     )
 
 
-# The generalised table: one row per region and class, in words or in typed bounds.
+# The generalized table: one row per region and class, in words or in typed bounds.
 #
 # Labels are made once per distinct interval of an attribute and shared by dictionary columns, so
 # that a million rows cost about as much as their integers.
@@ -353,7 +353,7 @@ def check_names(schema: Schema) -> None:
     for name in names:
         if name in RESERVED:
             raise UsageError(
-                f"the column {name!r} is called like a column of the generalised table",
+                f"the column {name!r} is called like a column of the generalized table",
                 hint=f"Call the attribute otherwise: {name}_value: {{column: {name}, ...}}.",
             )
 
@@ -478,7 +478,7 @@ def bounds_of(attribute: Numeric, lo: Ints, hi: Ints) -> dict[str, pa.Array]:
 
 
 def csv_blocks(table: pa.Table) -> Iterator[bytes]:
-    r"""A generalised table as CSV, some rows at a time: UTF-8, a header, lines that end in `\n`.
+    r"""A generalized table as CSV, some rows at a time: UTF-8, a header, lines that end in `\n`.
 
     Example:
         >>> table = pa.table({"region": [0], "age": dictionary(np.zeros(1, np.int32), ("[1, 2)",))})

@@ -20,15 +20,15 @@ from hedgerow.store.untrusted import broken
 
 
 PARTS = 16  # of a numeric attribute, and of a cell that is counted again
-MOST_VALUES, MANY_PARTS = 64, 32  # of more values groups are counted, or neighbours
-_LARGE = 4  # a group of more than such a part of all values is cut into neighbours
+MOST_VALUES, MANY_PARTS = 64, 32  # of more values groups are counted, or neighbors
+_LARGE = 4  # a group of more than such a part of all values is cut into neighbors
 
 
 def edges_of(attribute: Attribute, parts: int = PARTS) -> Ints:
     """The edges of the cells in which an attribute is counted.
 
     Values are cells; of very many values, groups of the taxonomy are, as small ones as there is
-    room for, and of a group without room for its parts, neighbours. A number is cut into parts, of
+    room for, and of a group without room for its parts, neighbors. A number is cut into parts, of
     equal width or, on a logarithmic scale, by a constant factor away from zero; its lowest code,
     zero, values that the schema names and "other" are cells of their own, since very many records
     may lie there and few beside it.
@@ -506,7 +506,7 @@ def group_cells(attribute: Attribute, counts: Ints, groups: int, least: int, apa
 
 
 def group_numbers(counts: Ints, groups: int, apart: Ints) -> Ints:
-    """The group of each cell of a number: neighbours, about equally full.
+    """The group of each cell of a number: neighbors, about equally full.
 
     Example:
         >>> group_numbers(np.array([0, 800, 10, 10, 10, 10]), 3, np.zeros(6, int)).tolist()

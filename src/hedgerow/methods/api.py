@@ -312,12 +312,12 @@ def _engine_for(method: Publisher, engine: str | None) -> str | None:
 
 def _guarantee(schema: Schema, outcome: Outcome, *, private: bool) -> dict[str, Any]:
     budget = outcome.plan.budget
-    unit, neighbours = _unit(schema)
+    unit, neighbors = _unit(schema)
     return {
         "epsilon": str(budget.epsilon),
         "delta": str(budget.delta),
         "accounting": outcome.plan.accounting,
-        "neighbours": neighbours,
+        "neighbors": neighbors,
         "unit_of_protection": unit,
         "began_as_draft": schema.began_as_draft,
         "private": private,
@@ -325,7 +325,7 @@ def _guarantee(schema: Schema, outcome: Outcome, *, private: bool) -> dict[str, 
 
 
 def _unit(schema: Schema) -> tuple[str, str]:
-    """Whom a release protects, and which data sets are neighbours."""
+    """Whom a release protects, and which data sets are neighbors."""
     if schema.kind == "transactions":
         column = schema.transaction_items.person
         if column is None:

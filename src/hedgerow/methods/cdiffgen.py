@@ -1,7 +1,7 @@
 """CDiffGen: DiffGen with consistent counts at every node (Qian, Song and Liang).
 
-DiffGen's specialisations, taken in order, make a tree: each step splits every region that has the
-specialised value. Every node of the tree publishes noisy class counts, so a range count can be
+DiffGen's specializations, taken in order, make a tree: each step splits every region that has the
+specialized value. Every node of the tree publishes noisy class counts, so a range count can be
 answered by a few large nodes instead of many small ones; least squares then makes all counts agree
 (`estimate.consistency`, after the fact and for free).
 
@@ -66,13 +66,13 @@ class CDiffGen(GridPublisher):
         score: The score that guides the choices, one of docs/algorithms/scores.md; by default
             "max" with a class, otherwise "ncp".
         schedule: "tuned", or "paper" for the published method, with the tree paid for.
-        specialisations: How many values are specialised; by default set by a public rule from
+        specializations: How many values are specialized; by default set by a public rule from
             epsilon and a noisy number of rows ("paper": 10).
-        max_cells: The largest number of regions; a value whose specialisation would make more is
+        max_cells: The largest number of regions; a value whose specialization would make more is
             skipped.
 
     Example:
-        >>> CDiffGen(specialisations=10).settings()["consistency"]
+        >>> CDiffGen(specializations=10).settings()["consistency"]
         'least squares'
     """
 

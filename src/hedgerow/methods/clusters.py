@@ -3,8 +3,8 @@
 The DiffMulti paper clusters the raw records and takes each one's cluster as its class. One record
 can then move every label, so nothing is protected. Here the centroids come first: they are public,
 or they are found by a private k-means that has its own share of epsilon. A record's label is the
-nearest released centroid. That rule looks at one record at a time, so it keeps neighbours
-neighbours, and the table with its labels is published like any other.
+nearest released centroid. That rule looks at one record at a time, so it keeps neighbors
+neighbors, and the table with its labels is published like any other.
 
 Private k-means: the first of T rounds finds the mean of all records. In each of the others every
 record goes to its nearest centroid, and for each cluster the number of records and the sums of
@@ -13,7 +13,7 @@ between 0 and `SCALE`, and a record has at most that much in all features of one
 the number of records; so with A attributes one record moves the sums by at most (A + 1) SCALE in
 total. The rounds see all records, so their charges add up: T charges of epsilon / T.
 
-Centroids and the release of the labelled table are two releases about the same people. Each tells
+Centroids and the release of the labeled table are two releases about the same people. Each tells
 its own epsilon, and what one person loses is the sum: give both the same budget ledger.
 `publish_clusters` (on the command line `hedgerow clusters`) makes both from one epsilon.
 """
@@ -33,7 +33,7 @@ import pyarrow as pa
 from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Histograms
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.nearest import feature_sizes, labelled, nearest
+from hedgerow.counting.nearest import feature_sizes, labeled, nearest
 from hedgerow.data import Database, Table, encode_rows, read, refuse_mixing
 from hedgerow.data.choose import open_source
 from hedgerow.data.stream import known_columns
@@ -234,9 +234,9 @@ def publish_clusters(
         looked, schema, clusters, first, seed=seed, ledger=ledger, dataset=dataset,
         allow_empty=allow_empty,
     )  # fmt: skip
-    rows, labelled_schema = label_rows(rows, centroids, for_tests=seed is not None)
+    rows, labeled_schema = label_rows(rows, centroids, for_tests=seed is not None)
     release = publish(
-        rows, labelled_schema, method, whole.epsilon - first, seed=seed,
+        rows, labeled_schema, method, whole.epsilon - first, seed=seed,
         ledger=ledger, dataset=dataset, progress=progress, out=out,
         overwrite=overwrite, allow_empty=allow_empty,
     )  # fmt: skip
@@ -267,7 +267,7 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampl
     for step in range(rounds):
         if step == 1:
             points = _first(schema, clusters, points[0])
-        engine = MemoryEngine(labelled(table, with_label, points))
+        engine = MemoryEngine(labeled(table, with_label, points))
         whole = engine.domain.sizes[None, :]
         everything = np.ones(whole.shape, dtype=np.bool_)
         ((_, found),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
@@ -341,7 +341,7 @@ def label_rows(
     Args:
         rows: The raw rows.
         centroids: Public or private ones.
-        for_tests: Takes centroids of a seeded run too. A release of rows that were labelled by
+        for_tests: Takes centroids of a seeded run too. A release of rows that were labeled by
             them is NOT private, though it cannot know.
 
     Raises:

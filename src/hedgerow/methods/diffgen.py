@@ -1,6 +1,6 @@
-"""DiffGen: generalisation one attribute at a time (Mohammed, Chen, Fung and Yu, KDD 2011).
+"""DiffGen: generalization one attribute at a time (Mohammed, Chen, Fung and Yu, KDD 2011).
 
-All records start at the topmost values. Each step specialises one value of one attribute,
+All records start at the topmost values. Each step specializes one value of one attribute,
 everywhere; the regions are the product of the attributes' cuts, and every one of them publishes
 noisy class counts.
 
@@ -12,7 +12,7 @@ Spent on each record (all steps see all records, so charges add up):
 |-----------------------------------------|------------------|--------------|--------------------|
 | rows: how many records, for the rules   | discrete Laplace | -            | 1%                 |
 | cut: a split point of one numeric value | exponential      | 1 of 2 N     | (joined to select) |
-| select: which value to specialise       | exponential      | 1 of 2 N     | 50% over h steps   |
+| select: which value to specialize       | exponential      | 1 of 2 N     | 50% over h steps   |
 | leaf: class counts                      | discrete Laplace | N of 2 N     | what is left       |
 
 with N = numeric + 2 h. Cuts of the two halves of an interval are drawn under one charge: no
@@ -72,17 +72,17 @@ from hedgerow.suggestions import answer_mistakes
 UNITS, ROWS_UNITS, GROWTH_UNITS = 100_000, 1_000, 50_000
 DENSE_CELLS = 1_000_000
 SPURIOUS = 10_000  # empty cells that a sparse release may list, about
-MOST_SPECIALISATIONS = 10_000
+MOST_SPECIALIZATIONS = 10_000
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GridPublisher(TablePublisher):
-    """The settings of methods that specialise a value everywhere, so that regions multiply."""
+    """The settings of methods that specialize a value everywhere, so that regions multiply."""
 
     score: str | None = None
     schedule: Literal["tuned", "paper"] = "tuned"
-    specialisations: int | None = None
+    specializations: int | None = None
     max_cells: int = 1_000_000
 
     most_cells: ClassVar[int]  # that may be asked for
@@ -93,7 +93,7 @@ class GridPublisher(TablePublisher):
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
         super().__post_init__()
-        check_common(self.score, self.specialisations, SCORES, MOST_SPECIALISATIONS)
+        check_common(self.score, self.specializations, SCORES, MOST_SPECIALIZATIONS)
         check_count("max_cells", self.max_cells, self.most_cells)
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
@@ -113,7 +113,7 @@ class GridPublisher(TablePublisher):
             budget=budget,
             budgets=budgets,
             allowances=tuple(allowances),
-            specialisations=size,
+            specializations=size,
             depth=size,
             spends_all=self.schedule != "paper",
         )
@@ -122,7 +122,7 @@ class GridPublisher(TablePublisher):
         self, schema: Schema, budget: Budget, rows: int | None
     ) -> tuple[Budgets, list[Allowance], int | None]:
         """The budgets, the lines for growing by cuts, and the number of steps if it is known."""
-        size = self.specialisations
+        size = self.specializations
         if self.schedule == "paper":
             size = size or 10
             numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
@@ -142,7 +142,7 @@ class GridPublisher(TablePublisher):
         return budgets, lines, size
 
     def counting(self, budgets: Budgets, size: int) -> tuple[Allowance, ...]:
-        """What counts may take, after so many specialisations."""
+        """What counts may take, after so many specializations."""
         if self.schedule == "paper":
             return (Allowance("leaf", "epsilon", units=(half_of(budgets),), uses=1),)
         return leaf_allowances(budgets)
@@ -157,13 +157,13 @@ class DiffGen(GridPublisher):
         score: The score that guides the choices, one of docs/algorithms/scores.md; by default
             "max" with a class, otherwise "ncp".
         schedule: "tuned", or "paper" for the published method, its privacy repaired.
-        specialisations: How many values are specialised; by default set by a public rule from
+        specializations: How many values are specialized; by default set by a public rule from
             epsilon and a noisy number of rows ("paper": 10).
-        max_cells: The largest number of regions; a value whose specialisation would make more is
+        max_cells: The largest number of regions; a value whose specialization would make more is
             skipped.
 
     Example:
-        >>> DiffGen(score="infogain", specialisations=10).max_cells
+        >>> DiffGen(score="infogain", specializations=10).max_cells
         1000000
     """
 
@@ -230,7 +230,7 @@ def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> l
 
 
 def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:
-    """Specialises values one after another, as far as steps and the cap on regions allow."""
+    """Specializes values one after another, as far as steps and the cap on regions allow."""
     engine, curator, score = job.engine, job.curator, job.score
     paper = schedule == "paper"
     # a value's score needs the marginal counts of its own attribute alone: one pass serves all
@@ -240,7 +240,7 @@ def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:
     cuts = Cuts(engine.domain, max_cells)
     price = range_of(score, engine.domain, apart=True)
     score_range = max(2 * score.sensitivity, price) if paper else price
-    for step in range(job.specialisations):
+    for step in range(job.specializations):
         if not cuts.open_values().any():
             break
         if paper:
@@ -257,6 +257,6 @@ def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:
         choice = curator.select(
             "select", step, _ROOT, scored, score_range=score_range, flip=not paper
         )
-        # specialise
-        cuts.specialise(int(choice.part[0]), int(choice.cut[0]))
+        # specialize
+        cuts.specialize(int(choice.part[0]), int(choice.cut[0]))
     return cuts

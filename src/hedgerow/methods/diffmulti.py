@@ -1,7 +1,7 @@
-"""DiffMulti: multidimensional generalisation (Al-Hussaeni, Fung, Iqbal, Liu and Hung 2017).
+"""DiffMulti: multidimensional generalization (Al-Hussaeni, Fung, Iqbal, Liu and Hung 2017).
 
-A tree of regions grows from the top. Each node is specialised on one of its values, chosen by a
-score of its own records; its right to further specialisations is shared among its children by
+A tree of regions grows from the top. Each node is specialized on one of its values, chosen by a
+score of its own records; its right to further specializations is shared among its children by
 their noisy sizes; leaves publish noisy class counts.
 
 Protected: one record (or one person with a public cap on records), added or removed.
@@ -12,11 +12,11 @@ Spent on each path from the root to a leaf (path composition, see `privacy.ledge
 |-------------------------------------------|------------------|--------------|-------------------|
 | rows: how many records, for the rules     | discrete Laplace | -            | 1%                |
 | cut: a split point of one numeric value   | exponential      | 1 of 2 N     | (joined to select) |
-| select: what to specialise                | exponential      | 1 of 2 N     | 63% over g levels |
+| select: what to specialize                | exponential      | 1 of 2 N     | 63% over g levels |
 | allocate: sizes of the children           | discrete Laplace | 1 of 2 N     | 7% over g levels  |
 | leaf: class counts                        | discrete Laplace | see below    | what is left      |
 
-N = numeric + 3 g, as the paper has it, bounds the steps on a path of at most g specialisations. In
+N = numeric + 3 g, as the paper has it, bounds the steps on a path of at most g specializations. In
 `paper` every leaf gets half of epsilon, and what the path that spent most left of the other half.
 With a delta, growing is paid in zCDP; in `tuned`, what a leaf has left of it buys a second count.
 
@@ -25,12 +25,12 @@ Departures of `paper` from the paper, all for privacy (M.. as in docs/algorithms
 - empty children get noise like all others, and shares of h' come from noisy sizes alone (M1, M2);
 - split points lie on the public grid, and ncp selects one of them all (M5, M6);
 - discernibility is divided by the region's size, as the number of records is private (M7);
-- at most g, not g + 1, specialisations on a path (M12), and g is public (M13);
+- at most g, not g + 1, specializations on a path (M12), and g is public (M13);
 - scores see the region's records alone (M18);
 - noise and published counts are whole numbers, and what is below 0 is published as 0.
 
 `tuned` also compares gains and not penalties, selects attribute and cut in one draw, takes monotone
-scores at their worth, gives nothing of h' to children that cannot be specialised, lets every leaf
+scores at their worth, gives nothing of h' to children that cannot be specialized, lets every leaf
 use what its own path has left (M14), and makes all counts agree by least squares.
 """
 
@@ -71,7 +71,7 @@ from hedgerow.suggestions import answer_mistakes
 Ints = NDArray[np.int64]
 
 UNITS, ROWS_UNITS, GROWTH_UNITS, ALLOCATE_UNITS = 100_000, 1_000, 70_000, 7_000
-MOST_SPECIALISATIONS, MOST_DEPTH = 10_000_000, 1_000
+MOST_SPECIALIZATIONS, MOST_DEPTH = 10_000_000, 1_000
 
 
 @answer_mistakes
@@ -83,21 +83,21 @@ class DiffMulti(TablePublisher):
         score: The score that guides the choices, one of docs/algorithms/scores.md; by default
             "purity" with a class ("paper": "max"), otherwise "ncp".
         schedule: "tuned", or "paper" for the published method, its privacy repaired.
-        specialisations: The total number of specialisations; by default set by a public rule from
+        specializations: The total number of specializations; by default set by a public rule from
             epsilon and a noisy number of rows ("paper": 1000).
-        depth: The largest number of specialisations on one path; by default set by a public rule
+        depth: The largest number of specializations on one path; by default set by a public rule
             ("paper": the heights of all taxonomies, with 7 for a numeric attribute).
-        distribution: How the remaining specialisations are divided among children: "fair" by
+        distribution: How the remaining specializations are divided among children: "fair" by
             noisy sizes, or "even", which costs no budget.
 
     Example:
-        >>> DiffMulti(score="max").specialisations is None
+        >>> DiffMulti(score="max").specializations is None
         True
     """
 
     score: str | None = None
     schedule: Literal["tuned", "paper"] = "tuned"
-    specialisations: int | None = None
+    specializations: int | None = None
     depth: int | None = None
     distribution: Literal["fair", "even"] = "fair"
 
@@ -106,7 +106,7 @@ class DiffMulti(TablePublisher):
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
         super().__post_init__()
-        check_common(self.score, self.specialisations, SCORES, MOST_SPECIALISATIONS)
+        check_common(self.score, self.specializations, SCORES, MOST_SPECIALIZATIONS)
         check_count("depth", self.depth, MOST_DEPTH)
 
     def scoring(self, schema: Schema) -> Score:
@@ -142,14 +142,14 @@ class DiffMulti(TablePublisher):
             else self.choosing(purpose, budgets, schema, (1,), most)
             for purpose, most in uses.items()
         ]
-        size = self.specialisations or 1000
+        size = self.specializations or 1000
         return Plan(
             method=self.name,
             schedule="paper",
             budget=budget,
             budgets=budgets,
             allowances=(*allowances, Allowance("leaf", "epsilon", units=None, uses=1, least=half)),
-            specialisations=size,
+            specializations=size,
             depth=depth,
             spends_all=False,
         )
@@ -157,7 +157,7 @@ class DiffMulti(TablePublisher):
     def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
         budgets = divide_budget(budget, UNITS, GROWTH_UNITS)
         allowances = [Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1)]
-        size, depth = self.specialisations, self.depth
+        size, depth = self.specializations, self.depth
         if rows is not None or (size and depth):
             size, depth = tree_size(budget.row_epsilon, rows or 0, size, depth, len(schema.classes))
             share = ALLOCATE_UNITS if self.distribution == "fair" else 0
@@ -174,7 +174,7 @@ class DiffMulti(TablePublisher):
             budget=budget,
             budgets=budgets,
             allowances=tuple(allowances),
-            specialisations=size,
+            specializations=size,
             depth=depth,
         )
 
@@ -183,7 +183,7 @@ class DiffMulti(TablePublisher):
         engine, curator, paper = job.engine, job.curator, self.schedule == "paper"
         tree = GrowingTree(engine.domain)
         nodes = np.zeros(1, dtype=np.int64)
-        quota = np.full(1, job.specialisations, dtype=np.int64)
+        quota = np.full(1, job.specializations, dtype=np.int64)
         cuts = np.full((1, engine.domain.attributes), -1, dtype=np.int32)
         bought = []
         for depth in range(job.depth):
@@ -201,7 +201,7 @@ class DiffMulti(TablePublisher):
             # choose
             choices, cuts = self._choose(job, tree, depth, nodes, valid, cuts)
             # split
-            split, place = tree.specialise(nodes, choices, final=depth + 1 == job.depth)
+            split, place = tree.specialize(nodes, choices, final=depth + 1 == job.depth)
             engine.split(split)
             curator.ledger.open(nodes[place])
             children = split.first_child + np.arange(len(place))
@@ -243,7 +243,7 @@ class DiffMulti(TablePublisher):
         valid: NDArray[np.bool_],
         cuts: NDArray[np.int32],
     ) -> tuple[Choices, NDArray[np.int32]]:
-        """Chooses what each node is specialised on; the scores see that node's records alone."""
+        """Chooses what each node is specialized on; the scores see that node's records alone."""
         paper = self.schedule == "paper"
         engine, score = job.engine, job.score
         price = range_of(score, engine.domain, apart=False)
@@ -280,9 +280,9 @@ class DiffMulti(TablePublisher):
 
 
 def _in_words(largest: int) -> str:
-    """What a plan says of the largest number of specialisations."""
+    """What a plan says of the largest number of specializations."""
     digits = int((largest.bit_length() - 1) * math.log10(2))
     number = f"{largest:,}" if digits < 9 else f"about 10^{digits}"
     return (
-        f"This schema has room for {number} specialisations, by equation 14 of the method's paper."
+        f"This schema has room for {number} specializations, by equation 14 of the method's paper."
     )

@@ -40,7 +40,7 @@ def most_bytes(method: Publisher, schema: Schema, plan: Plan) -> int | None:
         >>> from hedgerow.methods.diffmulti import DiffMulti
         >>> schema = Schema.from_dict({"name": "s", "unit": "row",
         ...                            "attributes": {"ill": {"type": "boolean"}}})
-        >>> small, open_ = DiffMulti(specialisations=1), DiffMulti()
+        >>> small, open_ = DiffMulti(specializations=1), DiffMulti()
         >>> most_bytes(small, schema, small.plan(schema, 1)) < LEAST
         True
         >>> most_bytes(open_, schema, open_.plan(schema, 1)) is None
@@ -69,7 +69,7 @@ def _most_label(schema: Schema) -> int:
 
 
 def _most_regions(method: Publisher, schema: Schema, plan: Plan) -> int | None:
-    if plan.specialisations is None or not plan.grows:
+    if plan.specializations is None or not plan.grows:
         return None
     parts = [2] + [
         max(attribute.taxonomy.parents.count(node) for node in {*attribute.taxonomy.parents})
@@ -78,9 +78,9 @@ def _most_regions(method: Publisher, schema: Schema, plan: Plan) -> int | None:
     ]
     cells = math.prod(attribute.size for attribute in schema.attributes)
     most = getattr(method, "max_cells", None)
-    if most is None:  # every specialisation divides one region
-        return min(cells, 1 + plan.specialisations * (max(parts) - 1))
-    return int(min(cells, most, max(parts) ** min(plan.specialisations, 64)))
+    if most is None:  # every specialization divides one region
+        return min(cells, 1 + plan.specializations * (max(parts) - 1))
+    return int(min(cells, most, max(parts) ** min(plan.specializations, 64)))
 
 
 def _longest(attribute: object) -> int:

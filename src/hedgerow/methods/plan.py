@@ -20,7 +20,7 @@ from hedgerow.store.markup import small_table
 from hedgerow.suggestions import PLAN, Suggestions
 
 _LEAST_RHO = Fraction(1, 1 << 49)  # the rate of noise is still above 0 when it is rounded
-_UNITS = 100  # of epsilon, in a plan of generalised rows
+_UNITS = 100  # of epsilon, in a plan of generalized rows
 
 
 @dataclass(frozen=True)
@@ -108,14 +108,14 @@ class Plan(Suggestions):
         budget: What one person may lose.
         budgets: The budgets.
         allowances: The lines that the ledger will allow.
-        specialisations: The number of specialisations, or None while it waits for the noisy
+        specializations: The number of specializations, or None while it waits for the noisy
             number of rows.
-        depth: The most specialisations on one path, or None likewise.
-        grows: Whether the method specialises a table at all.
+        depth: The most specializations on one path, or None likewise.
+        grows: Whether the method specializes a table at all.
         spends_all: Whether every path to what is published spends all that was granted.
         remark: What a reader should know of amounts that may still change.
         usefulness: How far off answers are, where a theorem says it.
-        largest: How many specialisations a schema has room for, where an equation says it.
+        largest: How many specializations a schema has room for, where an equation says it.
 
     Example:
         >>> from hedgerow import DiffMulti, sample
@@ -131,7 +131,7 @@ class Plan(Suggestions):
     budget: Budget
     budgets: Budgets
     allowances: tuple[Allowance, ...]
-    specialisations: int | None = None
+    specializations: int | None = None
     depth: int | None = None
     grows: bool = True
     spends_all: bool = True
@@ -161,7 +161,7 @@ class Plan(Suggestions):
         if pure and max(pure.unit.denominator, pure.total.numerator) >= LARGEST_TERM:
             raise UsageError(
                 "epsilon cannot be divided so finely.",
-                hint="Take an epsilon with fewer digits, or fewer specialisations.",
+                hint="Take an epsilon with fewer digits, or fewer specializations.",
             )
         for line in self.allowances:
             if not line.uses:
@@ -172,7 +172,7 @@ class Plan(Suggestions):
             if not amount or not rate(line.budget, amount, line.reach):
                 raise UsageError(
                     f"epsilon is too small for what one use of {line.purpose!r} would get.",
-                    hint="Take a larger epsilon, fewer specialisations, or a smaller cap on what "
+                    hint="Take a larger epsilon, fewer specializations, or a smaller cap on what "
                     "one person may have.",
                 )
 
@@ -181,7 +181,7 @@ class Plan(Suggestions):
 
         Example:
             >>> from hedgerow import DiffGen, sample
-            >>> plan = DiffGen(specialisations=3).plan(sample.schema(), epsilon=1)
+            >>> plan = DiffGen(specializations=3).plan(sample.schema(), epsilon=1)
             >>> plan.lines()[0]
             ('rows', 'once', 'epsilon 0.01')
         """
@@ -204,7 +204,7 @@ class Plan(Suggestions):
             times = "once" if line.uses == 1 else f"at most {line.uses} times"
             times += " on a path" if self.grows and line.uses > 1 else ""
             words.append((line.purpose, times, cost))
-        if self.grows and (self.depth is None or self.specialisations is None):
+        if self.grows and (self.depth is None or self.specializations is None):
             words.append(("grow", "over all levels of a path together", self._growth()))
             words.append(("counts", "the rest", "whatever a path has left of epsilon"))
         return words
@@ -229,7 +229,7 @@ class Plan(Suggestions):
 
         Example:
             >>> from hedgerow import DiffGen, sample
-            >>> plan = DiffGen(specialisations=3).plan(sample.schema(), epsilon=1)
+            >>> plan = DiffGen(specializations=3).plan(sample.schema(), epsilon=1)
             >>> plan.to_dict()["depth"]
             3
         """
@@ -244,7 +244,7 @@ class Plan(Suggestions):
                 budget.name: {"unit": str(budget.unit), "units": budget.units}
                 for budget in self.budgets.parts
             },
-            "specialisations": self.specialisations,
+            "specializations": self.specializations,
             "depth": self.depth,
             "allowances": [
                 {
@@ -266,7 +266,7 @@ class RowsPlan(Plan):
         mode: "noisy" or "sampled".
         side: Percent of epsilon for making a side table; 0 if a public one is given.
         rule: How rows are left out: a rate and a threshold, or a share and a least size.
-        lattice: The most generalisations that a record can have.
+        lattice: The most generalizations that a record can have.
     """
 
     mode: str = "noisy"
@@ -313,16 +313,16 @@ class RowsPlan(Plan):
         return Budget(self.budget.epsilon * self.side / _UNITS, Fraction(0), self.budget.rows)
 
     def in_words(self) -> str:
-        """Which rows will be published, and among how many generalisations each is chosen."""
+        """Which rows will be published, and among how many generalizations each is chosen."""
         size = ""
         if self.lattice and self.remark is None:  # which says so too
-            size = f" A record has up to {self.lattice:,} generalisations."
+            size = f" A record has up to {self.lattice:,} generalizations."
         if self.mode == "noisy":
             least = self.rule["threshold"]
             return f"Rows with a noisy count of at least {least} are published.{size}"
         one, those = ("person", "people") if self.budget.rows == 1 else ("row", "rows")
         return (
-            f"Each {one} is sampled with probability {self.rule['sampling_rate']}; generalised "
+            f"Each {one} is sampled with probability {self.rule['sampling_rate']}; generalized "
             f"rows that at least {self.rule['threshold']} sampled {those} share are published."
             f"{size}"
         )
@@ -330,7 +330,7 @@ class RowsPlan(Plan):
     def to_dict(self) -> dict[str, Any]:
         """The plan for machines."""
         told = super().to_dict()
-        del told["specialisations"], told["depth"], told["schedule"]
+        del told["specializations"], told["depth"], told["schedule"]
         return told | {"accounting": self.accounting, "mode": self.mode, **self.rules}
 
 

@@ -87,10 +87,10 @@ class Job:
     progress: Progress
 
     @property
-    def specialisations(self) -> int:
+    def specializations(self) -> int:
         """How many there may be."""
-        assert self.plan.specialisations is not None
-        return self.plan.specialisations
+        assert self.plan.specializations is not None
+        return self.plan.specializations
 
     @property
     def depth(self) -> int:
@@ -117,7 +117,7 @@ class Publisher(Suggestions, ABC):
 
     Example:
         >>> from hedgerow import DiffGen, sample
-        >>> method = DiffGen(specialisations=3)
+        >>> method = DiffGen(specializations=3)
         >>> method.settings()["schedule"], method.plan(sample.schema(), epsilon=1).depth
         ('tuned-1', 3)
     """
@@ -157,7 +157,7 @@ class Publisher(Suggestions, ABC):
 
         Example:
             >>> from hedgerow import DiffGen, sample
-            >>> DiffGen(specialisations=3).plan(sample.schema(), epsilon="1/2").budget.epsilon
+            >>> DiffGen(specializations=3).plan(sample.schema(), epsilon="1/2").budget.epsilon
             Fraction(1, 2)
         """
         schema = Schema.of(schema)
@@ -227,7 +227,7 @@ class Publisher(Suggestions, ABC):
 
         Example:
             >>> from hedgerow import DiffGen
-            >>> DiffGen(specialisations=3).settings()["specialisations"]
+            >>> DiffGen(specializations=3).settings()["specializations"]
             3
         """
         return asdict(self) | {"schedule": self.schedule_name}  # type: ignore[call-overload, no-any-return]
@@ -250,7 +250,7 @@ class Publisher(Suggestions, ABC):
 
 
 class TablePublisher(Publisher):
-    """A method that specialises a table by a score."""
+    """A method that specializes a table by a score."""
 
     score: str | None
 
@@ -326,7 +326,7 @@ class TablePublisher(Publisher):
         """See `Publisher.chosen`."""
         return {
             "score": self.scoring(schema).name,
-            "specialisations": outcome.plan.specialisations,
+            "specializations": outcome.plan.specializations,
             "depth": outcome.plan.depth,
         }
 
@@ -400,12 +400,12 @@ def ignored_tables(method: Publisher, schema: Schema) -> str | None:
 
 
 def check_common(
-    score: str | None, specialisations: int | None, scores: Iterable[str], most: int
+    score: str | None, specializations: int | None, scores: Iterable[str], most: int
 ) -> None:
     """Checks the settings that all methods share."""
     if score is not None:
         check_word("score", score, tuple(scores))
-    check_count("specialisations", specialisations, most)
+    check_count("specializations", specializations, most)
 
 
 def check_word(setting: str, value: object, allowed: tuple[str, ...]) -> None:

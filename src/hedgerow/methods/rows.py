@@ -1,4 +1,4 @@
-"""Generalised rows: the side table that they are read off, and what a run hands over."""
+"""Generalized rows: the side table that they are read off, and what a run hands over."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from hedgerow.estimate.synthesize import draw_codes
 from hedgerow.measured.partition import TreePartition
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.plan import RowsPlan
-from hedgerow.optimise.exact import LARGEST
-from hedgerow.optimise.model import Aim, Forest, Worth
-from hedgerow.optimise.side import Side
-from hedgerow.optimise.solve import solve
+from hedgerow.optimize.exact import LARGEST
+from hedgerow.optimize.model import Aim, Forest, Worth
+from hedgerow.optimize.side import Side
+from hedgerow.optimize.solve import solve
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import Sampler

@@ -6,7 +6,7 @@ How the constants were found: by a coarse search over the mean accuracy on about
 tables, UCI Adult with five different classes among them, at epsilon 0.1, 0.3 and 1. The search had
 those tables before its eyes; `benchmarks/rules.py` prints what the rules lose to the best sizes set
 by hand, there and on tables that were not looked at. The optimum is flat: between 100 and 200
-records for each specialisation, and between 1.2 and 1.5 levels for each halving, figures hardly
+records for each specialization, and between 1.2 and 1.5 levels for each halving, figures hardly
 move. What matters is to stay small where epsilon times rows is below some hundreds.
 """
 
@@ -230,8 +230,8 @@ def core_size(items: int, records: int, epsilon: float, supports: Ints | None = 
 PAPER_NUMERIC_HEIGHT = 7
 """The height that DiffMulti's authors assume for a numeric attribute."""
 
-_PER_SPECIALISATION = 200
-_ENTRANCE = 2  # specialisations' worth of records that must be there before a second one pays
+_PER_SPECIALIZATION = 200
+_ENTRANCE = 2  # specializations' worth of records that must be there before a second one pays
 _LEVELS_PER_HALVING = 1.2
 _PER_CELL = 200
 _MOST, _MOST_STEPS = 1_000_000, 64
@@ -244,18 +244,18 @@ def tree_size(
     depth: int | None = None,
     classes: int = 2,
 ) -> tuple[int, int]:
-    """The number of specialisations and the depth cap of a tuned tree.
+    """The number of specializations and the depth cap of a tuned tree.
 
-    A specialisation is worth its noise once it serves about 200/epsilon records, beyond the first
+    A specialization is worth its noise once it serves about 200/epsilon records, beyond the first
     400/epsilon: in a small tree a wrong choice near the root costs more than a further level wins.
-    With fewer than `classes - 1` specialisations some class could not have a region of its own.
+    With fewer than `classes - 1` specializations some class could not have a region of its own.
     Halving such a tree evenly would take log2(h) levels; some more leave room for
-    uneven data. No path is longer than the number of specialisations.
+    uneven data. No path is longer than the number of specializations.
 
     Args:
         epsilon: What one row may lose.
         rows: The noisy number of rows.
-        size: The number of specialisations, if it was set by hand.
+        size: The number of specializations, if it was set by hand.
         depth: The depth cap, if it was set by hand.
         classes: The number of classes in the schema.
 
@@ -266,7 +266,7 @@ def tree_size(
         (1, 1)
     """
     if size is None:
-        worth = int(epsilon * rows / _PER_SPECIALISATION) - _ENTRANCE
+        worth = int(epsilon * rows / _PER_SPECIALIZATION) - _ENTRANCE
         size = min(_MOST, max(1, classes - 1, worth))
     if depth is None:
         depth = min(size, math.ceil(_LEVELS_PER_HALVING * math.log2(size + 1)))
@@ -274,12 +274,12 @@ def tree_size(
 
 
 def largest_tree(schema: Schema) -> int:
-    """The most specialisations of a tree of regions: equation 14 of the DiffMulti paper.
+    """The most specializations of a tree of regions: equation 14 of the DiffMulti paper.
 
     Every region is divided by the first attribute until its values are exact, then by the second,
-    and so on. A taxonomy has one specialisation for each inner node, a grid one for each cut.
+    and so on. A taxonomy has one specialization for each inner node, a grid one for each cut.
     Which attribute comes first matters, which the paper does not say: here it is the one with the
-    most leaves for each specialisation, the order of the largest sum. Trees that take attributes
+    most leaves for each specialization, the order of the largest sum. Trees that take attributes
     in turn may have a few more.
 
     Args:
@@ -308,15 +308,15 @@ def largest_tree(schema: Schema) -> int:
 
 
 def grid_size(epsilon: Fraction, rows: int, size: int | None = None, classes: int = 2) -> int:
-    """The number of specialisations of a tuned grid, whose regions multiply.
+    """The number of specializations of a tuned grid, whose regions multiply.
 
-    Every specialisation about doubles the regions, and a region should hold about 200/epsilon
+    Every specialization about doubles the regions, and a region should hold about 200/epsilon
     records; there should be as many regions as classes.
 
     Args:
         epsilon: What one row may lose.
         rows: The noisy number of rows.
-        size: The number of specialisations, if it was set by hand.
+        size: The number of specializations, if it was set by hand.
         classes: The number of classes in the schema.
 
     Example:

@@ -1,14 +1,14 @@
-"""Generalisations drawn at random: P(x) proportional to exp(sharpness * value(x)).
+"""Generalizations drawn at random: P(x) proportional to exp(sharpness * value(x)).
 
-Floats are harmless here, and so is a chain that has not quite settled. A record's generalisation
+Floats are harmless here, and so is a chain that has not quite settled. A record's generalization
 may follow any law that depends on that record and on public facts alone; what protects people is
 what happens to the counts afterwards (docs/algorithms/supermodular.md). So the law may be a little
 off, but it must be the record's own: nothing else that is private may go into it.
 
 Lattices that can be listed are drawn from exactly, up to rounding. Beyond, `sample_point` does what
 the paper's Sample-Point does, repaired. A point of the Lovasz extension is an order of the
-elements, that is a maximal chain of generalisations, together with a weight for each member; to
-round it is to choose a member. We draw a maximal chain through the present generalisation,
+elements, that is a maximal chain of generalizations, together with a weight for each member; to
+round it is to choose a member. We draw a maximal chain through the present generalization,
 uniformly, and choose a member of it by exp(sharpness * value) / (number of maximal chains through
 it). Both are draws from the conditional laws of one joint law, whose share for x is just
 exp(sharpness * value(x)): the chain keeps the law that is wanted, exactly, whatever the value
@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints, Small
-from hedgerow.optimise.exact import LARGEST, lattice
-from hedgerow.optimise.model import Aim, Forest, Worth
-from hedgerow.optimise.side import Record, Side
+from hedgerow.optimize.exact import LARGEST, lattice
+from hedgerow.optimize.model import Aim, Forest, Worth
+from hedgerow.optimize.side import Record, Side
 
 Words = Callable[[int], NDArray[np.uint64]]  # so many random words
 
@@ -49,13 +49,13 @@ def draw_nodes(
     largest: int = LARGEST,
     progress: Callable[[float], None] = lambda _: None,
 ) -> tuple[Small, Ints]:
-    """Draws a generalisation for each of the people who share a record.
+    """Draws a generalization for each of the people who share a record.
 
     Args:
         forest: The hierarchies.
         side: The side table.
         worth: Utility and sensitivity.
-        aim: What is looked for; a generalisation that it forbids is never drawn.
+        aim: What is looked for; a generalization that it forbids is never drawn.
         sharpness: 0 for all alike; the larger, the nearer to the best.
         leaves: The leaf nodes of distinct records.
         factor: What each record multiplies its weights by.
@@ -65,7 +65,7 @@ def draw_nodes(
         progress: Called with the share of the records that is done.
 
     Returns:
-        Generalised values, and how many people got each.
+        Generalized values, and how many people got each.
     """
     nodes, numbers = [], []
     lengths = forest.depth[leaves].astype(np.int64) + 1
@@ -94,7 +94,7 @@ def draw_nodes(
 def sample_point(
     record: Record, aim: Aim, sharpness: float, words: Words, steps: int = STEPS
 ) -> Ints:
-    """One generalisation of a record, by moves along maximal chains; begins at the top."""
+    """One generalization of a record, by moves along maximal chains; begins at the top."""
     point = record.heights.copy()
     number = record.elements
     for _ in range(steps):

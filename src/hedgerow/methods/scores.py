@@ -1,4 +1,4 @@
-"""The scores by which a value is chosen for specialisation, each beside its sensitivity.
+"""The scores by which a value is chosen for specialization, each beside its sensitivity.
 
 Scores are integers (some in fixed point), so selection is exact. `score_range` is the largest
 difference between the changes of two candidates' scores when one record is added: a selection with

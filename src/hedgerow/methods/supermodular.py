@@ -1,7 +1,7 @@
-"""Supermodular: every record its own generalisation (Fouad, Elbassioni and Bertino 2014).
+"""Supermodular: every record its own generalization (Fouad, Elbassioni and Bertino 2014).
 
-Each record is generalised by itself: as far as its owner's weights ask for, no further than its
-use allows. How many people a generalised record could stand for is read off a side table. Rows
+Each record is generalized by itself: as far as its owner's weights ask for, no further than its
+use allows. How many people a generalized record could stand for is read off a side table. Rows
 that enough people share are listed.
 
 Protected: one record (or one person with a public cap on records), added or removed.
@@ -17,7 +17,7 @@ Spent, with e the epsilon of one row:
 The side table is public, or made by DiffMulti from its share of the budget, never the private
 table itself. So what becomes of a record depends on that record, its owner's own weights and on
 what is public or was paid for: adding a record changes nobody else's row, and a record is in one
-row. Optimising and drawing generalisations costs nothing (docs/algorithms/supermodular.md).
+row. Optimizing and drawing generalizations costs nothing (docs/algorithms/supermodular.md).
 
 Departures from the paper (F.. as in that page): its Algorithm 2 takes the private table as side
 table and admits rows by a random threshold on exact frequencies, which leaves delta of the order of
@@ -55,18 +55,18 @@ from hedgerow.methods.publisher import (
 )
 from hedgerow.methods.rows import RowsOutcome, SideRows, frontier, gather, made_side
 from hedgerow.methods.sampling import draw_nodes
-from hedgerow.optimise.exact import LARGEST
-from hedgerow.optimise.model import (
+from hedgerow.optimize.exact import LARGEST
+from hedgerow.optimize.model import (
     Aim,
     Forest,
     Rule,
     Utility,
     Worth,
     check_number,
-    generalised_attributes,
+    generalized_attributes,
 )
-from hedgerow.optimise.side import Side
-from hedgerow.optimise.solve import check_possible, solve
+from hedgerow.optimize.side import Side
+from hedgerow.optimize.solve import check_possible, solve
 from hedgerow.privacy.budget import LARGEST_TERM, Budget, Number, read_number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
@@ -96,7 +96,7 @@ class Supermodular(Publisher):
         least_utility: The least utility of a record, for the model of least risk.
         trade: The paper's lambda, for the aggregate model.
         kappa: The paper's exponent, for the aggregate model.
-        utility: How the utility of a generalisation is measured: by its leaves or by its depth.
+        utility: How the utility of a generalization is measured: by its leaves or by its depth.
         rule: How the weights of groups follow from those below them in a hierarchy.
         weights: For each attribute its weight or the weights of its values, or the path of a
             YAML file that holds them. Public.
@@ -113,7 +113,7 @@ class Supermodular(Publisher):
         side_share: The percentage of epsilon for making a side table.
         keep: For "sampled": the sampling rate, the probability with which each person is sampled.
         fan: Into how many parts an interval of a numeric attribute is cut.
-        sharpness: None for the best generalisation; a number to draw one with probability
+        sharpness: None for the best generalization; a number to draw one with probability
             proportional to exp(sharpness * value).
         thorough: Whether the slow relaxation is used too for lattices larger than 2^20.
 
@@ -170,7 +170,7 @@ class Supermodular(Publisher):
             )
 
     def aim(self) -> Aim:
-        """What is looked for in a record's generalisations."""
+        """What is looked for in a record's generalizations."""
         if self.model == "threshold":
             return Aim(risk=self.risk)
         if self.model == "least-risk":
@@ -179,7 +179,7 @@ class Supermodular(Publisher):
 
     def terms(self, schema: Schema) -> tuple[Forest, Worth]:
         """The hierarchies of a schema, with utilities and sensitivities."""
-        attributes = generalised_attributes(schema)
+        attributes = generalized_attributes(schema)
         weights: Any = self.weights
         if isinstance(weights, (str, os.PathLike)):
             weights = read_weight_file(os.fspath(weights))
@@ -190,7 +190,7 @@ class Supermodular(Publisher):
         """The columns of people's own weights, if there are any."""
         if not self.weight_columns:
             return None
-        names = [attribute.name for attribute in generalised_attributes(schema)]
+        names = [attribute.name for attribute in generalized_attributes(schema)]
         for name in self.weight_columns:
             if name not in names:
                 raise UsageError(
@@ -262,33 +262,33 @@ class Supermodular(Publisher):
         lattice, seconds = self.effort(schema, rows or _GUESS)
         if seconds > _DAY:
             raise UsageError(
-                f"Generalising would take about {seconds / _DAY:,.0f} days of CPU for "
+                f"Generalizing would take about {seconds / _DAY:,.0f} days of CPU for "
                 f"{rows or _GUESS:,} different records, each with up to {lattice:,} "
-                "generalisations.",
+                "generalizations.",
                 hint="Take the threshold model without --thorough and --sharpness, or give "
                 "attributes that nobody needs `role: identifier`.",
             )
         remarks = []
         if lattice > LARGEST:
             remarks.append(
-                f"A record may have up to {lattice:,} generalisations, too many to look at each. "
+                f"A record may have up to {lattice:,} generalizations, too many to look at each. "
                 "With so many, few people share a row, and the rest is not published: give "
                 "attributes that nobody needs `role: identifier`."
             )
             if self.model == "threshold" and self.risk > _LOW_RISK:
                 remarks.append(
-                    f"A risk of {_LOW_RISK} instead of {self.risk} generalises further, so that "
+                    f"A risk of {_LOW_RISK} instead of {self.risk} generalizes further, so that "
                     "more people share rows."
                 )
         if seconds > _LONG:
             remarks.append(
-                f"Generalising {rows or _GUESS:,} different records, each with up to {lattice:,} "
-                f"generalisations, takes about {seconds:,.0f} CPU seconds."
+                f"Generalizing {rows or _GUESS:,} different records, each with up to {lattice:,} "
+                f"generalizations, takes about {seconds:,.0f} CPU seconds."
             )
         return replace(plan, lattice=lattice, remark=" ".join(remarks) or None)
 
     def effort(self, schema: Schema, rows: int) -> tuple[int, float]:
-        """The most generalisations of a record, and about how many CPU seconds all will take.
+        """The most generalizations of a record, and about how many CPU seconds all will take.
 
         By public facts alone: the schema, the settings, and a guess of the number of rows.
 
@@ -337,10 +337,10 @@ class Supermodular(Publisher):
         else:
             side = Side.of(forest, self.side_rows(schema))
             check_possible(forest, side, worth, aim, self._largest_factor())
-        # generalise, when listing is paid for: one look at each distinct record
-        generalise = self._generalisation(schema, forest, side, worth, sampler, progress)
+        # generalize, when listing is paid for: one look at each distinct record
+        generalize = self._generalization(schema, forest, side, worth, sampler, progress)
         # list
-        what = ("cells", engine.distinct_records(), generalise)
+        what = ("cells", engine.distinct_records(), generalize)
         if self.mode == "noisy":
             nodes, counts = curator.nonempty(*what, int(plan.rule["threshold"]))
         else:
@@ -351,7 +351,7 @@ class Supermodular(Publisher):
         lo, hi = (ends[nodes].astype(np.int64) for ends in (forest.lo, forest.hi))
         return RowsOutcome(plan=plan, ledger=ledger, lo=lo, hi=hi, counts=counts, frontier=picture)
 
-    def _generalisation(
+    def _generalization(
         self,
         schema: Schema,
         forest: Forest,
@@ -360,15 +360,15 @@ class Supermodular(Publisher):
         sampler: Sampler,
         progress: Progress,
     ) -> Callable[[Records], tuple[Small, Ints]]:
-        """What generalises each record by itself, and adds up those that became the same row."""
+        """What generalizes each record by itself, and adds up those that became the same row."""
         where = (forest, side, worth, self.aim())
 
         def advance(share: float) -> None:
-            progress(0.1 + 0.7 * share, "generalising")
+            progress(0.1 + 0.7 * share, "generalizing")
 
         values = None if not self.weight_columns else self._factors(schema)
 
-        def generalise(records: Records) -> tuple[Small, Ints]:
+        def generalize(records: Records) -> tuple[Small, Ints]:
             leaves = forest.leaves(records.values)
             factor = np.ones(leaves.shape)
             if values is not None:
@@ -391,7 +391,7 @@ class Supermodular(Publisher):
                 found = nodes.astype(np.int32), records.counts
             return gather(forest, *found)
 
-        return generalise
+        return generalize
 
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""
@@ -416,7 +416,7 @@ class Supermodular(Publisher):
 
     def _factors(self, schema: Schema) -> list[tuple[int, Floats]]:
         """For each column of weights its attribute, and the factor of each level."""
-        names = [attribute.name for attribute in generalised_attributes(schema)]
+        names = [attribute.name for attribute in generalized_attributes(schema)]
         columns = self.own_weights(schema)
         assert columns is not None and self.weight_columns is not None
         return [(names.index(name), columns.values()) for name in self.weight_columns]

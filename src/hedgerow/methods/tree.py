@@ -34,14 +34,14 @@ class GrowingTree:
         self.taxon: Codes = domain.root[None, :].copy()
 
     def splittable(self, nodes: Ints) -> Bools:
-        """Which attributes of each node can be specialised."""
+        """Which attributes of each node can be specialized."""
         return self.domain.splittable(self.lo[nodes], self.hi[nodes], self.taxon[nodes])
 
     def open_nodes(self, nodes: Ints) -> Bools:
-        """Which nodes can be specialised at all."""
+        """Which nodes can be specialized at all."""
         return np.asarray(self.splittable(nodes).any(axis=1), dtype=np.bool_)
 
-    def specialise(self, nodes: Ints, choices: Choices, *, final: bool) -> tuple[Split, Ints]:
+    def specialize(self, nodes: Ints, choices: Choices, *, final: bool) -> tuple[Split, Ints]:
         """Adds the children of nodes; after the final level no child will be split again.
 
         Returns the split for the engine and, for each child, its parent's place in `nodes`.
@@ -110,11 +110,11 @@ class GrowingTree:
 
 
 def tree_of_cuts(domain: Domain, steps: list[tuple[int, int, int, int]]) -> TreePartition:
-    """The tree that single-dimensional specialisations make, taken in order.
+    """The tree that single-dimensional specializations make, taken in order.
 
     Args:
         domain: The public domain.
-        steps: The attribute, the interval [lo, hi) and the cut of each specialised value; it
+        steps: The attribute, the interval [lo, hi) and the cut of each specialized value; it
             splits every region that has this value. A cut of -1 stands for a taxonomy node.
     """
     tree = GrowingTree(domain)
@@ -122,7 +122,7 @@ def tree_of_cuts(domain: Domain, steps: list[tuple[int, int, int, int]]) -> Tree
         has_value = (tree.lo[:, attribute] == lo) & (tree.hi[:, attribute] == hi)
         nodes = np.flatnonzero(has_value & (tree.split_on < 0))
         choices = Choices(np.full(len(nodes), attribute), np.full(len(nodes), cut))
-        tree.specialise(nodes, choices, final=False)
+        tree.specialize(nodes, choices, final=False)
     tree.sort_by_level()
     return tree.partition()
 
@@ -133,13 +133,13 @@ def share_fairly(
     """Shares each parent's quota among its children in proportion to noisy counts.
 
     Whole numbers by largest remainder, ties to the first child; the sum is kept exactly. Children
-    that cannot be specialised get nothing, unless none can.
+    that cannot be specialized get nothing, unless none can.
 
     Args:
         quota: What each parent has to give.
         place: The parent of each child, in increasing order.
         noisy: The children's noisy counts; negative ones count as 0.
-        open_: Which children can be specialised at all.
+        open_: Which children can be specialized at all.
         first_to_gain: The child of each parent, by its rank, who is the first to get one of those
             that are left over, and then the next; without it, the largest remainders.
 
@@ -178,7 +178,7 @@ def _sums(values: Ints, place: Ints, parents: int) -> Ints:
     return sums
 
 
-# DiffGen's state: the cut of each attribute, and what may be specialised next. All public.
+# DiffGen's state: the cut of each attribute, and what may be specialized next. All public.
 
 
 class Cuts:
@@ -204,7 +204,7 @@ class Cuts:
         return 2 if taxon < 0 else int(self._domain.children[taxon])
 
     def open_values(self) -> Bools:
-        """Which values can be specialised without exceeding the cap on regions."""
+        """Which values can be specialized without exceeding the cap on regions."""
         parts = np.bincount(self.attribute, minlength=self._domain.attributes)
         cells = 1
         for number in parts.tolist():
@@ -230,7 +230,7 @@ class Cuts:
         return self._scored(values, np.full(len(values), ALL_CUTS), score, paper=True)
 
     def candidates(self, score: Score, *, joint: bool) -> Callable[[Histograms], Candidates]:
-        """Scores what may be specialised next, as one set of candidates.
+        """Scores what may be specialized next, as one set of candidates.
 
         Args:
             score: The score.
@@ -292,7 +292,7 @@ class Cuts:
 
         return compute
 
-    def specialise(self, value: int, cut: int) -> None:
+    def specialize(self, value: int, cut: int) -> None:
         """Replaces a value by its children: two intervals, or the children of a taxonomy node."""
         a, taxon = int(self.attribute[value]), self.taxon[value]
         self.steps.append((a, int(self.lo[value]), int(self.hi[value]), cut))

@@ -10,7 +10,7 @@ from hedgerow.present.document import Bar, Cell, Grid, Part, Scale, Text
 
 if TYPE_CHECKING:
     from hedgerow.evaluation.measures import Classification
-    from hedgerow.evaluation.scorecard import Judgement
+    from hedgerow.evaluation.scorecard import Judgment
 
 
 # What became of rows or records, in words.
@@ -145,19 +145,19 @@ def prepared(found: Preparation | ItemPreparation) -> tuple[Part, ...]:
 # The comparison.
 
 
-def strange(found: Judgement) -> str:
+def strange(found: Judgment) -> str:
     """What to say if the data cannot be that of the release."""
     many = found.unit_names[1]
     return f"The release cannot be of this data: the number of {many} in it is too far off."
 
 
-def sanity(found: Judgement) -> str:
+def sanity(found: Judgment) -> str:
     """The count to which errors of smaller ones are relative."""
     bound = f"{found.counts.sanity:,.0f}"
     return f"{bound} {found.unit_names[0 if bound == '1' else 1]}"
 
 
-def in_short(found: Judgement) -> list[str]:
+def in_short(found: Judgment) -> list[str]:
     """The main numbers, as sentences; none if the data cannot be that of the release."""
     if not found.matches:
         return []
@@ -181,7 +181,7 @@ def in_short(found: Judgement) -> list[str]:
     return lines
 
 
-def values_against(found: Judgement) -> tuple[Part, ...]:
+def values_against(found: Judgment) -> tuple[Part, ...]:
     """How far each attribute's values are off."""
     rows = tuple(
         (
@@ -200,7 +200,7 @@ def values_against(found: Judgement) -> tuple[Part, ...]:
     )
 
 
-def counts_against(found: Judgement) -> tuple[Part, ...]:
+def counts_against(found: Judgment) -> tuple[Part, ...]:
     """Errors of random counts."""
     counts, many = found.counts, found.unit_names[1]
     what = "items" if found.itemsets else "conditions"
@@ -258,7 +258,7 @@ def counts_against(found: Judgement) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def classes_against(found: Judgement) -> tuple[Part, ...]:
+def classes_against(found: Judgment) -> tuple[Part, ...]:
     """How well the class can be predicted."""
     told, many = found.classification, found.unit_names[1]
     if told is None:
@@ -335,7 +335,7 @@ def _by_class(told: Classification) -> tuple[Part, ...]:
     )
 
 
-def tables_against(found: Judgement) -> tuple[Part, ...]:
+def tables_against(found: Judgment) -> tuple[Part, ...]:
     """Errors of the one-way tables, and the score of pairs."""
     if not found.tables:
         return ()
@@ -353,7 +353,7 @@ def tables_against(found: Judgement) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def detail_against(found: Judgement) -> tuple[Part, ...]:
+def detail_against(found: Judgment) -> tuple[Part, ...]:
     """How coarse regions or rows are."""
     detail, own = found.distortion, found.personal
     if detail is None:

@@ -1,6 +1,6 @@
 """Charts as SVG without scripts: bars with intervals, histograms, parts of a whole, trees.
 
-Every chart has an axis or a legend, and its numbers in words for those who do not see it. Colours
+Every chart has an axis or a legend, and its numbers in words for those who do not see it. Colors
 are those of the style, so that they differ in the light, in the dark and on paper.
 """
 
@@ -26,7 +26,7 @@ from hedgerow.present.document import (
 from hedgerow.present.words import percent
 from hedgerow.store.markup import Safe, join, tag
 
-COLOURS = 9
+COLORS = 9
 _LONG, _HIGH = 200, 16  # of a bar with its interval
 _WIDTH, _HEIGHT, _LEFT, _TOP = 340, 96, 40, 20  # of a histogram
 _READABLE = 0.075  # below this share a box has no room for words
@@ -142,11 +142,11 @@ def _line(kind: str, x1: float, x2: float, y1: float, y2: float) -> Safe:
 def _(chart: Stack) -> Safe:
     said = "; ".join(f"{name}, {share:.0%}" for name, share in chart.parts)
     pieces = [
-        tag("span", class_=f"c{place % COLOURS + 1}", style=f"flex:{share:.5f} 1 0")
+        tag("span", class_=f"c{place % COLORS + 1}", style=f"flex:{share:.5f} 1 0")
         for place, (_, share) in enumerate(chart.parts)
     ]
     key = [
-        tag("li", tag("i", class_=f"c{place % COLOURS + 1}"), f"{name} ({share:.1%})")
+        tag("li", tag("i", class_=f"c{place % COLORS + 1}"), f"{name} ({share:.1%})")
         for place, (name, share) in enumerate(chart.parts)
     ]
     label = f"{chart.caption}: {said}"

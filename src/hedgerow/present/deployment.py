@@ -75,7 +75,7 @@ def deployment_record(
             },
             "privacy_loss": {
                 "privacy_unit": str(promise.get("unit_of_protection", told.protected)),
-                "privacy_unit_details": f"Neighbouring data sets: {promise.get('neighbours')}. "
+                "privacy_unit_details": f"Neighboring data sets: {promise.get('neighbors')}. "
                 f"The protected unit is {told.protected}.",
                 "privacy_parameters": parameters,
                 "privacy_parameters_details": f"Exactly: epsilon {promise['epsilon']}, delta "

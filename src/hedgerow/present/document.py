@@ -225,7 +225,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Legend:
-    """What colours and shapes mean."""
+    """What colors and shapes mean."""
 
     entries: tuple[tuple[Swatch, str], ...]
 

@@ -222,7 +222,7 @@ def _purpose(release: Release, booked: Booked | None) -> tuple[Part | str, ...]:
         "period of the data": about.period,
         "purpose": about.purpose or (None if entry is None else entry.purpose),
         "recipients": about.recipients or (None if entry is None else entry.recipient),
-        "licence": about.licence,
+        "license": about.license,
         "legal basis": None,
     }
     rows = tuple((name, value or OPEN) for name, value in told.items())
@@ -265,8 +265,8 @@ def _unit(release: Release) -> tuple[Part | str, ...]:
     schema, promise = release.schema, release.guarantee
     many = schema.unit_names[1]
     parts = [
-        f"The protected unit is {release.describe().protected}. Neighbouring data sets: "
-        f"{promise.get('neighbours', 'not stated')}.",
+        f"The protected unit is {release.describe().protected}. Neighboring data sets: "
+        f"{promise.get('neighbors', 'not stated')}.",
         f"Counts are of {many}.",
     ]
     known = f"A person is identified by the column {schema.person_column}, which is not published."

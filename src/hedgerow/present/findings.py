@@ -592,7 +592,7 @@ def _number_words(number: Numeric, ends: list[object]) -> tuple[str, str]:
 
 
 def _certain(release: Release) -> tuple[Part, ...]:
-    """What generalised rows tell for certain, as sentences."""
+    """What generalized rows tell for certain, as sentences."""
     least, people = KINDS[release.kind].least, release.schema.unit_names[1]
     assert least is not None
     best = [

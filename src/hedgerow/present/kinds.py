@@ -49,7 +49,7 @@ _CLASSES = 4  # more do not fit beside each other
 _ERROR = 0.05
 
 Least = tuple[str, list[tuple[str, float]]]
-"""An attribute, and generalised values with the number of people who have it at least."""
+"""An attribute, and generalized values with the number of people who have it at least."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +138,7 @@ def _small_itemsets(release: TransactionsRelease) -> tuple[str, str]:
 def _small_rows(release: RowsRelease) -> tuple[str, str]:
     people = release.schema.unit_names[1]
     return "Small counts tell little", (
-        f"A generalised row with a small count tells little about how many {people} share it, and "
+        f"A generalized row with a small count tells little about how many {people} share it, and "
         f"inside a row nothing is known about where {people} are."
     )
 
@@ -230,7 +230,7 @@ def _tables_made(release: MarginalsRelease) -> tuple[Part, ...]:
 
 
 def _rows_made(release: RowsRelease) -> tuple[Part, ...]:
-    """How much is left open in generalised rows."""
+    """How much is left open in generalized rows."""
     total, people = max(1, int(release.counts.sum())), release.schema.unit_names[1]
     width = (release.hi - release.lo).astype(np.float64)
     open_parts: list[tuple[Cell, ...]] = []
@@ -241,8 +241,8 @@ def _rows_made(release: RowsRelease) -> tuple[Part, ...]:
         open_parts.append((attribute.name, f"{share:.0%}", Bar(share), f"{exact:.0%}"))
     return (
         Text(
-            f"Every record was generalised by itself. What enough {people} share is published: "
-            f"{words.many(len(release.counts), 'generalised row')}. Rows overlap: they do not "
+            f"Every record was generalized by itself. What enough {people} share is published: "
+            f"{words.many(len(release.counts), 'generalized row')}. Rows overlap: they do not "
             f"divide all {people} into separate groups."
         ),
         Grid(
@@ -256,7 +256,7 @@ def _rows_made(release: RowsRelease) -> tuple[Part, ...]:
 
 
 def _rows(release: RowsRelease, top: int) -> tuple[Part, ...]:
-    """The generalised rows that most people share."""
+    """The generalized rows that most people share."""
     people, most = release.schema.unit_names[1], int(release.counts.max(initial=0)) or 1
     rows: list[tuple[Cell, ...]] = []
     for row in np.argsort(-release.counts, kind="stable")[:top].tolist():
@@ -292,7 +292,7 @@ def _frontier(frontier: dict[str, Any]) -> tuple[Part, ...]:
         chosen = frontier["chosen"]
         best = float(frontier["most_utility"])
         sentence = (
-            "How far a row is generalised weighs what it tells (utility) against how much it "
+            "How far a row is generalized weighs what it tells (utility) against how much it "
             "would help to recognise somebody (risk). Measured on a table that is public or was "
             f"paid for, rows keep {float(chosen['utility']) / best:.0%} of the utility of exact "
             f"ones, with a mean risk of {float(chosen['risk']):.3g}."
@@ -468,7 +468,7 @@ def _no_steps(what: str) -> Callable[[Any, int, int], tuple[tuple[Part, ...], di
     return refuse
 
 
-# What generalised rows tell: lower ends that hold together. Shares of everybody are unknown.
+# What generalized rows tell: lower ends that hold together. Shares of everybody are unknown.
 
 
 _MOST_VALUES = 6  # values of an attribute
@@ -567,7 +567,7 @@ KINDS: dict[str, Kind] = {
         division=_rows,
         making=_rows_made,
         listing=_list_rows,
-        steps=_no_steps("Generalised rows have no tree."),
+        steps=_no_steps("Generalized rows have no tree."),
         small=_small_rows,
         cuts=_row_cuts,
         least=_least,

@@ -36,7 +36,7 @@ class ShownRegion:
 
     Args:
         number: Its number in the release.
-        where: The generalised value of each attribute that is narrower than its whole domain.
+        where: The generalized value of each attribute that is narrower than its whole domain.
         counts: The published count of each class; of everything, under "", without a class.
         named: What it is called, if not by where it lies.
         ends: Between which numbers the true total lies, with 95%.
@@ -120,7 +120,7 @@ def largest(
     Args:
         release: A release of a table.
         most: How many regions at most.
-        named: What generalised values are called.
+        named: What generalized values are called.
     """
     totals, variance = release.counts.sum(axis=1), release.estimates.variance
     moved = release.counts - release.estimates.values

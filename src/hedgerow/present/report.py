@@ -29,7 +29,7 @@ from hedgerow.verification import verify
 from hedgerow.verification.verify import Verdict
 
 if TYPE_CHECKING:
-    from hedgerow.evaluation.scorecard import Judgement
+    from hedgerow.evaluation.scorecard import Judgment
 
 
 _TOP = 12  # regions, rows or itemsets
@@ -60,7 +60,7 @@ def open_and_verify(source: str | Path | Release) -> tuple[Release, Verdict]:
     return verdict.release or Release.load(source), verdict
 
 
-def page(source: str | Path | Release, against: Judgement | None = None) -> str:
+def page(source: str | Path | Release, against: Judgment | None = None) -> str:
     """The report as a page in one file.
 
     Args:
@@ -79,10 +79,10 @@ def page(source: str | Path | Release, against: Judgement | None = None) -> str:
     return html.page(report(release, verdict, against))
 
 
-def report(release: Release, verdict: Verdict, against: Judgement | None = None) -> Document:
+def report(release: Release, verdict: Verdict, against: Judgment | None = None) -> Document:
     """Everything there is to say about a release.
 
-    Without a judgement it is for recipients, and a function of the release alone. A release that
+    Without a judgment it is for recipients, and a function of the release alone. A release that
     fails its own checks gets a document that warns of it.
 
     Args:
@@ -133,7 +133,7 @@ def overview(release: Release, top: int, parts: tuple[Part, ...] | None = None) 
 
 
 def warnings_of(
-    release: Release, doubted: Doubt | None, against: Judgement | None = None
+    release: Release, doubted: Doubt | None, against: Judgment | None = None
 ) -> tuple[Warning, ...]:
     """What nobody may overlook about a release."""
     warnings = [] if doubted is None else [Warning(doubted.loud, doubted.why)]
@@ -146,7 +146,7 @@ def warnings_of(
     return tuple(warnings)
 
 
-def _brand(release: Release, doubted: Doubt | None, against: Judgement | None) -> str:
+def _brand(release: Release, doubted: Doubt | None, against: Judgment | None) -> str:
     what = "for the holder of the data" if against is not None else "for its recipients"
     if doubted is not None:
         return f"A release that cannot be {doubted.what}, {what}"
@@ -155,7 +155,7 @@ def _brand(release: Release, doubted: Doubt | None, against: Judgement | None) -
     return f"A release under differential privacy, {what}"
 
 
-def _head(release: Release, doubted: Doubt | None, against: Judgement | None) -> tuple[Part, ...]:
+def _head(release: Release, doubted: Doubt | None, against: Judgment | None) -> tuple[Part, ...]:
     if doubted is not None:
         epsilon = delta = f"cannot be {doubted.what}"
     elif not release.guarantee["private"]:
@@ -192,7 +192,7 @@ _NAMES = {
     "institution": "published by",
     "contact": "contact",
     "period": "period",
-    "licence": "licence",
+    "license": "license",
     "purpose": "purpose",
     "recipients": "recipients",
 }
@@ -223,7 +223,7 @@ def facts(schema: Schema) -> list[tuple[str, str]]:
 # The sections.
 
 
-def _sections(release: Release, verdict: Verdict, against: Judgement | None) -> list[Section]:
+def _sections(release: Release, verdict: Verdict, against: Judgment | None) -> list[Section]:
     raw = None
     if against is not None:
         raw = [[share * one.per_record for share in one.raw] for one in against.marginals]
@@ -275,7 +275,7 @@ def _sections(release: Release, verdict: Verdict, against: Judgement | None) -> 
     ]
 
 
-def _short(release: Release, doubted: Doubt | None, against: Judgement | None) -> tuple[Part, ...]:
+def _short(release: Release, doubted: Doubt | None, against: Judgment | None) -> tuple[Part, ...]:
     """What somebody should know who reads no further."""
     told = [] if doubted is None else [f"What it promises cannot be {doubted.what}."]
     if against is not None and not against.matches:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hedgerow.estimate.answers import NOISE, reliability
-from hedgerow.estimate.queries import ASSUMED_EVEN, MODELLED, NOT_MEASURED, RULED_OUT
+from hedgerow.estimate.queries import ASSUMED_EVEN, MODELED, NOT_MEASURED, RULED_OUT
 from hedgerow.present.document import Bar, Cell, Document, Grid, Scale, Section, Text
 from hedgerow.present.words import capped, exact_percent, guarantee, number
 from hedgerow.release import Release
@@ -25,7 +25,7 @@ REMARKS = {
     "good": "good: the standard error is at most 16.5% of the estimate.",
     "fair": "fair: the standard error is at most a third of the estimate.",
     NOISE: "mostly noise: the standard error is more than a third of the estimate.",
-    MODELLED: "modelled: not counted by itself or not in full, so the estimate and its error are a "
+    MODELED: "modeled: not counted by itself or not in full, so the estimate and its error are a "
     "model's.",
     ASSUMED_EVEN: "assumed even: it cuts regions, inside which an even spread is assumed; only the "
     "interval is known.",

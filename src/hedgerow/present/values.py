@@ -256,9 +256,9 @@ def histogram(spread: Spread, raw: Any = None) -> Histogram | None:
     ends = np.array([0.0, *np.cumsum(widths[drawn])]) / float(widths[drawn].sum())
     first, last = spread.edges[drawn[0]], min(spread.edges[drawn[-1] + 1], attribute.grid)
     ticks = [(0.0, str(attribute.edge(first))), (1.0, str(attribute.edge(last)))]
-    centre = int(np.abs(ends - 0.5).argmin())
-    if 0.25 < ends[centre] < 0.75:
-        ticks.insert(1, (float(ends[centre]), str(attribute.edge(spread.edges[drawn[centre]]))))
+    center = int(np.abs(ends - 0.5).argmin())
+    if 0.25 < ends[center] < 0.75:
+        ticks.insert(1, (float(ends[center]), str(attribute.edge(spread.edges[drawn[center]]))))
     labels = labels_of(spread)
     return Histogram(
         caption=spread.name,

@@ -35,10 +35,10 @@ _PURPOSES = {
     "pairs": "counts of these pairs",
     "more_pairs": "counts of further pairs",
     "again": "a second count of each attribute",
-    "select": "choosing what to specialise",
+    "select": "choosing what to specialize",
     "cut": "choosing where to cut numbers",
     "grow": "growing the tree",
-    "allocate": "dividing specialisations among groups",
+    "allocate": "dividing specializations among groups",
     "leaf": "the counts that are published",
     "count": "the counts of every node",
     "counts": "the counts that are published",
@@ -237,7 +237,7 @@ def many(number: int, word: str) -> str:
 
 
 def regions(release: Release) -> str:
-    """How many regions a release has, or generalised rows, or items; "nothing" for none."""
+    """How many regions a release has, or generalized rows, or items; "nothing" for none."""
     told = release.describe()
     return many(told.number, told.part) if told.number else "nothing"
 
@@ -297,7 +297,7 @@ def in_order(purposes: Collection[str]) -> list[str]:
 
 
 def part_of(attribute: Attribute, low: int, high: int) -> str:
-    """The generalised value for the codes from low to high, in words.
+    """The generalized value for the codes from low to high, in words.
 
     Example:
         >>> from fractions import Fraction

@@ -33,7 +33,7 @@ class Candidates:
         score: Integer scores, larger is better.
         weight: The public base weight of each candidate of the run.
         count: The number of candidates in the run.
-        part: Which attribute (or, for DiffGen, which value of the cut) is specialised.
+        part: Which attribute (or, for DiffGen, which value of the cut) is specialized.
         first: The first cut of the run.
     """
 

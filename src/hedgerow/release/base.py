@@ -86,7 +86,7 @@ class Release(Framed):
         schema: The public description of the data.
         method: The name of the method, such as "diffmulti".
         settings: The method's settings, as JSON would hold them.
-        guarantee: What is promised: epsilon and delta, the unit of protection, the neighbouring
+        guarantee: What is promised: epsilon and delta, the unit of protection, the neighboring
             relation, the accounting, and whether the run was private at all.
         ledger: What was spent on what.
         frame_kind: The kind of frame that answers come in unless another is asked for: "arrow",

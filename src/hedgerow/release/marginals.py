@@ -18,7 +18,7 @@ from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.estimate.intervals import Bounds, sum_ends
 from hedgerow.estimate.model_error import typical_error
 from hedgerow.estimate.queries import (
-    MODELLED,
+    MODELED,
     RULED_OUT,
     Conditions,
     basis_of,
@@ -142,7 +142,7 @@ class MarginalsRelease(PredictingRelease):
             typical[unknown] = np.maximum(estimate - low, high - estimate)[unknown]
         answers = with_queries(by_model(estimate, typical, ends, share), asked, self.schema)
         together = self.bounds.together(conditions)
-        basis = basis_of(asked, together, self._unmeasured, MODELLED)
+        basis = basis_of(asked, together, self._unmeasured, MODELED)
         nobody = self.bounds.forbidden(conditions)
         assert answers.typical_error is not None
         return replace(

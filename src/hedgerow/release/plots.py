@@ -67,10 +67,10 @@ def draw_table(
 ) -> Axes:
     """Draws a bar for each cell, with its interval as a line; cells that are mostly noise are pale.
 
-    Groups have a colour each.
+    Groups have a color each.
 
     Args:
-        table: The table; cells of several attributes are labelled by all of them.
+        table: The table; cells of several attributes are labeled by all of them.
         title: What to write above it.
         shown: What the label of an attribute's value is called in the picture.
         ax: Where to draw; on axes of their own by default.
@@ -107,9 +107,9 @@ def draw_table(
     groups = [*zip(*table.labels[own:], strict=True)] if table.groups else [()] * len(table)
     for place, group in enumerate(dict.fromkeys(groups)):
         mine = np.array([one == group for one in groups])
-        colour = GROUPS[place % len(GROUPS)]
-        pale = f"{colour}50" if table.groups else PALE_BAR
-        bars = [pale if one else colour for one in noisy[mine]]
+        color = GROUPS[place % len(GROUPS)]
+        pale = f"{color}50" if table.groups else PALE_BAR
+        bars = [pale if one else color for one in noisy[mine]]
         words = ", ".join(shown(*one) for one in zip(table.groups, group, strict=True))
         axes.barh(places[mine], values[mine], color=bars, height=0.72, label=_plain(words))
     if table.groups:

@@ -1,4 +1,4 @@
-"""`RowsRelease`: generalised rows, each standing for people who were generalised to it.
+"""`RowsRelease`: generalized rows, each standing for people who were generalized to it.
 
 Rows of a personal release overlap: one person may be "a lawyer, 30 to 40" and another "anybody,
 37". They partition nothing, so a count over everybody cannot be pieced together from them: people
@@ -20,12 +20,12 @@ from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers, with_queries
 from hedgerow.estimate.noise import half_width
-from hedgerow.estimate.queries import CLASS, MEASURED, MODELLED, basis_of, read_many
+from hedgerow.estimate.queries import CLASS, MEASURED, MODELED, basis_of, read_many
 from hedgerow.estimate.synthesize import draw_rows, stand_for
 from hedgerow.estimate.thresholds import least_by_noise, least_by_sampling
 from hedgerow.measured.measurements import exact
 from hedgerow.measured.partition import Parts, csv_blocks, dictionary
-from hedgerow.optimise.model import generalised_attributes
+from hedgerow.optimize.model import generalized_attributes
 from hedgerow.release.base import Questions, Release
 from hedgerow.release.description import Description, noisy_counts, protected_rows
 from hedgerow.release.files import Content, check_derived, read_table
@@ -48,7 +48,7 @@ FRONTIER_WORDS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RowsRelease(Release):
-    """Generalised rows and how many people each stands for.
+    """Generalized rows and how many people each stands for.
 
     Args:
         lo: The first code of each row in each attribute, the class as the last one.
@@ -84,9 +84,9 @@ class RowsRelease(Release):
         people = self.schema.unit_names[1]
         return Description(
             parts="rows",
-            part="generalised row",
+            part="generalized row",
             number=len(self.counts),
-            summary=f"It holds generalised rows, each shared by several {people}.",
+            summary=f"It holds generalized rows, each shared by several {people}.",
             people=f"{people} published",
             counts=self._made(),
             processed="Estimates, intervals and synthetic rows follow from published rows.",
@@ -117,14 +117,14 @@ class RowsRelease(Release):
             )
         return (
             f"Each {one} was sampled with probability {rule['sampling_rate']}; counts are of "
-            f"sampled {those}. Generalised rows with fewer than {rule['threshold']} of them are "
+            f"sampled {those}. Generalized rows with fewer than {rule['threshold']} of them are "
             "suppressed, and nothing is said of how many that were."
         )
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         """The columns of the rows: predictors, then the class."""
-        return generalised_attributes(self.schema)
+        return generalized_attributes(self.schema)
 
     @property
     def sampling_rate(self) -> float:
@@ -156,24 +156,24 @@ class RowsRelease(Release):
         return self._frame(self._table(), kind)
 
     def to_arrow(self) -> pa.Table:
-        """The generalised rows, as `generalized` gives them."""
+        """The generalized rows, as `generalized` gives them."""
         return self._table()
 
     @answer_mistakes
     def synthesize(
         self, n: int | None = None, seed: int | None = None, kind: str | None = None
     ) -> Frame:
-        """Records drawn inside the generalised rows; see `Release.synthesize`.
+        """Records drawn inside the generalized rows; see `Release.synthesize`.
 
-        Values are uniform inside a generalised value, so whatever people left open says nothing.
+        Values are uniform inside a generalized value, so whatever people left open says nothing.
         """
-        # the class is generalised like all other columns, so it is drawn like them
+        # the class is generalized like all other columns, so it is drawn like them
         flat = replace(self.schema, attributes=self.attributes, target=None)
         parts = [self._parts(place) for place in range(len(self.attributes))]
         return self._frame(draw_rows(flat, parts, self.counts[:, None], n, seed), kind)
 
     def stand_ins(self) -> pa.Table:
-        """See `Release.stand_ins`: those of a generalised row add up to its estimated count."""
+        """See `Release.stand_ins`: those of a generalized row add up to its estimated count."""
         flat = replace(self.schema, attributes=self.attributes, target=None)
         parts = [self._parts(place) for place in range(len(self.attributes))]
         rows, weights = stand_for(flat, parts, self.counts[:, None], ROWS_SEED)
@@ -181,7 +181,7 @@ class RowsRelease(Release):
 
     @answer_mistakes
     def count(self, queries: Questions, level: float = 0.95) -> Answers:
-        """Answers count queries as far as generalised rows can.
+        """Answers count queries as far as generalized rows can.
 
         The estimate spreads each row evenly over what it covers. People whose rows are suppressed
         are missing in it, so it is too low on the whole, and there is no upper end: the truth may
@@ -207,7 +207,7 @@ class RowsRelease(Release):
         below = np.maximum(estimate - noise - inside, 0.0)
         basis = basis_of(asked, cut == 0, self._unmeasured)
         # even a query that cuts no row misses people whose rows are suppressed
-        basis = np.where(basis == MEASURED, MODELLED, basis)
+        basis = np.where(basis == MEASURED, MODELED, basis)
         answers = Answers(
             estimate=estimate,
             low=inside,
@@ -276,14 +276,14 @@ class RowsRelease(Release):
         """See `Release.from_folder`."""
         shared = cls._shared(manifest)
         schema = shared["schema"]
-        sizes = [attribute.size for attribute in generalised_attributes(schema)]
+        sizes = [attribute.size for attribute in generalized_attributes(schema)]
         names = [f"{end}_{place}" for place in range(len(sizes)) for end in ("lo", "hi")]
         table = read_table(path, CELLS, manifest, [*names, "count"])
         check_derived(path, manifest, cls.sources)
         if table.column_names != [*names, "count"] or any(
             column.type != pa.int64() or column.null_count for column in table.columns
         ):
-            raise broken(CELLS, "the columns are not those of generalised rows")
+            raise broken(CELLS, "the columns are not those of generalized rows")
         columns = [column.to_numpy() for column in table.columns]
         shape = (table.num_rows, len(sizes))
         lo = np.stack(columns[0:-1:2], axis=1).reshape(shape)

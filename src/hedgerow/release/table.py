@@ -129,7 +129,7 @@ class TableRelease(PredictingRelease):
         return np.asarray(half_width(np.sqrt(variance), USUAL) + unknown)
 
     def generalized(self, kind: str | None = None) -> Frame:
-        """The generalised table: `region`, the attributes, the class, `count`, `give_or_take`.
+        """The generalized table: `region`, the attributes, the class, `count`, `give_or_take`.
 
         One row per region and class, in canonical order, with values like `Professional` and
         `[18, 40)`.
@@ -155,7 +155,7 @@ class TableRelease(PredictingRelease):
         )
 
     def to_arrow(self) -> pa.Table:
-        """The generalised table, as `generalized` gives it."""
+        """The generalized table, as `generalized` gives it."""
         return self.generalized("arrow")
 
     @answer_mistakes

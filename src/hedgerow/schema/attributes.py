@@ -217,7 +217,7 @@ class Categorical:
         return len(self.taxonomy.leaves)
 
     def label(self, low: int, high: int) -> str:
-        """The generalised value for the codes from low to high; neighbours if it is no group."""
+        """The generalized value for the codes from low to high; neighbors if it is no group."""
         if (low, high) in self.taxonomy:
             return self.taxonomy.label(low, high)
         return f"{self.taxonomy.leaves[low]} to {self.taxonomy.leaves[high - 1]}"
@@ -300,7 +300,7 @@ class Numeric:
         return Decimal(value.numerator) / Decimal(value.denominator)
 
     def label(self, low: int, high: int) -> str:
-        """The generalised value for the codes from low to high, such as `[18, 40)`."""
+        """The generalized value for the codes from low to high, such as `[18, 40)`."""
         if low >= self.grid:
             return OTHER
         other = " or other" if high > self.grid else ""

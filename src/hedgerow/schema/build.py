@@ -751,7 +751,7 @@ def _in_choices(here: Source, column: Published) -> dict[str, Any]:
 def _as_class(here: Source, target: Categorical) -> Categorical:
     taxonomy = target.taxonomy
     if taxonomy.height > 1:
-        what = "the class is never generalised, so only the leaves of its taxonomy are used"
+        what = "the class is never generalized, so only the leaves of its taxonomy are used"
         here.warn(what, "Nothing to do; a flat list of values says the same.")
         taxonomy = Taxonomy.flat(taxonomy.leaves, taxonomy.labels[0])
     if len(taxonomy.leaves) == 1:

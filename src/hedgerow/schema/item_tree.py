@@ -1,7 +1,7 @@
 """The tree over a universe of items as flat arrays, the form in which methods walk it.
 
 All of it is public. A node with very many children would make more sub-partitions than a mask of
-64 bits can tell apart, so the children of such a node are grouped once more, by neighbours.
+64 bits can tell apart, so the children of such a node are grouped once more, by neighbors.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class ItemTree:
 
 
 def _group(kids: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Children as they are, or neighbours in groups of about equal size where they are too many."""
+    """Children as they are, or neighbors in groups of about equal size where they are too many."""
     if len(kids) <= MOST_CHILDREN:
         return [(kid,) for kid in kids]
     groups = min(MOST_CHILDREN, -(-len(kids) // MOST_CHILDREN))

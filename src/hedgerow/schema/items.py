@@ -1,7 +1,7 @@
 """Items: the public universe of transactions, in which every record is a set of items.
 
 An item's code is its place in the public order. A tree over the universe groups the items: a
-semantic taxonomy if one is known, else one that knows nothing and groups neighbours. What happens
+semantic taxonomy if one is known, else one that knows nothing and groups neighbors. What happens
 to items outside the universe, to empty records and to long ones are public rules, each of which
 looks at one record alone.
 """
@@ -36,7 +36,7 @@ class Items:
     Args:
         universe: The items in their public order: a range of whole numbers, their labels, or a
             semantic taxonomy, whose leaves they are. Numbers stand for their decimal texts.
-        fan_out: How many neighbours a context-free tree groups; a taxonomy needs none.
+        fan_out: How many neighbors a context-free tree groups; a taxonomy needs none.
         foreign: What happens to an item outside the universe.
         empty: What happens to a record without items: it is dropped, or holds the public item
             `(empty)`, which is then the last one of the universe.
@@ -205,7 +205,7 @@ class Items:
 
 
 def group(labels: tuple[str, ...], fan_out: int) -> Taxonomy:
-    """A context-free tree: neighbours are grouped level by level, up to one root.
+    """A context-free tree: neighbors are grouped level by level, up to one root.
 
     The last group of a level may be smaller, and disappears if it would have a single member.
 

@@ -366,7 +366,7 @@ def grid_faults(
         hint = "Make low the smallest and high the largest value allowed."
         return [("low", "low is not below high", hint)]
     if step <= 0:
-        hint = "Give the distance of neighbouring values, such as 1."
+        hint = "Give the distance of neighboring values, such as 1."
         return [("step", "step is not above zero", hint)]
     if (high - low) / step + 1 > MAX_GRID:
         what = f"low, high and step make more than {MAX_GRID} values"

@@ -243,7 +243,7 @@ class ItemsModel(_Model):
     )
     root: Label | None = Field(None, description="The label of the taxonomy's root.")
     fan_out: int | None = Field(
-        None, ge=2, description="Without a taxonomy, how many neighbours are grouped (10)."
+        None, ge=2, description="Without a taxonomy, how many neighbors are grouped (10)."
     )
     foreign: Literal["drop", "error"] = Field(
         "drop", description="What happens to an item outside the universe."
@@ -285,7 +285,7 @@ class MetadataModel(_Model):
     institution: Label | None = Field(None, description="Who holds the data and publishes it.")
     contact: Label | None = Field(None, description="Whom to ask.")
     period: Label | None = Field(None, description="When the data was collected.")
-    licence: Label | None = Field(None, description="The terms of use of the release.")
+    license: Label | None = Field(None, description="The terms of use of the release.")
     purpose: Label | None = Field(None, description="What the release is published for.")
     recipients: Label | None = Field(None, description="Who receives the release.")
     unit_name: list[Label] | None = Field(

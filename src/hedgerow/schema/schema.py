@@ -52,7 +52,7 @@ class Metadata:
         institution: Who holds the data and publishes the release.
         contact: Whom to ask.
         period: When the data was collected.
-        licence: Under which terms the release may be used.
+        license: Under which terms the release may be used.
         purpose: What it is published for.
         recipients: Who receives it.
         unit_name: What one record is called, singular and plural.
@@ -69,7 +69,7 @@ class Metadata:
     institution: str | None = None
     contact: str | None = None
     period: str | None = None
-    licence: str | None = None
+    license: str | None = None
     purpose: str | None = None
     recipients: str | None = None
     unit_name: tuple[str, str] | None = None

@@ -44,7 +44,7 @@ _FIELDS = {  # by the last key of a place in a schema, or by an option: page, fi
     "max_rows": ("unit", "u-row", "Most rows of a person that count"),
     "universe": ("columns", "i-universe", "All items there could be"),
     "max_items": ("columns", "i-most", "Most items of a record that count"),
-    "fan_out": ("columns", "i-fan", "Neighbours in a group"),
+    "fan_out": ("columns", "i-fan", "Neighbors in a group"),
     "draft": ("check", "s-public", "Sign the schema off"),
     "header_row": ("data", "d-row", "Line of the column names"),
     "delimiter": ("data", "d-between", "Between two values stands"),

@@ -81,7 +81,7 @@ def table_rules(
         rest=rest,
     )
     names = None if settings is None else frozenset(settings.split())
-    chosen = frozenset(("depth", "score", "specialisations"))
+    chosen = frozenset(("depth", "score", "specializations"))
     return replace(rules, settings=names, chosen=chosen)
 
 

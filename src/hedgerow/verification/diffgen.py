@@ -6,7 +6,7 @@ from hedgerow.measured.partition import GridPartition
 from hedgerow.verification.charges import table_rules
 from hedgerow.verification.steps import paper_steps, tuned_steps
 
-_SETTINGS = "schedule chosen score specialisations consistency max_cells"
+_SETTINGS = "schedule chosen score specializations consistency max_cells"
 
 RULES = {
     "tuned-1": table_rules(GridPartition, tuned_steps, settings=_SETTINGS),

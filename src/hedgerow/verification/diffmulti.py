@@ -1,6 +1,6 @@
 """The rules for DiffMulti: every node is charged for what was chosen there.
 
-At each node that was specialised there is one `select`. Under the schedule `paper` there are draws
+At each node that was specialized there is one `select`. Under the schedule `paper` there are draws
 of split points before it, which are inherited. A tuned schedule buys the number of rows first.
 """
 
@@ -27,7 +27,7 @@ def _paper(release: Release, tree: TreePartition, booked: dict[str, Book]) -> li
 def _at_nodes(
     release: Release, tree: TreePartition, booked: dict[str, Book], cut: list[str]
 ) -> list[Charged]:
-    """What was charged at each node that was specialised."""
+    """What was charged at each node that was specialized."""
     for place in tree.divided:
         if release.schema.attributes[place].split == "never":
             raise Failed(
@@ -59,7 +59,7 @@ def _cut_draws(tree: TreePartition, schema: Schema) -> Ints:
     return draws
 
 
-_SETTINGS = "schedule chosen score specialisations depth distribution consistency"
+_SETTINGS = "schedule chosen score specializations depth distribution consistency"
 
 RULES = {
     "tuned-1": table_rules(

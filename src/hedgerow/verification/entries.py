@@ -22,10 +22,10 @@ _NAME = re.compile("[A-Za-z0-9_.+/-]{1,40}")
 _RELEASE_ID = re.compile("[0-9a-f]{32}")  # 128 random bits
 _VERSION = re.compile(r"unknown|[0-9][0-9A-Za-z.+!-]{0,39}")
 _PHRASES = frozenset(("least squares",))  # of the setting `consistency`
-_SENTENCES = frozenset(("unit_of_protection", "neighbours"))  # held to the schema elsewhere
+_SENTENCES = frozenset(("unit_of_protection", "neighbors"))  # held to the schema elsewhere
 
 _GUARANTEE = (
-    "epsilon delta accounting neighbours unit_of_protection began_as_draft private row_wise_query "
+    "epsilon delta accounting neighbors unit_of_protection began_as_draft private row_wise_query "
     "epsilon_decimal"
 )
 _LEDGER = "accounting person_rows budgets entries paths conversion suppression release_id"

@@ -224,7 +224,7 @@ def _cells(release: MarginalsRelease) -> str:
             kinds[isinstance(attribute, Categorical)].append(a)
     # how many groups numbers have, and how rare is rare, depends on noise alone: some numbers do
     if not any(
-        all(_same(cells.group[a], _neighbours(counts[a], most, apart[a])) for a in kinds[False])
+        all(_same(cells.group[a], _neighbors(counts[a], most, apart[a])) for a in kinds[False])
         for most in _GROUPS
     ):
         raise Failed("the groups of numbers do not follow from the noisy counts")
@@ -264,7 +264,7 @@ def _deciding(release: MarginalsRelease, known: dict[str, Measurement]) -> dict[
     return counts
 
 
-def _neighbours(counts: Ints, most: int, apart: Ints) -> list[int]:
+def _neighbors(counts: Ints, most: int, apart: Ints) -> list[int]:
     """The groups of a number's cells: a new one begins where another share of all is reached."""
     if len(counts) <= most:
         return list(range(len(counts)))

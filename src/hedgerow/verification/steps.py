@@ -3,10 +3,10 @@
 A part of `verify`. Regions that follow the data were chosen, and choosing is paid for: a release
 whose books say nothing of it states less than it spent.
 
-These methods book one `select` for each specialisation, the first at depth 0. How many there
+These methods book one `select` for each specialization, the first at depth 0. How many there
 were follows from the cuts: each of a numeric value adds one part; a node of a taxonomy was
-specialised if a cut runs through it. `paper` also books a `cut` for each numeric attribute at the
-first step, and one at each step that follows the specialisation of a number, if one of its halves
+specialized if a cut runs through it. `paper` also books a `cut` for each numeric attribute at the
+first step, and one at each step that follows the specialization of a number, if one of its halves
 can be cut again. In which order a number was cut is not told by a grid, so that these are held
 between two bounds, and not to one number. A tuned schedule always buys the number of `rows`.
 """
@@ -41,11 +41,11 @@ def paper_steps(release: Release, booked: dict[str, Book]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Steps:
-    """How often values were specialised.
+    """How often values were specialized.
 
     Args:
-        numbers: Specialisations of intervals of numeric attributes.
-        nodes: Specialisations of nodes of taxonomies.
+        numbers: Specializations of intervals of numeric attributes.
+        nodes: Specializations of nodes of taxonomies.
         pairs: At most so many of the intervals had no half that could be cut again.
         divisible: Numeric attributes that have more than one code.
     """
@@ -71,7 +71,7 @@ class _Steps:
                 pairs += _pairs(np.diff(edges))
                 divisible += attribute.size >= 2
             else:
-                nodes += _specialised(attribute, edges)
+                nodes += _specialized(attribute, edges)
         return _Steps(numbers=numbers, nodes=nodes, pairs=pairs, divisible=divisible)
 
 
@@ -89,7 +89,7 @@ def _edges(partition: Partition) -> list[Ints]:
 
 
 def _pairs(widths: Ints) -> int:
-    """How many disjoint pairs of neighbouring parts have one code each."""
+    """How many disjoint pairs of neighboring parts have one code each."""
     found = run = 0
     for width in (*widths.tolist(), 0):
         if width == 1:
@@ -99,7 +99,7 @@ def _pairs(widths: Ints) -> int:
     return found
 
 
-def _specialised(attribute: Categorical, edges: Ints) -> int:
+def _specialized(attribute: Categorical, edges: Ints) -> int:
     """How many nodes of a taxonomy a cut runs through, each of whose parts must be a node."""
     spans = np.asarray(attribute.taxonomy.spans, np.int64)
     known = set(map(tuple, spans.tolist()))
@@ -116,7 +116,7 @@ def _check_select(book: Book | None, steps: _Steps) -> None:
     """One charge for each step."""
     if book is None:
         if steps.all:
-            raise Failed("nothing was booked for select, without which no value is specialised")
+            raise Failed("nothing was booked for select, without which no value is specialized")
         return
     if not _once_at_each(book, range(steps.all)) or len(book.entries) != steps.all:
         raise Failed("other charges for select were booked than the regions show")
@@ -129,7 +129,7 @@ def _check_cut(book: Book | None, steps: _Steps) -> None:
             raise Failed("other charges for cut were booked than the regions show")
         return
     if book is None:
-        raise Failed("nothing was booked for cut, without which no number is specialised")
+        raise Failed("nothing was booked for cut, without which no number is specialized")
     first = [number for (depth, _), number in book.entries.items() if depth == 0]
     later = Book(
         purpose=book.purpose, budget=book.budget, unit=book.unit, granted=book.granted,

@@ -15,7 +15,7 @@ import numpy as np
 
 from hedgerow.errors import HedgerowError
 from hedgerow.measured.measurements import exact, group_delta, in_words
-from hedgerow.optimise.model import Forest
+from hedgerow.optimize.model import Forest
 from hedgerow.release.rows import RowsRelease
 from hedgerow.schema import Categorical
 from hedgerow.verification.entries import named
@@ -54,7 +54,7 @@ def _ledger(release: Stated) -> str:
 
 def _as_pure(ledger: dict[str, Any]) -> dict[str, Any]:
     if ledger.get("accounting") != "suppression":
-        raise Failed("the accounting is not that of generalised rows")
+        raise Failed("the accounting is not that of generalized rows")
     return {**ledger, "accounting": "pure"}
 
 

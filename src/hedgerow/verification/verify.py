@@ -260,9 +260,9 @@ def _protection(release: Release) -> str:
     rows = 1 if person is None else person.max_rows
     if release.ledger["person_rows"] != rows:
         raise Failed("the ledger counts other rows per person than the schema caps")
-    stated = release.guarantee["unit_of_protection"], release.guarantee["neighbours"]
-    unit, neighbours = _unit(release.schema)
-    if stated != (unit, neighbours):
+    stated = release.guarantee["unit_of_protection"], release.guarantee["neighbors"]
+    unit, neighbors = _unit(release.schema)
+    if stated != (unit, neighbors):
         raise Failed("the guarantee names another unit of protection than the schema gives")
     draft = release.guarantee["began_as_draft"]
     if not isinstance(draft, bool):
@@ -282,7 +282,7 @@ def _protection(release: Release) -> str:
 
 
 def _unit(schema: Schema) -> tuple[str, str]:
-    """The unit of protection and the neighbours that a schema makes for, in a manifest's words."""
+    """The unit of protection and the neighbors that a schema makes for, in a manifest's words."""
     person = schema.person
     if schema.kind == "transactions":
         column = schema.transaction_items.person

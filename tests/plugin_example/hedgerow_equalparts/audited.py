@@ -17,10 +17,10 @@ AUDITED = (
     Audited(
         name="margin",
         modes=(
-            DiffGen(score="margin", specialisations=3),
-            DiffMulti(score="margin", specialisations=6, depth=3),
+            DiffGen(score="margin", specializations=3),
+            DiffMulti(score="margin", specializations=6, depth=3),
         ),
-        tiny=(DiffGen(score="margin", specialisations=2),),
+        tiny=(DiffGen(score="margin", specializations=2),),
         experiments=(),
     ),
 )

@@ -40,7 +40,7 @@ def test_columns_are_found_by_their_own_names() -> None:
 
 
 def test_a_release_has_the_attributes_names(tmp_path: Path) -> None:
-    release = hedgerow.publish(DATA, schema(), hedgerow.DiffMulti(specialisations=2), epsilon=9)
+    release = hedgerow.publish(DATA, schema(), hedgerow.DiffMulti(specializations=2), epsilon=9)
     release.save(tmp_path / "r")
     loaded = hedgerow.Release.load(tmp_path / "r")
     assert loaded.schema == schema() and hedgerow.verify(tmp_path / "r").ok

@@ -1,7 +1,7 @@
 """What becomes of a record follows from that record alone (PRIVACY: stable preparation).
 
-One odd value must never change how other values of its column are read: neighbours would not stay
-neighbours, and no noise that is added later could repair that.
+One odd value must never change how other values of its column are read: neighbors would not stay
+neighbors, and no noise that is added later could repair that.
 """
 
 from __future__ import annotations

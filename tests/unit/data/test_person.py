@@ -56,7 +56,7 @@ def test_the_rule_looks_at_one_person_alone(rows, cap, random):
     assert whole == alone
 
 
-def test_the_cap_does_not_favour_small_codes():
+def test_the_cap_does_not_favor_small_codes():
     rows = np.repeat(np.arange(100, dtype=np.uint16), 1).reshape(-1, 1)
     keep = cap_rows(rows, np.zeros(100), 50)
     assert 30 < rows[keep].mean() < 70

@@ -1,6 +1,6 @@
 """What becomes of a transaction follows from that transaction alone (stable preparation).
 
-One odd record must never change how others are read: neighbours would not stay neighbours, and no
+One odd record must never change how others are read: neighbors would not stay neighbors, and no
 noise that is added later could repair that.
 """
 

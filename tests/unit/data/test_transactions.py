@@ -350,7 +350,7 @@ def test_which_items_survive_depends_on_the_set_alone(
     assert found == expected([["400", "1"], map(str, shuffled)], items)
 
 
-def test_truncation_favours_no_item() -> None:
+def test_truncation_favors_no_item() -> None:
     """Each of 10 items survives in 5 of 10 places: over 2000 sets, 1000 times, within 6 sigma."""
     schema = Schema(name="t", items=Items(range(2010), max_items=5), unit="row")
     sets = [[*range(9), 9 + number] for number in range(2000)]

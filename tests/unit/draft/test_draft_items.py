@@ -54,7 +54,7 @@ def draft(source: Any, folder: Path) -> Items:
         ("a.dat", "1 2\x00", False),
     ],
 )
-def test_files_with_a_record_per_line_are_recognised(
+def test_files_with_a_record_per_line_are_recognized(
     tmp_path: Path, name: str, content: str, yes: bool
 ) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")

@@ -83,7 +83,7 @@ def test_codes_are_grouped_by_how_they_begin(tmp_path: Path) -> None:
     assert len(tree.leaves) == 54 and "AX..." in tree.labels and tree.height == 2
     tree = schema_of(sketch, tmp_path, groups="prefix 1").transaction_items.taxonomy
     assert [tree.labels[node] for node in tree.children[0]] == ["A...", "B..."]
-    plain = schema_of(sketch, tmp_path, groups="neighbours 6").transaction_items
+    plain = schema_of(sketch, tmp_path, groups="neighbors 6").transaction_items
     assert plain.fan_out == 6 and not plain.semantic
 
 
@@ -115,8 +115,8 @@ def test_a_column_of_lists_has_no_separator(tmp_path: Path) -> None:
         ("unit", "perhaps", "not one of the answers"),
         ("universe", "9 to 1", "ends before it begins"),
         ("universe", "a, b, a", "repeated"),
-        ("groups", "by colour", "neighbours 10"),
-        ("groups", "neighbours 1", "at least two"),
+        ("groups", "by color", "neighbors 10"),
+        ("groups", "neighbors 1", "at least two"),
         ("max_items", "0", "number of items"),
         ("max_items", "many", "number of items"),
         ("empty", "error", "not one of the answers"),

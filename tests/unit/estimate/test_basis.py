@@ -52,13 +52,13 @@ QUERIES = {
     Query(FIRST + SECOND): "measured",
     Query(GROUP_OF_FIRST + GROUP_OF_THIRD): "measured",
     Query(((0, ((12.0, 20.0),)),)): "measured",
-    Query(((0, ((12.5, 20.0),)),)): "modelled",
-    Query(((0, ((12.0, 20.0),)),), (1,)): "modelled",
-    Query(((1, ((12.0, 20.0),)),)): "modelled",
-    Query(FIRST + THIRD): "modelled",
-    Query(SECOND + THIRD): "modelled",
-    Query(FIRST + SECOND, (0,)): "modelled",
-    Query(FIRST + SECOND + THIRD): "modelled",
+    Query(((0, ((12.5, 20.0),)),)): "modeled",
+    Query(((0, ((12.0, 20.0),)),), (1,)): "modeled",
+    Query(((1, ((12.0, 20.0),)),)): "modeled",
+    Query(FIRST + THIRD): "modeled",
+    Query(SECOND + THIRD): "modeled",
+    Query(FIRST + SECOND, (0,)): "modeled",
+    Query(FIRST + SECOND + THIRD): "modeled",
     Query(FOURTH): "not measured",
     Query(FIRST + FOURTH, (0,)): "not measured",
 }
@@ -67,7 +67,7 @@ QUERIES = {
 def test_the_basis_of_queries_with_marginals() -> None:
     asked = list(QUERIES)
     together = BOUNDS.together(Conditions.of(asked))
-    assert basis_of(asked, together, {3}, "modelled").tolist() == list(QUERIES.values())
+    assert basis_of(asked, together, {3}, "modeled").tolist() == list(QUERIES.values())
     # an attribute without a table, but divided by regions, is not unknown
     assert basis_of([Query(FOURTH)], np.array([False]), ()).tolist() == ["assumed even"]
 

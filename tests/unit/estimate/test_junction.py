@@ -50,7 +50,7 @@ def test_marginals_are_those_of_the_joint_distribution(sizes, together, fine):
     logits = random.normal(size=tree.start[-1])
     found = tree.calibrate(logits, 100.0)
     joint, _, places = joint_of(tree, logits)
-    assert found.log_normaliser == pytest.approx(math.log(joint.sum()), abs=1e-9)
+    assert found.log_normalizer == pytest.approx(math.log(joint.sum()), abs=1e-9)
     joint *= 100.0 / joint.sum()
     for clique, variables in enumerate(tree.cliques):
         index = np.zeros(joint.shape, np.int64)

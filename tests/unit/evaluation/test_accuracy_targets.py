@@ -166,6 +166,6 @@ def test_progress_is_that_of_the_releases(monkeypatch: pytest.MonkeyPatch, least
 @pytest.mark.slow
 def test_the_better_method_comes_first() -> None:
     target = read_target("age within 10%", SCHEMA)
-    methods = [("regions", DiffGen(specialisations=1)), ("marginals", DiffMulti())]
+    methods = [("regions", DiffGen(specializations=1)), ("marginals", DiffMulti())]
     found = plan_by_accuracy(SCHEMA, [target], methods, rows=2000, runs=2)
     assert [one.setting for one in found] == ["marginals", "regions"]

@@ -89,7 +89,7 @@ def test_every_model_finds_a_clear_rule_in_rows(model):
 
 
 @pytest.mark.parametrize("model", [m for m in MODELS if m != "boosting"])
-def test_models_learn_from_generalised_records(model):
+def test_models_learn_from_generalized_records(model):
     told = release([[300, 0], [0, 300]])
     assert classify.on_output(told, rows(200, 2), model) == 100
 

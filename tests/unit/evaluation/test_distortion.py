@@ -70,7 +70,7 @@ def test_a_finer_release_is_less_distorted():
     people, schema = sample.people(800, seed=1), sample.schema()
     table = hedgerow.evaluation.distortion.as_table(people, schema)
     coarse, fine = (
-        hedgerow.publish(people, schema, hedgerow.DiffMulti(specialisations=h), 5, seed=2)
+        hedgerow.publish(people, schema, hedgerow.DiffMulti(specializations=h), 5, seed=2)
         for h in (2, 60)
     )
     assert discernibility(table, fine.partition) < discernibility(table, coarse.partition)

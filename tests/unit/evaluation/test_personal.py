@@ -54,7 +54,7 @@ def test_the_study_of_algorithm_2_states_its_bound():
 
 
 @pytest.mark.slow
-def test_algorithm_2_tells_neighbours_apart():
+def test_algorithm_2_tells_neighbors_apart():
     """The event of the bound: some row below Y, none below X. Its window has width 1/39."""
 
     def happens(x: int, y: int, seed: int) -> bool:

@@ -54,7 +54,7 @@ def test_transactions_have_measures_of_their_own() -> None:
     assert found.floor is None and found.blind is None
 
 
-def test_generalised_rows_tell_no_class() -> None:
+def test_generalized_rows_tell_no_class() -> None:
     method = hr.Supermodular(risk=0.2)
     found = simulate(
         sample.schema(), [("supermodular", method)], [1], delta="1e-6", rows=800, runs=1
@@ -111,8 +111,8 @@ def test_several_rows_per_person_divide_the_budget() -> None:
         simulate(one, [("diffmulti", hr.DiffMulti())], [1], rows=2000, runs=1).points[0]
         for one in (schema, shared)
     )
-    assert alone.specialisations is not None and divided.specialisations is not None
-    assert divided.specialisations < alone.specialisations  # a twentieth of it is left for a row
+    assert alone.specializations is not None and divided.specializations is not None
+    assert divided.specializations < alone.specializations  # a twentieth of it is left for a row
 
 
 def test_a_simulation_needs_no_unit() -> None:

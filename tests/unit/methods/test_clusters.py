@@ -102,7 +102,7 @@ def test_labels_follow_each_row_alone():
     assert all_at_once["cluster"].to_pylist() == ["1"] * 600 + ["2"] * 400
 
 
-def test_labelled_rows_are_published_like_others():
+def test_labeled_rows_are_published_like_others():
     method = hedgerow.DiffMulti(score="max")
     rows, schema = label_rows(crowds(), find_centroids(crowds(), SCHEMA, 2, "0.5"))
     assert hedgerow.publish(rows, schema, method, epsilon="0.5").guarantee["private"] is True
@@ -184,7 +184,7 @@ def test_a_failed_search_is_spent_once_it_has_drawn(
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr("hedgerow.methods.clusters.labelled", burst)
+        patch.setattr("hedgerow.methods.clusters.labeled", burst)
         with pytest.raises(MemoryError):
             find_centroids(crowds(), SCHEMA, 2, "0.1", ledger=book.path)
     assert entries(book) == [("centroids", "1/10", "withdrawn")]

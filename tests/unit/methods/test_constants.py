@@ -42,5 +42,5 @@ def test_diffmulti_never_splits_a_constant() -> None:
     assert set(release.partition.split.tolist()) <= {-1, 2}
 
 
-def test_diffgen_never_specialises_a_constant() -> None:
+def test_diffgen_never_specializes_a_constant() -> None:
     assert Cuts(Domain.of(SCHEMA), 100).open_values().tolist() == [False, False, True]

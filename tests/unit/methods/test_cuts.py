@@ -25,7 +25,7 @@ def test_marks() -> None:
     cuts = Cuts(Domain.of(SCHEMA), 100)
     assert cuts.split_point.tolist() == [-1, -1]
     cuts.split_point[:] = 4
-    cuts.specialise(0, 4)
+    cuts.specialize(0, 4)
     assert cuts.attribute.tolist() == [1, 0, 0]
     assert cuts.taxon[1:].tolist() == [-1, -1]
     assert cuts.split_point.tolist() == [4, -1, -1]

@@ -120,7 +120,7 @@ def test_an_endless_budget_is_the_greedy_algorithm(
     data = table()
     # information gain is a share of one value's records, so small values tie soon
     steps = 6 if score == "gini" else 4
-    outcome = run(DiffGen(score=score, schedule=schedule, specialisations=steps), data)
+    outcome = run(DiffGen(score=score, schedule=schedule, specializations=steps), data)
     assert isinstance(outcome.partition, GridPartition)
     edges = [edge[:-1].tolist() for edge in outcome.partition.edges]
     assert edges == greedy(score, data, steps, schedule)
@@ -128,7 +128,7 @@ def test_an_endless_budget_is_the_greedy_algorithm(
 
 def test_an_endless_budget_counts_exactly() -> None:
     data = table()
-    outcome = run(DiffGen(specialisations=6), data)
+    outcome = run(DiffGen(specializations=6), data)
     named = {m.name: m for m in outcome.measurements}
     assert named["rows"].values.tolist() == [[500]]
     regions = outcome.partition.locate(data.codes[:, :-1].astype(np.int64))
@@ -140,12 +140,12 @@ def test_an_endless_budget_counts_exactly() -> None:
 @pytest.mark.parametrize("schedule", ["tuned", "paper"])
 def test_regions_stay_below_the_cap(schedule: Literal["tuned", "paper"]) -> None:
     for cap in (1, 2, 3, 7, 30):
-        method = DiffGen(schedule=schedule, specialisations=20, max_cells=cap)
+        method = DiffGen(schedule=schedule, specializations=20, max_cells=cap)
         assert run(method, table(), Budget(Fraction(1))).partition.cells <= cap
 
 
 def test_a_full_cut_stops_by_itself() -> None:
-    outcome = run(DiffGen(specialisations=500), table(50), Budget(Fraction(1)))
+    outcome = run(DiffGen(specializations=500), table(50), Budget(Fraction(1)))
     assert outcome.partition.cells == 30 * 7 * 10
 
 
@@ -156,7 +156,7 @@ def test_too_many_cells_are_listed_above_a_threshold(
     monkeypatch.setattr(diffgen, "DENSE_CELLS", 10)
     monkeypatch.setattr(diffgen, "SPURIOUS", 5)
     data = table()
-    outcome = run(DiffGen(specialisations=10), data, Budget(Fraction(1), delta))
+    outcome = run(DiffGen(specializations=10), data, Budget(Fraction(1), delta))
     leaf = next(m for m in outcome.measurements if m.name == "leaf")
     assert leaf.threshold is not None
     assert leaf.klass is not None
@@ -169,14 +169,14 @@ def test_too_many_cells_are_listed_above_a_threshold(
         for name, budget in outcome.ledger.budgets.items():
             assert sum(path["spent"][name].values()) == budget.units
     # with no noise to speak of, the list is that of all cells that hold records
-    exact = next(m for m in run(DiffGen(specialisations=10), data).measurements if m.name == "leaf")
+    exact = next(m for m in run(DiffGen(specializations=10), data).measurements if m.name == "leaf")
     assert exact.values.sum() == 500
 
 
 def test_an_endless_threshold_list_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diffgen, "DENSE_CELLS", 10)
     data = table()
-    outcome = run(DiffGen(specialisations=8), data)
+    outcome = run(DiffGen(specializations=8), data)
     leaf = next(m for m in outcome.measurements if m.name == "leaf")
     assert leaf.klass is not None
     regions = outcome.partition.locate(data.codes[:, :-1].astype(np.int64))
@@ -199,7 +199,7 @@ def test_candidates_of_different_regions_pay_for_it(
         return honest(self, *given, score_range=score_range, flip=flip)
 
     monkeypatch.setattr(Curator, "select", select)
-    method = DiffGen(score=score, schedule=schedule, specialisations=3)
+    method = DiffGen(score=score, schedule=schedule, specializations=3)
     run(method, table(), Budget(Fraction(1)))
     known = SCORES[score]
     assert spans == {known.score_range_apart if schedule == "tuned" else 2 * known.sensitivity}

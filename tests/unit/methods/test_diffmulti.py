@@ -100,7 +100,7 @@ def test_an_endless_budget_picks_the_best_split(
     score: str, distribution: Literal["fair", "even"]
 ) -> None:
     data = table()
-    method = DiffMulti(score=score, specialisations=25, depth=8, distribution=distribution)
+    method = DiffMulti(score=score, specializations=25, depth=8, distribution=distribution)
     tree = run(method, data).partition
     assert isinstance(tree, TreePartition)
     inner = np.flatnonzero(tree.split >= 0)
@@ -121,9 +121,9 @@ def test_an_endless_budget_picks_the_best_split(
 
 @pytest.mark.parametrize("score", ["max", "gini", "ncp"])
 def test_an_endless_budget_on_the_papers_schedule(score: str) -> None:
-    """Cuts are drawn for each interval once and inherited; then the best value is specialised."""
+    """Cuts are drawn for each interval once and inherited; then the best value is specialized."""
     data = table()
-    method = DiffMulti(score=score, schedule="paper", specialisations=25, depth=8)
+    method = DiffMulti(score=score, schedule="paper", specializations=25, depth=8)
     tree = run(method, data).partition
     assert isinstance(tree, TreePartition)
     slack = {"max": 0, "gini": Fraction(10, 2**8), "ncp": Fraction(400, 2**16)}[score]
@@ -154,10 +154,10 @@ def test_an_endless_budget_on_the_papers_schedule(score: str) -> None:
 
 def test_an_endless_budget_counts_exactly() -> None:
     data = table()
-    outcome = run(DiffMulti(specialisations=25, depth=8), data)
+    outcome = run(DiffMulti(specializations=25, depth=8), data)
     named = {m.name: m for m in outcome.measurements}
     assert named["rows"].values.tolist() == [[400]]
-    assert outcome.plan.specialisations == 25
+    assert outcome.plan.specializations == 25
     tree = outcome.partition
     assert isinstance(tree, TreePartition)
     for region, values in zip(named["leaf"].where, named["leaf"].values.tolist(), strict=True):
@@ -169,10 +169,10 @@ def test_an_endless_budget_counts_exactly() -> None:
         assert value == len(inside(data, tree.lo[node].tolist(), tree.hi[node].tolist()))
 
 
-def test_rights_to_specialise_follow_the_sizes() -> None:
+def test_rights_to_specialize_follow_the_sizes() -> None:
     """All the root's rights but one go to its children in proportion to their records."""
     data = table()
-    tree = run(DiffMulti(specialisations=41, depth=30), data).partition
+    tree = run(DiffMulti(specializations=41, depth=30), data).partition
     assert isinstance(tree, TreePartition)
     inner = tree.split >= 0
     below = np.zeros(len(inner), dtype=np.int64)
@@ -195,7 +195,7 @@ def test_no_path_and_no_tree_is_larger_than_allowed(
         method = DiffMulti(
             schedule=schedule,
             distribution=distribution,
-            specialisations=size,
+            specializations=size,
             depth=depth,
         )
         tree = run(method, table(), Budget(Fraction(1, 2)), seed=size).partition
@@ -209,7 +209,7 @@ def test_no_path_and_no_tree_is_larger_than_allowed(
 
 
 def test_every_leaf_uses_what_its_own_path_has_left() -> None:
-    outcome = run(DiffMulti(specialisations=30, depth=6), table(), Budget(Fraction(1)))
+    outcome = run(DiffMulti(specializations=30, depth=6), table(), Budget(Fraction(1)))
     tree = outcome.partition
     assert isinstance(tree, TreePartition)
     leaf = next(m for m in outcome.measurements if m.name == "leaf")
@@ -225,7 +225,7 @@ def test_every_leaf_uses_what_its_own_path_has_left() -> None:
 
 def test_a_delta_gives_leaves_a_second_count() -> None:
     budget = Budget(Fraction(1), Fraction(1, 10**6))
-    outcome = run(DiffMulti(specialisations=10, depth=6), table(), budget)
+    outcome = run(DiffMulti(specializations=10, depth=6), table(), budget)
     names = [m.name for m in outcome.measurements]
     assert names == ["rows", "allocate", "leaf", "spare"]
     leaf, spare = outcome.measurements[2:]

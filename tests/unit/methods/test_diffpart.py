@@ -42,7 +42,7 @@ def test_a_cap_by_rule_can_be_drawn_whatever_the_sizes_are() -> None:
 
 def test_single_items_are_measured_only_where_records_count_in_full() -> None:
     rows = pa.table({"x": [["1"], ["1", "2", "3"], ["2", "24"]] * 300})
-    for cap, basis in ((24, "measured"), (2, "modelled")):
+    for cap, basis in ((24, "measured"), (2, "modeled")):
         release = publish(rows, shop(24), DiffPart(core=2, cap=cap), "5", seed=1)
         assert release.count([["1"], ["24"]]).basis.tolist() == [basis, basis]
 

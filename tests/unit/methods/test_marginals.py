@@ -12,7 +12,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import sample
-from hedgerow.audit.neighbours import Pick, picker
+from hedgerow.audit.neighbors import Pick, picker
 from hedgerow.data import read
 from hedgerow.errors import HedgerowError
 from hedgerow.estimate.queries import Conditions

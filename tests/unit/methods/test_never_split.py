@@ -54,9 +54,9 @@ def publish(method: Any, **more: Any) -> Any:
 
 METHODS = [
     hedgerow.DiffMulti(),
-    hedgerow.DiffMulti(schedule="paper", specialisations=20, depth=6),
-    hedgerow.DiffGen(specialisations=8),
-    hedgerow.DiffGen(schedule="paper", specialisations=4),
+    hedgerow.DiffMulti(schedule="paper", specializations=20, depth=6),
+    hedgerow.DiffGen(specializations=8),
+    hedgerow.DiffGen(schedule="paper", specializations=4),
 ]
 
 
@@ -79,11 +79,11 @@ def test_no_part_of_it_is_a_candidate() -> None:
 
 
 def test_verify_refuses_regions_that_are_divided_by_it() -> None:
-    grown = publish(hedgerow.DiffGen(specialisations=8), never=False)
+    grown = publish(hedgerow.DiffGen(specializations=8), never=False)
     assert {2, 3} & grown.partition.divided
     with pytest.raises(Failed, match="never split"):
         _Steps.of(grown.partition, schema())
-    tree = publish(hedgerow.DiffMulti(specialisations=30), never=False)
+    tree = publish(hedgerow.DiffMulti(specializations=30), never=False)
     if {2, 3} & tree.partition.divided:
         with pytest.raises(Failed, match="never split"):
             _at_nodes(replace(tree, schema=schema()), tree.partition, {}, [])

@@ -38,17 +38,17 @@ def schema(**extra: object) -> Schema:
 
 
 METHODS: dict[str, Publisher] = {
-    "multi": DiffMulti(specialisations=50, depth=8),
-    "multi even": DiffMulti(specialisations=50, depth=8, distribution="even"),
-    "multi one": DiffMulti(specialisations=1, depth=1),
-    "multi deepest": DiffMulti(specialisations=10**7, depth=1000),
+    "multi": DiffMulti(specializations=50, depth=8),
+    "multi even": DiffMulti(specializations=50, depth=8, distribution="even"),
+    "multi one": DiffMulti(specializations=1, depth=1),
+    "multi deepest": DiffMulti(specializations=10**7, depth=1000),
     "multi paper": DiffMulti(schedule="paper"),
     "multi paper even": DiffMulti(schedule="paper", depth=5, distribution="even"),
     "multi paper one": DiffMulti(schedule="paper", depth=1),
-    "gen": DiffGen(specialisations=9),
-    "gen most": DiffGen(specialisations=10_000),
+    "gen": DiffGen(specializations=9),
+    "gen most": DiffGen(specializations=10_000),
     "gen paper": DiffGen(schedule="paper"),
-    "gen paper one": DiffGen(schedule="paper", specialisations=1),
+    "gen paper one": DiffGen(schedule="paper", specializations=1),
 }
 
 
@@ -109,7 +109,7 @@ def test_the_largest_tree_is_equation_14_in_its_best_order() -> None:
             assert found == max(map(equation, itertools.permutations(names)))
     assert equation(("flat", "deep", "n")) == 1 + 3 * 5 + 21 * 4
     plan = DiffMulti().plan(Schema.from_dict({"name": "s", "unit": "row", "attributes": kinds}), 1)
-    assert plan.largest is not None and " 100 specialisations" in plan.largest
+    assert plan.largest is not None and " 100 specializations" in plan.largest
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -136,10 +136,10 @@ def test_the_pots_hold_the_budget_of_one_row(name: str, rows: int, delta: str) -
 def test_a_rule_waits_for_the_noisy_number_of_rows(make: Callable[[], Publisher]) -> None:
     waiting = make().plan(schema(), 1)
     assert [line.purpose for line in waiting.allowances] == ["rows"]
-    assert waiting.specialisations is None
+    assert waiting.specializations is None
     assert any("noisy number of rows" in cost for *_, cost in waiting.lines())
     guessed = make().plan(schema(), 1, rows=30_000)
-    assert guessed.specialisations
+    assert guessed.specializations
     assert guessed.depth
     assert guessed.allowances[0] == waiting.allowances[0]
     assert guessed.budgets == waiting.budgets
@@ -159,14 +159,14 @@ def test_a_plan_can_be_told_to_people_and_machines(name: str) -> None:
         lambda: DiffMulti(score="best"),
         lambda: DiffMulti(schedule="fast"),  # type: ignore[arg-type]
         lambda: DiffMulti(distribution="odd"),  # type: ignore[arg-type]
-        lambda: DiffMulti(specialisations=0),
-        lambda: DiffMulti(specialisations=-3),
-        lambda: DiffMulti(specialisations=1.5),  # type: ignore[arg-type]
-        lambda: DiffMulti(specialisations=True),
+        lambda: DiffMulti(specializations=0),
+        lambda: DiffMulti(specializations=-3),
+        lambda: DiffMulti(specializations=1.5),  # type: ignore[arg-type]
+        lambda: DiffMulti(specializations=True),
         lambda: DiffMulti(depth=0),
         lambda: DiffMulti(depth=10**9),
-        lambda: DiffGen(specialisations=0),
-        lambda: DiffGen(specialisations=10**9),
+        lambda: DiffGen(specializations=0),
+        lambda: DiffGen(specializations=10**9),
         lambda: DiffGen(max_cells=0),
         lambda: DiffGen(max_cells=2**62),
         lambda: DiffGen(score=""),
@@ -208,14 +208,14 @@ def test_levels_share_equally_and_never_more_than_there_is() -> None:
 
 
 def test_shares_too_small_to_draw_with_are_refused_before_anything_is_spent():
-    method = DiffGen(score="infogain", specialisations=10_000)
+    method = DiffGen(score="infogain", specializations=10_000)
     with pytest.raises(UsageError, match="too small"):
         method.plan(schema(), "0.000001")
 
 
 def test_units_too_fine_for_the_samplers_are_refused_before_anything_is_spent():
     person = {"who": {"role": "person", "max_rows": 997}}
-    method = CDiffGen(schedule="paper", specialisations=300)
+    method = CDiffGen(schedule="paper", specializations=300)
     with pytest.raises(UsageError, match="so finely"):
         method.plan(schema(**person), "0.999983")
 
@@ -242,7 +242,7 @@ def test_a_price_of_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A level that would get no unit at all: nothing is drawn for 0."""
     monkeypatch.setattr("hedgerow.methods.diffmulti.ALLOCATE_UNITS", 998)
     with pytest.raises(UsageError, match="'allocate'"):
-        DiffMulti(depth=1000, specialisations=5000).plan(schema(), 1)
+        DiffMulti(depth=1000, specializations=5000).plan(schema(), 1)
 
 
 BUDGET = Budget(Fraction(3, 2), Fraction(1, 10**6), 3)

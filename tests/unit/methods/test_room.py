@@ -40,10 +40,10 @@ def rows() -> pa.Table:
 @pytest.mark.parametrize(
     "method",
     [
-        hedgerow.DiffMulti(specialisations=3000, depth=60),
-        hedgerow.DiffMulti(schedule="paper", specialisations=200),
-        hedgerow.DiffGen(specialisations=9),
-        hedgerow.CDiffGen(specialisations=9),
+        hedgerow.DiffMulti(specializations=3000, depth=60),
+        hedgerow.DiffMulti(schedule="paper", specializations=200),
+        hedgerow.DiffGen(specializations=9),
+        hedgerow.CDiffGen(specializations=9),
     ],
     ids=["diffmulti", "diffmulti paper", "diffgen", "cdiffgen"],
 )

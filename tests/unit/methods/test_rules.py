@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.estimate.itemsets.supports import SizeCurve
-from hedgerow.methods.diffmulti import MOST_DEPTH, MOST_SPECIALISATIONS
+from hedgerow.methods.diffmulti import MOST_DEPTH, MOST_SPECIALIZATIONS
 from hedgerow.methods.rules import (
     REST_EDGES,
     best_cap,
@@ -32,7 +32,7 @@ EPSILONS = st.fractions(min_value=Fraction(1, 10**6), max_value=100, max_denomin
 @settings(derandomize=True)
 def test_rules_always_give_settings_that_are_allowed(epsilon: Fraction, rows: int) -> None:
     size, depth = tree_size(epsilon, rows)
-    assert 1 <= size <= MOST_SPECIALISATIONS
+    assert 1 <= size <= MOST_SPECIALIZATIONS
     assert 1 <= depth <= MOST_DEPTH
     assert 2**depth > size  # or the depth cap would make the size a lie
     assert 1 <= grid_size(epsilon, rows) <= 64
@@ -59,7 +59,7 @@ def test_the_depth_leaves_room_for_uneven_data(rows: int) -> None:
 
 
 def test_the_sizes_of_trees() -> None:
-    """200 records a specialisation beyond the first 400, at epsilon 1."""
+    """200 records a specialization beyond the first 400, at epsilon 1."""
     rows = (0, 599, 600, 799, 800, 1000, 5000, 10**5, 10**9)
     expected = [
         (1, 1), (1, 1), (1, 1), (1, 1), (2, 2), (3, 3), (23, 6), (498, 11), (1_000_000, 24),

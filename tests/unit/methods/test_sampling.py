@@ -1,4 +1,4 @@
-"""Drawing generalisations: both ways follow the law they say, and a twin without it is caught.
+"""Drawing generalizations: both ways follow the law they say, and a twin without it is caught.
 
 Error rates are computed. With n draws from a law on m outcomes the total variation distance of
 the frequencies from the law exceeds sqrt(m / n) / 2 + t with probability at most exp(-2 n t^2)
@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 
 from hedgerow.methods import sampling
-from hedgerow.optimise.exact import lattice
-from hedgerow.optimise.model import Aim, Forest, Worth, generalised_attributes
-from hedgerow.optimise.side import Record, Side
+from hedgerow.optimize.exact import lattice
+from hedgerow.optimize.model import Aim, Forest, Worth, generalized_attributes
+from hedgerow.optimize.side import Record, Side
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.schema import Schema
 
 pytestmark = pytest.mark.slow
 
-ATTRIBUTES = generalised_attributes(
+ATTRIBUTES = generalized_attributes(
     Schema.from_dict(
         {
             "name": "simulated",

@@ -285,7 +285,7 @@ def all_tables(
     ]
 
 
-def neighbours(tables: Sequence[tuple[Record, ...]], most: int) -> tuple[np.ndarray, np.ndarray]:
+def neighbors(tables: Sequence[tuple[Record, ...]], most: int) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of places: a table, and the same with one more record."""
     place = {table: i for i, table in enumerate(tables)}
     pairs = {
@@ -303,7 +303,7 @@ def test_sensitivity_and_span_hold_on_all_small_tables(setting: str) -> None:
     attributes, classes, most = SETTINGS[setting]
     domain = domain_of(attributes, classes)
     tables = all_tables(attributes, classes, most)
-    less, more = neighbours(tables, most)
+    less, more = neighbors(tables, most)
     assert tables[0] == ()  # the empty one is there
     counted = histograms(tables, domain)
     for score in SCORES.values():
@@ -347,7 +347,7 @@ def test_span_holds_between_regions() -> None:
     attributes = [numeric("n", 4), numeric("m", 2)]
     domain = domain_of(attributes, 2)
     tables = all_tables(attributes, 2, 4)
-    less, more = neighbours(tables, 4)
+    less, more = neighbors(tables, 4)
     regions = [(0, 0, 2), (0, 2, 4), (1, 0, 2)]  # attribute, lo, hi
     counted = [
         histograms(

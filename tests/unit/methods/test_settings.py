@@ -15,14 +15,14 @@ from hedgerow.schema import Schema
 
 DEFAULTS: dict[Any, dict[str, Any]] = {
     hr.DiffMulti: {
-        "score": None, "schedule": "tuned", "specialisations": None, "depth": None,
+        "score": None, "schedule": "tuned", "specializations": None, "depth": None,
         "distribution": "fair",
     },
     hr.DiffGen: {
-        "score": None, "schedule": "tuned", "specialisations": None, "max_cells": 1_000_000,
+        "score": None, "schedule": "tuned", "specializations": None, "max_cells": 1_000_000,
     },
     hr.CDiffGen: {
-        "score": None, "schedule": "tuned", "specialisations": None, "max_cells": 200_000,
+        "score": None, "schedule": "tuned", "specializations": None, "max_cells": 200_000,
     },
     hr.DiffPart: {
         "schedule": "tuned", "variant": None, "core": None, "cap": None, "c1": 2.75, "c2": 6.75,
@@ -47,11 +47,11 @@ def test_defaults(method: Any) -> None:
 @pytest.mark.parametrize(
     "method, setting, most",
     [
-        (hr.DiffMulti, "specialisations", 10_000_000),
+        (hr.DiffMulti, "specializations", 10_000_000),
         (hr.DiffMulti, "depth", 1000),
-        (hr.DiffGen, "specialisations", 10_000),
+        (hr.DiffGen, "specializations", 10_000),
         (hr.DiffGen, "max_cells", (1 << 62) // 1024),
-        (hr.CDiffGen, "specialisations", 10_000),
+        (hr.CDiffGen, "specializations", 10_000),
         (hr.CDiffGen, "max_cells", 1_000_000),
         (hr.DiffPart, "core", 20),
         (hr.DiffPart, "cap", 1_000_000),
@@ -132,7 +132,7 @@ def test_the_papers_schedule_needs_a_tree_with_few_inner_nodes(
                 hr.DiffPart(schedule="paper").plan(schema, 1)
 
 
-def test_diffpart_has_no_tree_to_specialise() -> None:
+def test_diffpart_has_no_tree_to_specialize() -> None:
     schema = Schema.from_dict(
         {"name": "s", "unit": "row", "items": {"universe": {"range": [1, 9]}, "fan_out": 3}}
     )
@@ -150,7 +150,7 @@ def test_sizes_that_the_papers_take() -> None:
     }
     schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
     sizes = {method: method(schedule="paper").plan(schema, 1) for method in list(DEFAULTS)[:3]}
-    assert [plan.specialisations for plan in sizes.values()] == [1000, 10, 10]
+    assert [plan.specializations for plan in sizes.values()] == [1000, 10, 10]
     assert sizes[hr.DiffMulti].depth == 7 + 1  # the heights of all taxonomies, 7 for a number
 
 

@@ -11,7 +11,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
 from hedgerow.methods import supermodular
-from hedgerow.optimise.exact import LARGEST
+from hedgerow.optimize.exact import LARGEST
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.schema import Schema
 
@@ -115,7 +115,7 @@ def test_the_order_of_rows_in_the_table_does_not_matter():
         assert one == other
 
 
-def test_who_minds_more_is_generalised_more():
+def test_who_minds_more_is_generalized_more():
     """The same people, twice: once none of them minds, once all do."""
     method = METHODS["own weights"]
     utilities = []
@@ -308,7 +308,7 @@ def test_what_cannot_end_is_refused_before_data_is_opened() -> None:
 
 def test_a_lattice_that_is_too_large_is_told_before_data_is_opened() -> None:
     large = hr.Supermodular().plan(wide(12), 1, "1e-9", rows=1000)  # no rows, no long time
-    size = f"{large.lattice:,} generalisations"
+    size = f"{large.lattice:,} generalizations"
     assert large.lattice > LARGEST and size in str(large.remark) and size not in large.in_words()
     assert "0.001 instead of 0.1" in str(large.remark)
     low = hr.Supermodular(risk=0.0005).plan(wide(12), 1, "1e-9")
@@ -316,19 +316,19 @@ def test_a_lattice_that_is_too_large_is_told_before_data_is_opened() -> None:
     with pytest.warns(DataWarning, match=size), pytest.raises(DataError, match="nowhere"):
         hr.publish("nowhere.csv", wide(12), hr.Supermodular(), 1, delta="1e-9")
     small = hr.Supermodular().plan(wide(2), 1, "1e-9")
-    assert small.remark is None and f"{small.lattice:,} generalisations" in small.in_words()
+    assert small.remark is None and f"{small.lattice:,} generalizations" in small.in_words()
 
 
 def test_progress_is_shown_from_the_first_record_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are solved by portions, and the share that is done is told after each."""
-    monkeypatch.setattr("hedgerow.optimise.solve._AT_ONCE", 200)
+    monkeypatch.setattr("hedgerow.optimize.solve._AT_ONCE", 200)
     shares: list[float] = []
     stages: list[str] = []
     hr.publish(
         people(300), SCHEMA, hr.Supermodular(side=SIDE, risk=0.2), 1, delta="1e-6",
         progress=shares.append, stage=stages.append,
     )  # fmt: skip
-    assert "the side table" in stages and "generalising" in stages
+    assert "the side table" in stages and "generalizing" in stages
     assert shares == sorted(shares)
     assert sum(0.55 < share < 0.9 for share in shares) > 5
 

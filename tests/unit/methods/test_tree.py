@@ -1,4 +1,4 @@
-"""How a tree grows and how rights to specialise are shared."""
+"""How a tree grows and how rights to specialize are shared."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_the_leaves_cover_every_cell_once(data: st.DataObject) -> None:
             bounds = (int(tree.lo[node, a]) + 1, int(tree.hi[node, a]) - 1)
             cut.append(data.draw(st.integers(*bounds)) if numeric else -1)
         before = len(tree.parent)
-        split, place = tree.specialise(nodes, Choices(np.array(part), np.array(cut)), final=False)
+        split, place = tree.specialize(nodes, Choices(np.array(part), np.array(cut)), final=False)
         assert split.first_child == before
         assert len(split.edges) + len(nodes) == len(place) == len(tree.parent) - before
         assert (tree.parent[before:] == nodes[place]).all()
@@ -141,11 +141,11 @@ def test_the_leaves_cover_every_cell_once(data: st.DataObject) -> None:
 
 def test_children_of_a_taxonomy_node_and_of_an_interval() -> None:
     tree = GrowingTree(Domain.of(SCHEMA))
-    split, _ = tree.specialise(np.array([0]), Choices(np.array([1]), np.array([-1])), final=False)
+    split, _ = tree.specialize(np.array([0]), Choices(np.array([1]), np.array([-1])), final=False)
     assert split.edges.tolist() == [2]
     assert [tree.lo[1:, 1].tolist(), tree.hi[1:, 1].tolist()] == [[0, 2], [2, 5]]
     both = np.array([1, 2])
-    split, place = tree.specialise(both, Choices(np.array([1, 0]), np.array([-1, 3])), final=True)
+    split, place = tree.specialize(both, Choices(np.array([1, 0]), np.array([-1, 3])), final=True)
     assert split.final
     assert split.edge_start.tolist() == [0, 1, 2]
     assert split.edges.tolist() == [1, 3]

@@ -42,7 +42,7 @@ def weighed(first: str, second: str) -> Schema:
 
 
 def all_histograms(most: int) -> tuple[list[tuple[Any, ...]], np.ndarray, np.ndarray]:
-    """All tables of at most so many records, and the places of neighbours."""
+    """All tables of at most so many records, and the places of neighbors."""
     from itertools import combinations_with_replacement, product
 
     records = list(product(range(3), (0, 1, 3), range(2)))
@@ -184,7 +184,7 @@ def test_equal_weights_change_nothing() -> None:
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("flip", [False, True], ids=["exponential", "flip"])
 def test_whole_laws_of_weighed_choices(name: str, flip: bool) -> None:
-    """The law of one choice on neighbours, by enumeration: within what was paid."""
+    """The law of one choice on neighbors, by enumeration: within what was paid."""
     domain = Domain.of(weighed("1", "3"))
     price = range_of(SCORES[name], domain, apart=False)
     lo, hi, ask = np.zeros((1, 2), np.int32), domain.sizes[None, :], np.full((1, 2), -1, np.int32)
@@ -240,9 +240,9 @@ def table(columns: Sequence[str]) -> pa.Table:
 
 METHODS = [
     (hedgerow.DiffMulti(), "1e-6"),
-    (hedgerow.DiffMulti(schedule="paper", specialisations=9, depth=4), 0),
-    (hedgerow.DiffGen(specialisations=5), 0),
-    (hedgerow.CDiffGen(specialisations=4), 0),
+    (hedgerow.DiffMulti(schedule="paper", specializations=9, depth=4), 0),
+    (hedgerow.DiffGen(specializations=5), 0),
+    (hedgerow.CDiffGen(specializations=4), 0),
 ]
 
 
@@ -307,8 +307,8 @@ def largest(counts: Any, width: Any, size: Any) -> Any:
     return counts.max(axis=1)
 
 
-GRID = hedgerow.DiffGen(specialisations=2)
-TREE = hedgerow.DiffMulti(specialisations=2, depth=2)
+GRID = hedgerow.DiffGen(specializations=2)
+TREE = hedgerow.DiffMulti(specializations=2, depth=2)
 
 
 @pytest.mark.parametrize("weights", [("1", "1"), ("1", "3")])

@@ -34,7 +34,7 @@ def releases(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
     made = {
         "marginals": hr.publish(*people, epsilon=1),
         "diffmulti": hr.publish(*people, hr.DiffMulti(), epsilon=1),
-        "diffgen": hr.publish(*people, hr.DiffGen(specialisations=4), epsilon=1),
+        "diffgen": hr.publish(*people, hr.DiffGen(specializations=4), epsilon=1),
         "cdiffgen": hr.publish(*people, hr.CDiffGen(), epsilon=1, delta="1e-9"),
         "noisy": hr.publish(*people, hr.Supermodular(), epsilon=2, delta="1e-6"),
         "sampled": hr.publish(*people, hr.Supermodular(mode="sampled"), epsilon=2, delta="1e-6"),

@@ -86,7 +86,7 @@ def test_the_commands_of_a_page_work_on_this_release(name: str) -> None:
 
 
 def test_attributes_that_it_says_nothing_about_are_named() -> None:
-    method = hr.DiffGen(specialisations=2)
+    method = hr.DiffGen(specializations=2)
     release = hr.publish(sample.people(800, seed=3), sample.schema(), method, epsilon=1, seed=7)
     assert release.unmeasured
     text = page(release)
@@ -305,7 +305,7 @@ def test_pages_say_what_picking_the_largest_does_to_intervals(release: Release) 
     rows = [{"place": f"v{n % 2}"} for n in range(2000)]
     assert words not in page(hr.publish(pa.Table.from_pylist(rows), schema, epsilon=9, seed=1))
     assert f"These regions {words}" not in page(GOLDEN / "diffmulti-tuned-1")  # all are shown
-    method = hr.DiffMulti(specialisations=20)
+    method = hr.DiffMulti(specializations=20)
     fine = hr.publish(sample.people(3000, seed=3), sample.schema(), method, epsilon=9, seed=7)
     assert f"These regions {words}" in page(fine)
     shop = Release.load(next(GOLDEN.glob("diffpart*")))

@@ -1,4 +1,4 @@
-"""What generalised rows tell: lower ends."""
+"""What generalized rows tell: lower ends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_rows_tell_lower_ends_and_no_shares(name: str) -> None:
     assert "any number" not in text and "<figure" not in text
     assert "for certain" not in text  # but with 95%
     counted = "Counts of sampled people" if "sampled" in name else "Noisy counts"
-    assert f">{counted}<" in text and f"{len(release.counts):,} generalised row" in text
+    assert f">{counted}<" in text and f"{len(release.counts):,} generalized row" in text
     start = text.index('id="values"')
     shown = text[start : text.index("</section>", start)]
     assert "Shares are not known." in shown and ">share<" not in shown

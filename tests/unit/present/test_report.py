@@ -20,7 +20,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.evaluation import scorecard
-from hedgerow.evaluation.scorecard import Judgement
+from hedgerow.evaluation.scorecard import Judgment
 from hedgerow.measured import TreePartition
 from hedgerow.present.document import Text
 from hedgerow.present.markdown import markdown
@@ -53,8 +53,8 @@ HOSTILE = (
 )
 
 
-def judge(data: Any, release: Any, queries: int, boosting: bool = False) -> Judgement:
-    """A judgement by the quicker of the two models; what both say has tests of its own."""
+def judge(data: Any, release: Any, queries: int, boosting: bool = False) -> Judgment:
+    """A judgment by the quicker of the two models; what both say has tests of its own."""
     with pytest.MonkeyPatch.context() as patch:
         if not boosting:
             patch.setattr(scorecard, "_MODELS", ("tree",))
@@ -66,7 +66,7 @@ def _page_of(folder: Path) -> str:
     return written(folder)
 
 
-def page(release: Any, against: Judgement | None = None) -> str:
+def page(release: Any, against: Judgment | None = None) -> str:
     """The page; that of a folder alone is written once, as nobody changes those folders."""
     if isinstance(release, Path) and against is None:
         return _page_of(release)
@@ -115,7 +115,7 @@ def raw_of(kind: str, raw: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def judged(releases: dict[str, Path], raw: Path) -> Callable[[str], Judgement]:
+def judged(releases: dict[str, Path], raw: Path) -> Callable[[str], Judgment]:
     """Each release against its raw data, judged once; one of each kind of table by both models."""
     both = ("diffmulti", "noisy")
     return cache(lambda kind: judge(raw_of(kind, raw), releases[kind], 40, kind in both))
@@ -135,7 +135,7 @@ JUDGED = ("diffmulti", "noisy", "core", "unclassed")  # one of each kind of rele
     ],
 )
 def test_a_page_is_whole_and_can_be_read_aloud(
-    releases: dict[str, Path], judged: Callable[[str], Judgement], kind: str, with_raw: bool
+    releases: dict[str, Path], judged: Callable[[str], Judgment], kind: str, with_raw: bool
 ) -> None:
     against = judged(kind) if with_raw else None
     text = page(releases[kind], against)
@@ -194,7 +194,7 @@ def test_the_page_for_recipients_follows_from_the_release_alone(
 
 
 def test_a_page_from_raw_data_says_so(
-    releases: dict[str, Path], judged: Callable[[str], Judgement]
+    releases: dict[str, Path], judged: Callable[[str], Judgment]
 ) -> None:
     found = judged("diffmulti")
     text = page(releases["diffmulti"], found)
@@ -258,7 +258,7 @@ def test_books_of_a_liar_need_not_be_readable(releases: dict[str, Path]) -> None
 
 
 def test_the_release_of_another_table_is_told(
-    releases: dict[str, Path], judged: Callable[[str], Judgement]
+    releases: dict[str, Path], judged: Callable[[str], Judgment]
 ) -> None:
     found = judge(hr.sample.people(5000, seed=9), releases["diffmulti"], queries=8)
     assert not found.matches
@@ -302,7 +302,7 @@ def test_strange_signs_are_explained_where_they_are_seen(releases: dict[str, Pat
         assert "specialis" not in section(text, "budget")
 
 
-def test_how_coarse_it_is(releases: dict[str, Path], judged: Callable[[str], Judgement]) -> None:
+def test_how_coarse_it_is(releases: dict[str, Path], judged: Callable[[str], Judgment]) -> None:
     for kind, what in (("diffmulti", "regions"), ("noisy", "rows")):
         text = page(releases[kind], judged(kind))
         assert f"How coarse the {what} are</h2>" in text and "Marginals" not in text
@@ -341,7 +341,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, p
     made = {
         "tables": (hr.publish(people, table, epsilon=8), people),
         "tree": (hr.publish(people, table, hr.DiffMulti(), epsilon=8), people),
-        "grid": (hr.publish(people, table, hr.DiffGen(specialisations=2), epsilon=8), people),
+        "grid": (hr.publish(people, table, hr.DiffGen(specializations=2), epsilon=8), people),
         "rows": (hr.publish(people, table, hr.Supermodular(), epsilon=8, delta="1e-3"), people),
         "items": (hr.publish(transactions, items, epsilon=8), transactions),
     }
@@ -387,10 +387,10 @@ def test_rows_of_which_none_is_listed(releases: dict[str, Path], raw: Path, kind
         release, lo=release.lo[:0], hi=release.hi[:0], counts=release.counts[:0],
         ledger={**release.ledger, "paths": paths},
     )  # fmt: skip
-    assert "0 generalised rows" in page(nobody)
+    assert "0 generalized rows" in page(nobody)
     found = judge(raw / "people.csv", nobody, queries=8)
     assert found.classification is None
-    assert "0 generalised rows" in page(nobody, found)
+    assert "0 generalized rows" in page(nobody, found)
 
 
 def test_a_tree_of_thousands_of_regions_stays_small() -> None:

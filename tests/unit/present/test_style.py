@@ -5,18 +5,18 @@ from importlib import resources
 
 import pytest
 
-from hedgerow.present.charts import COLOURS
+from hedgerow.present.charts import COLORS
 
 STYLE = resources.files("hedgerow.present").joinpath("templates/style.css").read_text("utf-8")
 
 
-def colours(text: str) -> dict[str, str]:
+def colors(text: str) -> dict[str, str]:
     return dict(re.findall(r"--([\w-]+):(#[0-9a-f]{3,6})\b", text))
 
 
-LIGHT = colours(STYLE.split("@media (prefers-color-scheme:dark)")[0])
-DARK = LIGHT | colours(STYLE.split("@media (prefers-color-scheme:dark)")[1].split("}}")[0])
-PAPER = LIGHT | colours(STYLE.split("@media print")[1])
+LIGHT = colors(STYLE.split("@media (prefers-color-scheme:dark)")[0])
+DARK = LIGHT | colors(STYLE.split("@media (prefers-color-scheme:dark)")[1].split("}}")[0])
+PAPER = LIGHT | colors(STYLE.split("@media print")[1])
 PAIRS = [
     (front, back)
     for front in ("ink", "soft", "told", "good")
@@ -24,8 +24,8 @@ PAIRS = [
 ] + [("ink", "box"), ("ink", "box-2"), ("on-warn", "warn")]  # fmt: skip
 
 
-def brightness(colour: str) -> float:
-    digits = colour[1:] if len(colour) == 7 else "".join(c * 2 for c in colour[1:])
+def brightness(color: str) -> float:
+    digits = color[1:] if len(color) == 7 else "".join(c * 2 for c in color[1:])
     parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -45,8 +45,8 @@ def test_the_measure_is_that_of_the_guidelines() -> None:
 def test_text_can_be_told_from_its_ground(scheme: dict[str, str]) -> None:
     for front, back in PAIRS:
         assert contrast(scheme[front], scheme[back]) >= 4.5, (front, back)
-    parts = [f"c{number + 1}" for number in range(COLOURS)]
-    assert len({scheme[part] for part in parts}) == COLOURS
+    parts = [f"c{number + 1}" for number in range(COLORS)]
+    assert len({scheme[part] for part in parts}) == COLORS
     for mark in ("bar", "raw", *parts):  # bars and strips
         assert contrast(scheme[mark], scheme["card"]) >= 3, mark
     assert contrast(scheme["ink"], scheme["bar"]) >= 3  # intervals are drawn on bars

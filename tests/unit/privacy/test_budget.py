@@ -30,7 +30,7 @@ from hedgerow.privacy.budget import (
     "written, exact",
     [
         (1, Fraction(1)),
-        (0.1, Fraction(1, 10)),  # the decimal that was written, not its binary neighbour
+        (0.1, Fraction(1, 10)),  # the decimal that was written, not its binary neighbor
         ("0.1", Fraction(1, 10)),
         (" 2.50 ", Fraction(5, 2)),
         ("1/3", Fraction(1, 3)),

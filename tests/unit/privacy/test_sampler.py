@@ -50,7 +50,7 @@ def test_every_row_gets_noise_of_its_own_rate(fits: Judge) -> None:
             assert not fits(drawn, laplace_law(rate * wrong))
 
 
-def test_noise_on_neighbouring_numbers_is_independent() -> None:
+def test_noise_on_neighboring_numbers_is_independent() -> None:
     noise = SecureSampler(Keystream(seed=2)).laplace(
         np.zeros((50_000, 2), np.int64), same(Fraction(1), 50_000)
     )

@@ -530,7 +530,7 @@ def test_keep_of_cells_that_are_drawn_in_portions() -> None:
 
 
 def test_mark_in_bulk() -> None:
-    """Every other cell is empty: the joint law of which of two neighbouring cells are marked."""
+    """Every other cell is empty: the joint law of which of two neighboring cells are marked."""
     number, rate, threshold = 40_000, Fraction(1), 2
     cells, counts = np.arange(0, number, 2), np.ones(number // 2, dtype=np.int64)
 

@@ -363,9 +363,9 @@ def test_format_1_is_refused_with_the_way_out(tree_release, tmp_path):
 
 def test_notes_of_others_are_ignored_and_other_entries_refused(tree_release, tmp_path):
     tree_release.save(tmp_path / "r")
-    edit_manifest(tmp_path / "r", lambda m: m.update(x_catalogue={"id": 7}))
+    edit_manifest(tmp_path / "r", lambda m: m.update(x_catalog={"id": 7}))
     assert Release.load(tmp_path / "r") == tree_release
-    edit_manifest(tmp_path / "r", lambda m: m.update(catalogue={"id": 7}))
+    edit_manifest(tmp_path / "r", lambda m: m.update(catalog={"id": 7}))
     with pytest.raises(ReleaseError, match="does not know"):
         Release.load(tmp_path / "r")
 

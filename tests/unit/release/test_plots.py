@@ -18,7 +18,7 @@ from hedgerow.release.tabulate import CountTable
 
 def grid() -> hr.Release:
     """A release that divides stays and sexes, everywhere alike."""
-    method = hr.DiffGen(score="ncp", specialisations=8)
+    method = hr.DiffGen(score="ncp", specializations=8)
     return hr.publish(sample.people(1500, seed=3), sample.schema(), method, epsilon=1, seed=1)
 
 

@@ -1,4 +1,4 @@
-"""Generalised rows as a release: what can be asked of them, and what `verify` does not let pass."""
+"""Generalized rows as a release: what can be asked of them, and what `verify` does not let pass."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def release(mode="noisy", counts=(40, 31, 20)) -> RowsRelease:
         settings={"mode": mode, "side": "public", "fan": 2, "schedule": "tuned-1"},
         guarantee={
             "epsilon": "1", "delta": "1/1000000", "accounting": "suppression", "private": True,
-            "neighbours": "add or remove one row", "unit_of_protection": "one row is one person",
+            "neighbors": "add or remove one row", "unit_of_protection": "one row is one person",
             "began_as_draft": False,
         },
         ledger={
@@ -92,7 +92,7 @@ def test_counts_spread_rows_evenly():
 def test_the_basis_of_answers():
     found = release()
     asked = ["everybody", "age < 2", "job in Care", "ill = true"]
-    assert found.count(asked).basis.tolist() == ["modelled", *["assumed even"] * 3]
+    assert found.count(asked).basis.tolist() == ["modeled", *["assumed even"] * 3]
     assert found.unmeasured == ()
     # as if all rows left the job and the class open
     lo, hi = found.lo.copy(), found.hi.copy()
@@ -100,7 +100,7 @@ def test_the_basis_of_answers():
     silent = dataclasses.replace(found, lo=lo, hi=hi)
     assert silent.unmeasured == ("job", "ill")
     assert silent.count(asked).basis.tolist() == [
-        "modelled", "assumed even", "not measured", "not measured"]  # fmt: skip
+        "modeled", "assumed even", "not measured", "not measured"]  # fmt: skip
 
 
 def test_counts_of_sampled_rows_are_scaled():

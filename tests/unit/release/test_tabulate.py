@@ -113,10 +113,10 @@ def test_remarks_follow_the_coefficient_of_variation(
             uniformity_high=none, level=0.95, typical_error=typical,
         )  # fmt: skip
         assert reliability(found) == (told,)
-        for basis, poor in (("measured", told), ("modelled", "modelled"), *SAID):
+        for basis, poor in (("measured", told), ("modeled", "modeled"), *SAID):
             words = reliability(replace(found, basis=np.array([basis])))
             # a guess that is mostly noise is called noise; what nobody knows never is
-            assert words == (told if basis == "modelled" and told == "mostly noise" else poor,)
+            assert words == (told if basis == "modeled" and told == "mostly noise" else poor,)
 
 
 SAID = [(word, word) for word in ("assumed even", "not measured")]
@@ -133,7 +133,7 @@ def test_every_cell_has_a_remark(release: Any, shop: Any) -> None:
     cut = regions.table(regions.schema.attributes[place].name, "home", "readmitted")
     assert set(cut.reliability) <= {"assumed even", "not measured", "good", "fair"}
     # long records count for less than one of each item, and by how much is a model's
-    assert shop.count([[], ["milk"]]).basis.tolist() == ["measured", "modelled"]
+    assert shop.count([[], ["milk"]]).basis.tolist() == ["measured", "modeled"]
 
 
 def test_bands_are_what_was_measured() -> None:
@@ -220,7 +220,7 @@ def test_items_and_pairs_of_them(shop: Any) -> None:
     assert held.labels == ((label,),) and held.answers.estimate[0] == pytest.approx(1)
 
 
-def test_generalised_rows_know_lower_ends() -> None:
+def test_generalized_rows_know_lower_ends() -> None:
     people = sample.people(800, seed=3)
     release = hr.publish(
         people, sample.schema(), hr.Supermodular(), epsilon=3, delta="1e-6", seed=1

@@ -152,7 +152,7 @@ def test_faults_of_all_stages_come_at_once(tmp_path: Path) -> None:
   age: {type: numeric, low: 99, high: 18}
   sex: {type: categorical, value: [F, M]}
   job: {type: categorical, values: [a, a]}
-  colour: {type: categoric, values: [red]}
+  color: {type: categoric, values: [red]}
 """
     with pytest.raises(SchemaError) as caught:
         load(tmp_path, bad)

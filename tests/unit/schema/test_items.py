@@ -14,7 +14,7 @@ FOOD = Taxonomy.from_nested("Food", {"Drink": ["tea", "milk"], "Bread": ["rye", 
 
 
 def grouped_plainly(labels: list[str], fan_out: int) -> object:
-    """The tree as nested tuples: neighbours are grouped until one is left."""
+    """The tree as nested tuples: neighbors are grouped until one is left."""
     level: list[object] = list(labels)
     while len(level) > 1:
         groups = [level[at : at + fan_out] for at in range(0, len(level), fan_out)]

@@ -23,17 +23,17 @@ from hedgerow.verification.prices import Book, Failed, afford
 
 METHODS = {
     "diffmulti": DiffMulti(),
-    "diffmulti, deep": DiffMulti(specialisations=40, depth=6),
-    "diffmulti, even": DiffMulti(specialisations=40, depth=6, distribution="even"),
-    "diffmulti, shallow": DiffMulti(specialisations=5, depth=1),
-    "diffmulti, paper": DiffMulti(schedule="paper", specialisations=30),
+    "diffmulti, deep": DiffMulti(specializations=40, depth=6),
+    "diffmulti, even": DiffMulti(specializations=40, depth=6, distribution="even"),
+    "diffmulti, shallow": DiffMulti(specializations=5, depth=1),
+    "diffmulti, paper": DiffMulti(schedule="paper", specializations=30),
     "diffmulti, paper, even": DiffMulti(schedule="paper", depth=3, distribution="even"),
     "diffmulti, paper, shallow": DiffMulti(schedule="paper", depth=1),
-    "diffgen": DiffGen(specialisations=6),
+    "diffgen": DiffGen(specializations=6),
     "diffgen, by rule": DiffGen(),
     "diffgen, paper": DiffGen(schedule="paper"),
-    "diffgen, few cells": DiffGen(specialisations=9, max_cells=6),
-    "cdiffgen": CDiffGen(specialisations=6),
+    "diffgen, few cells": DiffGen(specializations=9, max_cells=6),
+    "cdiffgen": CDiffGen(specializations=6),
     "cdiffgen, by rule": CDiffGen(),
     "cdiffgen, paper": CDiffGen(schedule="paper"),
 }
@@ -85,7 +85,7 @@ def test_honest_releases_of_every_kind_pass(method, budget):
 @pytest.mark.parametrize("steps", [3, 6])
 def test_honest_sparse_releases_pass(monkeypatch, tmp_path, delta, rows, steps):
     monkeypatch.setattr(diffgen, "DENSE_CELLS", 4)
-    release = made(DiffGen(specialisations=steps), "1", delta, rows)
+    release = made(DiffGen(specializations=steps), "1", delta, rows)
     assert release.measurements[1].threshold is not None
     release.save(tmp_path / "r")
     assert failing(release) == failing(tmp_path / "r") == {}
@@ -326,9 +326,9 @@ def test_a_tree_that_is_no_product_of_cuts_is_no_tree_of_steps():
     assert "not the product" in words
 
 
-def test_specialisations_are_recounted_from_the_cuts():
+def test_specializations_are_recounted_from_the_cuts():
     """By hand, from the steps that were taken, for many runs."""
-    for method in (DiffGen(specialisations=7), DiffGen(schedule="paper", specialisations=7)):
+    for method in (DiffGen(specializations=7), DiffGen(schedule="paper", specializations=7)):
         release = made(method)
         edges = list(release.partition.edges)
         selected = sum(e["nodes"] for e in release.ledger["entries"] if e["purpose"] == "select")

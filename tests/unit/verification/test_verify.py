@@ -133,7 +133,7 @@ def test_a_promise_may_be_modest(tree_release):
 def with_person(release, rows):
     words = {
         "unit_of_protection": f"one person, with at most {rows} rows",
-        "neighbours": "add or remove one person",
+        "neighbors": "add or remove one person",
     }
     schema = replace(release.schema, unit="person", person=Person("id", rows))
     return replace(release, schema=schema, guarantee=release.guarantee | words)
@@ -159,8 +159,8 @@ def test_per_person_the_rows_add_up(tree_release):
     [
         {"unit_of_protection": "one person, with at most 1 rows"},
         {"unit_of_protection": "the whole village"},
-        {"neighbours": "add or remove one person"},
-        {"neighbours": None},
+        {"neighbors": "add or remove one person"},
+        {"neighbors": None},
         {"began_as_draft": "no"},
         {"began_as_draft": 0},
     ],

@@ -10,13 +10,13 @@ AUDITED = (
     Audited(
         name="cdiffgen",
         modes=(
-            CDiffGen(specialisations=4),
+            CDiffGen(specializations=4),
             CDiffGen(),
             CDiffGen(score="gini"),
-            CDiffGen(specialisations=3, score="infogain"),
-            CDiffGen(schedule="paper", specialisations=4),
+            CDiffGen(specializations=3, score="infogain"),
+            CDiffGen(schedule="paper", specializations=4),
         ),
-        tiny=(CDiffGen(specialisations=2), CDiffGen(schedule="paper", specialisations=2)),
+        tiny=(CDiffGen(specializations=2), CDiffGen(schedule="paper", specializations=2)),
         experiments=tuple(experiments(CDiffGen, (trials.empty_row, trials.levels_and_edges))),
     ),
 )

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, Experiment, plain
-from hedgerow.audit.neighbours import TINY_UNIVERSES, large_universe, random_universe
+from hedgerow.audit.neighbors import TINY_UNIVERSES, large_universe, random_universe
 from hedgerow.methods.diffpart import DiffPart
 
 AUDITED = (

@@ -9,7 +9,7 @@ import numpy as np
 from hedgerow.audit import distinguish as trials
 from hedgerow.audit.audited import Audited, Experiment, plain
 from hedgerow.audit.distinguish import Trial
-from hedgerow.audit.neighbours import TINY_TABLES, Pair, pair_of
+from hedgerow.audit.neighbors import TINY_TABLES, Pair, pair_of
 from hedgerow.audit.records import Pick
 from hedgerow.methods.api import run
 from hedgerow.methods.marginals import Marginals
@@ -56,7 +56,7 @@ def late_schema(classes: int, tables: int = 2) -> Schema:
 
 
 def late_pair(classes: int, tables: int = 2, rows: int = 4000) -> Pair:
-    """Neighbours of so many records that the last steps are taken: their attributes go together."""
+    """Neighbors of so many records that the last steps are taken: their attributes go together."""
     rng = np.random.default_rng(classes)
     age = np.minimum(199, rng.exponential(25, rows).astype(np.int64))
     pay = np.minimum(99, age // 2 + rng.integers(0, 4, rows))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hedgerow.audit import Line
 
 _WORDS = {
-    "replay": "likelihood ratios of transcripts under neighbours",
+    "replay": "likelihood ratios of transcripts under neighbors",
     "ledger": "published paths spend exactly the grant (of papers at most), others at most",
     "enumeration": "whole laws on tiny tables",
     "rules": "rules read noisy numbers alone",
@@ -59,7 +59,7 @@ def audit(
 ) -> None:  # fmt: skip
     """Try to break a method's guarantee; reads no private data.
 
-    Tables and neighbours are simulated. Transcripts are replayed on both, small distributions
+    Tables and neighbors are simulated. Transcripts are replayed on both, small distributions
     enumerated, and tests, one of them learned, look for events that are too likely on one.
     Ends with exit code 1 if a bound is above epsilon.
     """

@@ -150,7 +150,7 @@ def _items(schema: Schema) -> list[tuple[str, object]]:
     items = schema.transaction_items
     first, last = items.labels[0], items.labels[-1]
     levels = many(items.taxonomy.height, "level")
-    tree = "a taxonomy" if items.semantic else f"groups of {items.fan_out} neighbours"
+    tree = "a taxonomy" if items.semantic else f"groups of {items.fan_out} neighbors"
     facts: list[tuple[str, object]] = [
         ("universe", f"{many(items.size, 'item')}, from {first} to {last}"),
         ("tree", f"{tree}, {levels}"),

@@ -36,7 +36,7 @@ def dossier(
             help="A deployment record for the OpenDP Deployments Registry, as .yaml.",
         ),
     ] = None,
-    catalogue: Annotated[
+    catalog: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
@@ -47,14 +47,14 @@ def dossier(
     url: Annotated[
         str,
         typer.Option(
-            metavar="URL", help="With --catalogue, where the files of the archive will lie."
+            metavar="URL", help="With --catalog, where the files of the archive will lie."
         ),
     ] = "",
     health_category: Annotated[
         str,
         typer.Option(
             metavar="URL",
-            help="With --catalogue, the category of health data; the record is then HealthDCAT-AP.",
+            help="With --catalog, the category of health data; the record is then HealthDCAT-AP.",
         ),
     ] = "",
     ledger: Annotated[
@@ -71,7 +71,7 @@ def dossier(
         str | None,
         typer.Option(
             metavar="DATE",
-            help="With --record or --catalogue, when it was published (2026-01-31), if no ledger "
+            help="With --record or --catalog, when it was published (2026-01-31), if no ledger "
             "knows it.",
         ),
     ] = None,
@@ -92,21 +92,21 @@ def dossier(
         write_text,
     )
     from hedgerow.present import html
-    from hedgerow.present.catalogue import Listing, open_answers, write_archive
-    from hedgerow.present.catalogue import catalogue as describe
+    from hedgerow.present.catalog import Listing, open_answers, write_archive
+    from hedgerow.present.catalog import catalog as describe
     from hedgerow.present.deployment import deployment_record, open_places, record_text
     from hedgerow.present.dossier import dossier as document
     from hedgerow.present.markdown import markdown
     from hedgerow.present.promise import doubt
     from hedgerow.present.report import open_and_verify
 
-    if out is None and record is None and catalogue is None:
+    if out is None and record is None and catalog is None:
         out = release.absolute().parent / "dossier.html"
     listing = Listing(url=url, health=health_category, published=published)
     for file, option, ends, words in (
         (out, "--out", (*_PAGES, *_TEXTS), f"Let --out end in .html or .md: {out}.html."),
         (record, "--record", (".yaml", ".yml"), f"Let --record end in .yaml: {record}.yaml."),
-        (catalogue, "--catalogue", (".zip",), f"Let --catalogue end in .zip: {catalogue}.zip."),
+        (catalog, "--catalog", (".zip",), f"Let --catalog end in .zip: {catalog}.zip."),
     ):
         if file is None:
             continue
@@ -121,14 +121,14 @@ def dossier(
     left: list[str] = []
     unsaid: list[str] = []
     # before anything is written, since both may be refused
-    files = None if catalogue is None else describe(opened, verdict, listing, booked)
+    files = None if catalog is None else describe(opened, verdict, listing, booked)
     if record is not None:
         told = deployment_record(opened, verdict, published, booked)
         left = open_places(told)
         write_text(record, record_text(told), overwrite, private=not opened.guarantee["private"])
-    if catalogue is not None and files is not None:
+    if catalog is not None and files is not None:
         unsaid = open_answers(opened, listing)
-        with whole_file(catalogue, overwrite, "--catalogue", private=False) as temporary:
+        with whole_file(catalog, overwrite, "--catalog", private=False) as temporary:
             write_archive(files, temporary)
     if out is not None:
         made = document(opened, verdict, booked)
@@ -137,9 +137,9 @@ def dossier(
         for one in made.warnings:
             warn(f"{one.loud}. {one.why}", as_json)
     doubted = doubt(opened, verdict)
-    with telling(out or record or catalogue or release):
+    with telling(out or record or catalog or release):
         if as_json:
-            written = {"dossier": out, "record": record, "catalogue": catalogue}
+            written = {"dossier": out, "record": record, "catalog": catalog}
             names = {what: file and str(file) for what, file in written.items()}
             print_json({**names, "to_complete": left, "unsaid": unsaid, "warnings": warned()})
         else:
@@ -147,9 +147,9 @@ def dossier(
                 say(f"Wrote {out}. What it leaves open is for a person to complete and sign.")
             if record is not None:
                 say(f"Wrote {record}. To be completed by a person: {', '.join(left)}.")
-            if catalogue is not None:
+            if catalog is not None:
                 more = f" A portal may ask for: {', '.join(unsaid)}." if unsaid else ""
-                say(f"Wrote {catalogue}: unpack it where people download the tables.{more}")
+                say(f"Wrote {catalog}: unpack it where people download the tables.{more}")
     if doubted is not None:
         raise typer.Exit(doubted.exit_code)
 

@@ -32,7 +32,7 @@ from hedgerow.cli.options import (
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.evaluation.scorecard import Judgement
+    from hedgerow.evaluation.scorecard import Judgment
     from hedgerow.release import Release
 
 Quick = Annotated[
@@ -80,10 +80,10 @@ def evaluate(
     if out is not None:
         refuse_releases(out)
         refuse_existing(out, overwrite)
-    judgement = judged(
+    judgment = judged(
         raw, release, table, query, delimiter, seed, as_json, queries, side, line_breaks, quick
     )
-    facts = judgement.to_dict()
+    facts = judgment.to_dict()
     if out is not None:
         import json
 
@@ -93,7 +93,7 @@ def evaluate(
         if as_json:
             print_json({**facts, "out": None if out is None else str(out), "warnings": warned()})
             return
-        _tell(judgement)
+        _tell(judgment)
         if out is not None:
             say(f"\nWrote all numbers to {out}. It is NOT PRIVATE either.")
 
@@ -111,7 +111,7 @@ def judged(
     line_breaks: bool = False,
     quick: bool = False,
     opened: Release | None = None,
-) -> Judgement:
+) -> Judgment:
     """The comparison, with what is odd about it told to the steward; `opened` is the release."""
     from hedgerow.evaluation import scorecard
     from hedgerow.release import Release
@@ -127,7 +127,7 @@ def judged(
         )
     opened = Release.load(release) if opened is None else opened
     with progress("Comparing") as bar, data_warnings(as_json):
-        judgement = scorecard.evaluate(
+        judgment = scorecard.evaluate(
             source_of(raw, table, query),
             opened,
             queries=queries,
@@ -138,51 +138,51 @@ def judged(
             quick=quick,
             progress=bar,
         )
-    if not judgement.matches:
+    if not judgment.matches:
         from hedgerow.present.against import strange
 
-        warn(f"{strange(judgement)} What follows says nothing.", as_json)
-    for sentence in judgement.notes:
+        warn(f"{strange(judgment)} What follows says nothing.", as_json)
+    for sentence in judgment.notes:
         warn(sentence[0].upper() + sentence[1:] + ".", as_json)
-    return judgement
+    return judgment
 
 
-def _tell(judgement: Judgement) -> None:
+def _tell(judgment: Judgment) -> None:
     say(_BANNER)
-    counted = f"{judgement.records:,} {judgement.unit_names[1]}"
-    say(f"{judgement.schema}: a release by {judgement.method} against {counted} of the raw data.\n")
-    _tell_marginals(judgement)
-    _tell_tables(judgement)
-    _tell_counts(judgement)
-    if judgement.itemsets:
-        rows = [[str(t.number), str(t.found), f"{t.utility:.2f}"] for t in judgement.itemsets]
+    counted = f"{judgment.records:,} {judgment.unit_names[1]}"
+    say(f"{judgment.schema}: a release by {judgment.method} against {counted} of the raw data.\n")
+    _tell_marginals(judgment)
+    _tell_tables(judgment)
+    _tell_counts(judgment)
+    if judgment.itemsets:
+        rows = [[str(t.number), str(t.found), f"{t.utility:.2f}"] for t in judgment.itemsets]
         say(
             "\nThe most frequent itemsets: how many are found, and how much of their counts is left"
         )
         print_table(["top", "found", "utility (1 is best)"], rows, {0, 1, 2})
-    if judgement.classification is not None:
-        _tell_classes(judgement)
-    if judgement.distortion is not None:
-        _tell_detail(judgement)
-    if judgement.preparation is not None:
-        tell_preparation(judgement.preparation)
+    if judgment.classification is not None:
+        _tell_classes(judgment)
+    if judgment.distortion is not None:
+        _tell_detail(judgment)
+    if judgment.preparation is not None:
+        tell_preparation(judgment.preparation)
     say("\n" + _BANNER)
 
 
-def _tell_marginals(judgement: Judgement) -> None:
-    many = judgement.unit_names[1]
+def _tell_marginals(judgment: Judgment) -> None:
+    many = judgment.unit_names[1]
     say(f"Values: the share of {many} that would have to change (0% is best)")
     rows = [
-        [_plural(m.name, judgement), f"{m.total_variation:.1%}", _worst(m)]
-        for m in judgement.marginals
+        [_plural(m.name, judgment), f"{m.total_variation:.1%}", _worst(m)]
+        for m in judgment.marginals
     ]
     print_table(["attribute", "off by", "most at"], rows, {1})
 
 
-def _tell_tables(judgement: Judgement) -> None:
-    if not judgement.tables:
+def _tell_tables(judgment: Judgment) -> None:
+    if not judgment.tables:
         return
-    many = judgement.unit_names[1]
+    many = judgment.unit_names[1]
     say(f"\nOne-way tables, as `hedgerow table` gives them; errors and widths in {many}")
     rows = [
         [
@@ -193,19 +193,19 @@ def _tell_tables(judgement: Judgement) -> None:
             f"{one.covered:.1%}",
             "-" if one.width is None else f"{one.width:,.0f}",
         ]
-        for one in judgement.tables
+        for one in judgment.tables
     ]
     heads = ["attribute", "cells", "mean error", "worst", "held", "width"]
     print_table(heads, rows, {1, 2, 3, 4, 5})
-    if judgement.k_marginal is not None:
+    if judgment.k_marginal is not None:
         say(
-            f"Pairs of attributes in synthetic rows: {judgement.k_marginal:.0f} of 1,000 "
+            f"Pairs of attributes in synthetic rows: {judgment.k_marginal:.0f} of 1,000 "
             "(k-marginal score, k = 2; 1,000 is best)."
         )
 
 
-def _plural(name: str, judgement: Judgement) -> str:
-    return "items" if judgement.itemsets else name
+def _plural(name: str, judgment: Judgment) -> str:
+    return "items" if judgment.itemsets else name
 
 
 def _worst(marginal: Any) -> str:
@@ -215,11 +215,11 @@ def _worst(marginal: Any) -> str:
     return f"{value}: {raw:.1%} raw, {released:.1%} released"
 
 
-def _tell_counts(judgement: Judgement) -> None:
+def _tell_counts(judgment: Judgment) -> None:
     from hedgerow.present.against import sanity
 
-    counts, many = judgement.counts, judgement.unit_names[1]
-    what = "items" if judgement.itemsets else "conditions"
+    counts, many = judgment.counts, judgment.unit_names[1]
+    what = "items" if judgment.itemsets else "conditions"
     say(f"\nCounts: {counts.overall.queries:,} random ones, by the number of {what}")
     rows = [
         [
@@ -236,16 +236,16 @@ def _tell_counts(judgement: Judgement) -> None:
     heads = [what, "counts", "median error", "mean error", f"mean error, {many}", "held", "width"]
     print_table(heads, rows, set(range(7)))
     say(
-        f"Errors are relative to the true count, or to {sanity(judgement)} if that is "
+        f"Errors are relative to the true count, or to {sanity(judgment)} if that is "
         f"more. held: how often the stated interval holds the truth; {counts.level:.0%} is "
         f"promised. width: the median width of the intervals, in {many}."
     )
 
 
-def _tell_classes(judgement: Judgement) -> None:
+def _tell_classes(judgment: Judgment) -> None:
     from hedgerow.present.against import SKILL, skills
 
-    classes, many = judgement.classification, judgement.unit_names[1]
+    classes, many = judgment.classification, judgment.unit_names[1]
     assert classes is not None
     say(f"\nPredicting {classes.target}: percent right of {classes.rows:,} {many} of the raw data")
     rows = [["always the most frequent class", f"{classes.majority:.1f}", ""]]
@@ -270,10 +270,10 @@ def _tell_classes(judgement: Judgement) -> None:
     )
 
 
-def _tell_detail(judgement: Judgement) -> None:
-    detail, own = judgement.distortion, judgement.personal
+def _tell_detail(judgment: Judgment) -> None:
+    detail, own = judgment.distortion, judgment.personal
     assert detail is not None
-    one, many = judgement.unit_names
+    one, many = judgment.unit_names
     rows = [["certainty lost (NCP, 0 is best, 1 is all)", f"{detail.ncp:.3f}"]]
     if detail.discernibility is not None:
         rows.append(["discernibility (sum of squared sizes)", f"{detail.discernibility:,}"])

@@ -108,7 +108,7 @@ def init(
             note(
                 "This draft was read off PRIVATE data. Before you use it:\n"
                 "  1. replace the universe by what is publicly known: all items there could be;\n"
-                "  2. order them so that neighbours are alike, or write a taxonomy;\n"
+                "  2. order them so that neighbors are alike, or write a taxonomy;\n"
                 "  3. leave `max_items` out, unless long records must not be read in full;\n"
                 "  4. state whom a release protects: `unit: row` if each record is one person;\n"
                 "  5. run `hedgerow check`, then `hedgerow sign`, which takes `draft: true` away."

@@ -110,7 +110,7 @@ def plan(
 ) -> None:  # fmt: skip
     """Show what the budget would be spent on; opens no private data.
 
-    The number of specialisations usually follows from a noisy count of the rows, which is only
+    The number of specializations usually follows from a noisy count of the rows, which is only
     known when data is published; --rows gives a public guess to plan with. --simulate publishes
     simulated rows (or a PUBLIC table) many times and shows the errors of the releases. --accuracy
     finds the epsilon for the accuracy that you ask for. Of tables that you name (--table, or
@@ -193,10 +193,10 @@ def plan(
         say(f"Amounts are per row; a person may have {known.person.max_rows}.")
     if isinstance(planned, RowsPlan):
         say(planned.in_words())
-    elif planned.specialisations is not None and planned.depth is not None:
+    elif planned.specializations is not None and planned.depth is not None:
         # Where steps see everyone, there is one path only.
-        path = f", {planned.depth} on any path" if planned.depth < planned.specialisations else ""
-        say(f"At most {many(planned.specialisations, 'specialisation')}{path}.")
+        path = f", {planned.depth} on any path" if planned.depth < planned.specializations else ""
+        say(f"At most {many(planned.specializations, 'specialization')}{path}.")
     lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
     print_table(["would be spent on", "how often", "each"], lines)
     for words in (planned.remark, planned.usefulness, planned.largest):

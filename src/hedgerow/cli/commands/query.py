@@ -24,7 +24,7 @@ _MISSING = (
     "There is no upper end: {} in suppressed rows are missing, and nobody can say how many those "
     "are."
 )
-NOT_MEASURED, MODELLED, RULED_OUT = "not measured", "modelled", "ruled out"  # of `basis`
+NOT_MEASURED, MODELED, RULED_OUT = "not measured", "modeled", "ruled out"  # of `basis`
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
 _IN_TABLE = 200  # more rows than this nobody reads in a terminal
 _SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
@@ -34,7 +34,7 @@ _MODEL_NUMBERS = (*_ITEM_NUMBERS, "typical_error")  # by a model
 
 _BASES = {
     "measured": "  basis: measured",
-    "modelled": "  basis: modelled, since exactly this was not counted",
+    "modeled": "  basis: modeled, since exactly this was not counted",
     "assumed even": "  basis: assumed even, since only a part of some {} is asked for",
 }
 
@@ -252,7 +252,7 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
             f"\nfrom, to: the {percent(level)} interval of the true count."
             + (usually if "typical_error" in columns else "")
         )
-        say("basis: measured if exactly this was counted, otherwise modelled.")
+        say("basis: measured if exactly this was counted, otherwise modeled.")
         return
     for place, text in enumerate(texts):
         estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
@@ -332,7 +332,7 @@ def _tell_tables(release: Release, texts: list[str], columns: Columns, level: fl
 
 
 def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -> None:
-    """Answers of generalised rows: whoever is in suppressed rows is missing."""
+    """Answers of generalized rows: whoever is in suppressed rows is missing."""
     share: float = release.sampling_rate
     those = release.schema.unit_names[1]
     if len(texts) > _IN_WORDS:
@@ -366,8 +366,8 @@ def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -
             else f"since only {share:g} of them were sampled"
         )
         say(f"  noise: give or take {number(noise)} of these, {cause}")
-        if columns["basis"][place] == MODELLED:
-            say(f"  basis: modelled, since {those} in suppressed rows are missing")
+        if columns["basis"][place] == MODELED:
+            say(f"  basis: modeled, since {those} in suppressed rows are missing")
         else:
             say(_BASES[columns["basis"][place]].format("rows"))
     say(f"\n{_MISSING.format(those)}")
@@ -390,7 +390,7 @@ def _tell_unmeasured(
 
 
 def _explain_basis(release: Release, columns: Columns) -> None:
-    otherwise = "assumed even" if "assumed even" in columns["basis"] else "modelled"
+    otherwise = "assumed even" if "assumed even" in columns["basis"] else "modeled"
     say(f"basis: measured if exactly this was counted, otherwise {otherwise}.")
     if "mostly noise" in columns["reliability"]:
         from hedgerow.estimate.answers import NOISE

@@ -68,7 +68,7 @@ def draw_frontier(
         seen.add(place)
     chosen = picture["chosen"]
     axes.plot([chosen["risk"]], [chosen["utility"]], "s", ms=10, mfc="none", label="this release")
-    axes.axhline(picture["most_utility"], ls=":", lw=1, label="nothing generalised")
+    axes.axhline(picture["most_utility"], ls=":", lw=1, label="nothing generalized")
     axes.set_xscale("log")
     axes.set_xlabel("mean risk of a side row (weighted sensitivity / side rows alike)")
     axes.set_ylabel("mean utility of a side row")
@@ -134,13 +134,13 @@ def draw(
 
     classes = list(release.schema.classes) or [""]
     places = range(len(regions))
-    # Ten colours that are told apart easily; beyond, a scale on which none comes twice.
+    # Ten colors that are told apart easily; beyond, a scale on which none comes twice.
     few, many = colormaps["tab10"], colormaps["turbo"].resampled(len(classes))
     left = [0] * len(regions)
     for place, name in enumerate(classes):
         lengths = [region.counts.get(name, 0) for region in regions]
-        colour = few(place) if len(classes) <= 10 else many(place)
-        axes.barh(places, lengths, left=left, label=_plain(name), color=colour)
+        color = few(place) if len(classes) <= 10 else many(place)
+        axes.barh(places, lengths, left=left, label=_plain(name), color=color)
         left = [so_far + length for so_far, length in zip(left, lengths, strict=True)]
     axes.set_yticks(places, [_label(region) for region in regions], fontsize=8)
     axes.invert_yaxis()

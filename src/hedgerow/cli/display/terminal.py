@@ -128,9 +128,14 @@ def _parsing(as_json: bool) -> Iterator[None]:
         yield
     except Exception as error:
         option = getattr(error, "option_name", None)
-        if hasattr(error, "possibilities") and isinstance(option, str) and option[:2] != "--":
-            # a negative number, or an item that is called so
-            error.message = f"No such option: {option}. If it is none, write -- before it."  # type: ignore[attr-defined]
+        if hasattr(error, "possibilities") and isinstance(option, str):
+            from hedgerow.suggestions import OPTIONS
+
+            if option[:2] != "--":  # a negative number, or an item that is called so
+                error.message = f"No such option: {option}. If it is none, write -- before it."  # type: ignore[attr-defined]
+            elif option in OPTIONS:
+                error.message = f"No such option: {option}. Write {OPTIONS[option]}."  # type: ignore[attr-defined]
+                error.possibilities = None
         if not as_json or not hasattr(error, "format_message"):
             raise
         words = str(error.format_message())

@@ -261,7 +261,7 @@ def _anywhere(piece: Piece) -> Piece:
 
 
 def grouped(pieces: Sequence[Piece], threads: int) -> tuple[list[list[Piece]], list[int]]:
-    """Neighbouring pieces as partitions of equal size, about, and each one's first row."""
+    """Neighboring pieces as partitions of equal size, about, and each one's first row."""
     total = sum(piece.rows for piece in pieces)
     number = _PER_THREAD * max(1, threads)
     number *= max(1, -(-total // (number * _ROWS)))

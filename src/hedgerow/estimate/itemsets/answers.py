@@ -17,7 +17,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.itemsets.model import ItemsetModel
-from hedgerow.estimate.queries import MEASURED, MODELLED
+from hedgerow.estimate.queries import MEASURED, MODELED
 from hedgerow.measured.itemsets import CoreCells, Itemsets
 from hedgerow.measured.measurements import Law, Measurement
 from hedgerow.schema import Items
@@ -104,7 +104,7 @@ def answer_sets(model: ItemsetModel, sets: Sequence[Ints], level: float) -> Answ
     low = np.maximum(np.ceil(low - 1e-9), 0.0)
     high = np.maximum(np.floor(high + 1e-9), low)
     counted = model.estimates(sets)
-    basis = np.array([MEASURED if model.counted(one) else MODELLED for one in sets], np.str_)
+    basis = np.array([MEASURED if model.counted(one) else MODELED for one in sets], np.str_)
     estimate = np.clip(counted, low, high)
     nothing, below, above = np.zeros(len(sets)), estimate - low, high - estimate
     return Answers(

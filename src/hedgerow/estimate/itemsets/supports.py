@@ -5,7 +5,7 @@
 2. **The tail.** Most items of a large universe are rare, and most of their noisy supports are
    noise. The supports of all items are taken for draws from one distribution on a grid, which is
    itself estimated from them, by EM with the kernel of the noise; then for groups of items apart,
-   as far as these differ: groups of the taxonomy, or neighbours in the universe. The estimate is
+   as far as these differ: groups of the taxonomy, or neighbors in the universe. The estimate is
    the posterior mean, and the noisy value itself where it stands out (`clear_from`).
 3. **Sum.** What was shrunk is scaled, so that all have the number of items that the sizes tell.
 
@@ -412,7 +412,7 @@ class MostRecords:
 
 _DEPENDENCE = 0.2  # of the spread of weights, by which an item's records are taken to differ
 _TAIL = (0.05, 5.0)  # what shrunk supports may be multiplied by, so that the sum is right
-_NEIGHBOURS = 64
+_NEIGHBORS = 64
 _LEAST_GROUP = 16
 _LIKE_ALL = 10.0  # items of the whole universe that a group's prior counts for its own
 _GRID = 56
@@ -558,7 +558,7 @@ def prior_groups(items: Items) -> Ints:
         [0, 64, 100]
     """
     if not items.semantic:
-        return np.append(np.arange(0, items.size, _NEIGHBOURS), items.size)
+        return np.append(np.arange(0, items.size, _NEIGHBORS), items.size)
     taxonomy = items.taxonomy
     starts = {0}
     for node, (low, high) in enumerate(taxonomy.spans):

@@ -14,7 +14,7 @@ FIELDS = {
     "institution": ("Institution", "Who holds the data and publishes it."),
     "contact": ("Contact", "Whom to ask: an office or a mailbox rather than a person."),
     "purpose": ("Purpose", "What the release is published for."),
-    "licence": ("Licence", "The terms of use, such as CC BY 4.0."),
+    "license": ("License", "The terms of use, such as CC BY 4.0."),
     "recipients": ("Recipients", "Who receives the release: everybody, or whom."),
     "period": ("Period", "When the data was collected, as anyone may know."),
 }

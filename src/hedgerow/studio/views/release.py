@@ -261,7 +261,7 @@ def download(asked: Asked) -> Response:
             path.write_text(page(way.path("release")), encoding="utf-8")
         elif kind == "dossier":
             path.write_text(_dossier(asked), encoding="utf-8")
-        elif kind == "catalogue":
+        elif kind == "catalog":
             _describe_for_portals(way, path)
         else:
             _write_rows(release, path)
@@ -280,7 +280,7 @@ def download(asked: Asked) -> Response:
 
 _FILES = {
     "zip": ".zip", "workbook": ".xlsx", "report": "-report.html", "dossier": "-dossier.html",
-    "catalogue": "-catalogue.zip", "rows": "-synthetic.csv",
+    "catalog": "-catalog.zip", "rows": "-synthetic.csv",
 }  # fmt: skip
 
 
@@ -304,11 +304,11 @@ def _pack(folder: Path, name: str, path: Path) -> None:
 
 def _describe_for_portals(way: Way, path: Path) -> None:
     """The tables with their description for data portals, as `hedgerow dossier` writes it."""
-    from hedgerow.present.catalogue import Listing, catalogue, write_archive
+    from hedgerow.present.catalog import Listing, catalog, write_archive
     from hedgerow.present.report import open_and_verify
 
     release, verdict = open_and_verify(way.path("release"))
-    write_archive(catalogue(release, verdict, Listing(), _booked(way, release)), path)
+    write_archive(catalog(release, verdict, Listing(), _booked(way, release)), path)
 
 
 def _write_rows(release: Release, path: Path) -> None:

@@ -139,7 +139,7 @@ def _tree(text: SchemaText, column: Categorical | Items) -> Branch:
     """The tree of a column as it was written, groups of a single member included.
 
     One from a file is the finished one, without the leaf that rules for odd values add. Items that
-    nobody has grouped stand in groups of neighbours, as methods see them.
+    nobody has grouped stand in groups of neighbors, as methods see them.
     """
     written = _settings(text, column).get("taxonomy")
     if isinstance(written, Entries | ListNode):

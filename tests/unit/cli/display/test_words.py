@@ -23,7 +23,7 @@ def test_spending_tells_the_range_over_paths() -> None:
         ],
     }
     assert spending(ledger) == [
-        ("choosing what to specialise", "epsilon", "0.2 to 0.4"),
+        ("choosing what to specialize", "epsilon", "0.2 to 0.4"),
         ("the counts that are published", "epsilon", "0.6 to 0.8"),
         (ALTOGETHER, "epsilon", "at most 1"),  # and not 1.2
     ]

@@ -127,7 +127,7 @@ def test_progress_is_told_in_levels_and_shares() -> None:
     hr.publish(
         sample.people(400),
         sample.schema(),
-        hr.DiffMulti(specialisations=50, depth=3),
+        hr.DiffMulti(specializations=50, depth=3),
         engine="streamed",
         seed=1,
         progress=shares.append,

@@ -8,13 +8,13 @@ first level below the root adds to the sensitivity, those below it often gain mo
 The best of the three is kept. Then each attribute in turn is taken up again, by a step or to the
 top, and the others may go on down before it does; whatever ends higher is kept, until nothing does.
 
-Four things save work and change no end. Which side rows are consistent follows from generalised
+Four things save work and change no end. Which side rows are consistent follows from generalized
 values alone, so records walk together, and count once, as long as they take the same steps; once
 few are left together, each goes on by itself. An attribute that can take no step never can again,
 since counts fall and sensitivities grow. A walk is given up where it cannot end above what is
 wanted: whatever it reaches below a point that is allowed, each of its attributes alone would be
 allowed as well, so that the sum of what each alone can gain bounds what all can. And near a
-generalisation are the rows that at most one attribute keeps out: only they can matter when one
+generalization are the rows that at most one attribute keeps out: only they can matter when one
 attribute is taken up, and they are found by bits, one for each side row, of its nodes.
 
 Kernels copy arrays by loops, since numba takes seconds to compile anything else.
@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bytes, Floats, Ints, Small, Words
 from hedgerow.compiled import cores, helper, kernel
-from hedgerow.optimise.exact import Solutions
-from hedgerow.optimise.model import Aim, Forest, Worth
-from hedgerow.optimise.side import Record, Side
+from hedgerow.optimize.exact import Solutions
+from hedgerow.optimize.model import Aim, Forest, Worth
+from hedgerow.optimize.side import Record, Side
 
 _BLOCK = 1 << 15  # records that walk together at most
 _BITS = 1 << 28  # of the nodes whose rows are kept as bits, all together
@@ -56,7 +56,7 @@ def descend(
     risk: Floats | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Solutions:
-    """A good generalisation of each record within a risk; see `exact.search` for the arguments.
+    """A good generalization of each record within a risk; see `exact.search` for the arguments.
 
     Args:
         forest: The hierarchies.
@@ -101,7 +101,7 @@ def descend_to_utility(
     factor: Floats,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Solutions:
-    """The dual: a generalisation of little risk whose utility is at least the aim's.
+    """The dual: a generalization of little risk whose utility is at least the aim's.
 
     Each record's risk threshold is halved (on a scale of logarithms) as long as walks within it
     come to the wanted utility. Which thresholds are tried follows from the record alone.
@@ -135,7 +135,7 @@ def descend_to_utility(
 
 
 def descend_from(record: Record, risk: float, point: Ints) -> Ints:
-    """The best end of the walks that begin at a generalisation that is allowed."""
+    """The best end of the walks that begin at a generalization that is allowed."""
     attributes = len(record.heights)
     width = int(record.heights.max(initial=0)) + 1
     utility, weight = (np.zeros((attributes, width)) for _ in range(2))
@@ -448,7 +448,7 @@ def _walk_together(
 ) -> None:  # fmt: skip
     """Walks of all records by one measure; whoever ends higher than before takes that end.
 
-    Groups that are at the same generalised values lie one after another in `order`. What is left
+    Groups that are at the same generalized values lie one after another in `order`. What is left
     to do is a stack of groups, each with the slice of `alive` that its step was chosen from and
     with that step: a group's rows are put behind that slice, over those of groups that are done.
     """

@@ -1,14 +1,14 @@
-"""Hierarchies of values, and what a generalised value is worth and how much its owner minds it.
+"""Hierarchies of values, and what a generalized value is worth and how much its owner minds it.
 
 A categorical attribute brings its taxonomy. The grid of a numeric one is halved again and again
 (or cut into `fan` parts), which follows from the schema alone; a code for "other" stands beside
 the grid, below a common root. Every node covers an interval of codes, as everywhere in hedgerow.
 
-Utility is a sum over attributes of a number that falls as a value is generalised; sensitivity is
-such a sum too. The risk of a generalisation x of a record is sensitivity(x) / count(x), where
+Utility is a sum over attributes of a number that falls as a value is generalized; sensitivity is
+such a sum too. The risk of a generalization x of a record is sensitivity(x) / count(x), where
 count(x) is the number of records of a public side table that x could stand for. Both sums are
-modular on the lattice of a record's generalisations and the count is supermodular; the
-optimisers live on that.
+modular on the lattice of a record's generalizations and the count is supermodular; the
+optimizers live on that.
 
 The sensitivity of the most general value would be 0, and the risk 0 over something. The public
 floor goes into each attribute by its share (`max(weight, floor / attributes)`), not over the sum:
@@ -78,7 +78,7 @@ class Forest:
         """
         if not attributes:
             raise UsageError(
-                "There is nothing to generalise: the schema describes no attribute.",
+                "There is nothing to generalize: the schema describes no attribute.",
                 hint="Describe at least one column that is not an identifier.",
             )
         root, parts, leaves = [], [], []
@@ -155,14 +155,14 @@ class Forest:
         )
 
     def largest_lattice(self) -> int:
-        """The most generalisations that a record can have."""
+        """The most generalizations that a record can have."""
         size = 1
         for height in self.heights().tolist():
             size *= height + 1
         return size
 
 
-def generalised_attributes(schema: Schema) -> tuple[Attribute, ...]:
+def generalized_attributes(schema: Schema) -> tuple[Attribute, ...]:
     """What a record consists of: the predictors, and the class as one more attribute."""
     return schema.attributes + (() if schema.target is None else (schema.target,))
 
@@ -216,7 +216,7 @@ MODELS = ("threshold", "least-risk", "aggregate")
 
 @dataclass(frozen=True, kw_only=True)
 class Aim:
-    """What is looked for among a record's generalisations: one of the paper's three models.
+    """What is looked for among a record's generalizations: one of the paper's three models.
 
     Args:
         risk: Threshold model: the most utility with a risk of at most this.

@@ -1,4 +1,4 @@
-"""Files for catalogues pass the validators of their formats, and these notice what is wrong."""
+"""Files for catalogs pass the validators of their formats, and these notice what is wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.present.catalogue import Listing, catalogue, open_answers, write_archive
+from hedgerow.present.catalog import Listing, catalog, open_answers, write_archive
 from hedgerow.release import Release
 from hedgerow.sample.survey import shop_schema, transactions
 from hedgerow.schema import Metadata
@@ -24,7 +24,7 @@ from hedgerow.schema import Metadata
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-validators" / "bin" / "python"
 ABOUT = Metadata(
-    institution="St Anne", contact="data@stanne.example", licence="CC BY 4.0", period="2024"
+    institution="St Anne", contact="data@stanne.example", license="CC BY 4.0", period="2024"
 )
 CATEGORY = "https://data.example.org/categories/EHRS"
 LISTING = Listing(url="https://data.example.org/clinic/", published="2026-01-31")
@@ -49,9 +49,9 @@ def releases() -> dict[str, Release]:
 
 
 def write(release: Release, listing: Listing, folder: Path) -> Path:
-    files = catalogue(release, hr.verify(release), listing)
-    write_archive(files, folder / "catalogue.zip")
-    with zipfile.ZipFile(folder / "catalogue.zip") as archive:
+    files = catalog(release, hr.verify(release), listing)
+    write_archive(files, folder / "catalog.zip")
+    with zipfile.ZipFile(folder / "catalog.zip") as archive:
         archive.extractall(folder / "files")
     return folder / "files"
 
@@ -127,11 +127,11 @@ def test_the_archive_holds_the_release_s_own_tables(
 def test_what_is_open_is_named(releases: dict[str, Release]) -> None:
     assert open_answers(releases["marginals"], LISTING) == []
     assert open_answers(releases["table"], Listing()) == [
-        "metadata: institution", "metadata: contact", "metadata: licence", "--url",
+        "metadata: institution", "metadata: contact", "metadata: license", "--url",
     ]  # fmt: skip
     for kind, listing in (("table", HEALTH), ("marginals", Listing(health=CATEGORY))):
         with pytest.raises(UsageError, match="publisher"):
-            catalogue(releases[kind], hr.verify(releases[kind]), listing)
+            catalog(releases[kind], hr.verify(releases[kind]), listing)
 
 
 @pytest.mark.parametrize("address", ["clinic", "file:///etc/passwd", "https://a b", "https://[x"])
@@ -143,4 +143,4 @@ def test_an_address_is_one_of_the_web(address: str) -> None:
 def test_a_test_release_has_none() -> None:
     release = hr.publish(sample.people(200, seed=3), sample.schema(), epsilon=1, seed=5)
     with pytest.raises(ReleaseError, match="seed"):
-        catalogue(release, hr.verify(release), Listing())
+        catalog(release, hr.verify(release), Listing())

@@ -1,4 +1,4 @@
-"""A release as catalogues take it: its tables, described in the formats that portals read.
+"""A release as catalogs take it: its tables, described in the formats that portals read.
 
 CSV on the Web (W3C), Data Package (Frictionless), Croissant (MLCommons) and a record in DCAT-AP, or
 HealthDCAT-AP, with a data dictionary. All of it follows from the release and its public schema.
@@ -34,7 +34,7 @@ PACKAGE, CROISSANT, DCAT = "datapackage.json", "croissant.json", "dcat.jsonld"
 _EUROPE = "http://publications.europa.eu/resource/authority"
 _HEALTH_LAW = "http://data.europa.eu/eli/reg/2025/327/oj"  # the European Health Data Space
 _CSV_TYPE = "https://www.iana.org/assignments/media-types/text/csv"
-_LICENCES = {  # by letters and digits alone: the name in SPDX's list, and its address
+_LICENSES = {  # by letters and digits alone: the name in SPDX's list, and its address
     "cc0": ("CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/"),
     "cc010": ("CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/"),
     "ccby40": ("CC-BY-4.0", "https://creativecommons.org/licenses/by/4.0/"),
@@ -54,7 +54,7 @@ _TYPES = {  # of CSV on the Web: of Data Package, of Croissant
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """What a catalogue wants to know beside the release itself.
+    """What a catalog wants to know beside the release itself.
 
     Args:
         url: Where the files of the archive will lie, as a web address.
@@ -75,10 +75,10 @@ class Listing:
                 )
 
 
-def catalogue(
+def catalog(
     release: Release, verdict: Verdict, listing: Listing, booked: Booked | None = None
 ) -> dict[str, bytes]:
-    """The files for a catalogue, by their names.
+    """The files for a catalog, by their names.
 
     Args:
         release: A private release.
@@ -94,7 +94,7 @@ def catalogue(
         >>> import hedgerow
         >>> from hedgerow import sample
         >>> release = hedgerow.publish(sample.people(500, seed=3), sample.schema(), epsilon=1)
-        >>> files = catalogue(release, hedgerow.verify(release), Listing())
+        >>> files = catalog(release, hedgerow.verify(release), Listing())
         >>> [name for name in files if not name.startswith("tables/")]
         ['tables-metadata.json', 'data-dictionary.csv', 'values.csv', 'datapackage.json', \
 'croissant.json', 'dcat.jsonld']
@@ -114,12 +114,12 @@ def catalogue(
 
 
 def open_answers(release: Release, listing: Listing) -> list[str]:
-    """What a catalogue would like to know and nobody has said."""
+    """What a catalog would like to know and nobody has said."""
     about = release.schema.metadata
     asked = {
         "metadata: institution": about.institution,
         "metadata: contact": about.contact,
-        "metadata: licence": about.licence,
+        "metadata: license": about.license,
         "--url": listing.url,
     }
     return [name for name, answer in asked.items() if not answer]
@@ -143,7 +143,7 @@ class _About:
     identifier: str
     publisher: str | None
     contact: dict[str, str]
-    licence: tuple[str, str] | None  # its name, and its address or nothing
+    license: tuple[str, str] | None  # its name, and its address or nothing
     issued: str | None
     listing: Listing
 
@@ -165,7 +165,7 @@ class _About:
             identifier=f"sha256:{_digest(b''.join(files.values()))}",
             publisher=about.institution,
             contact=_contact(about.contact),
-            licence=_licence(about.licence),
+            license=_license(about.license),
             issued=publication_date(listing.published, booked) if known else None,
             listing=listing,
         )
@@ -181,11 +181,11 @@ def _contact(text: str | None) -> dict[str, str]:
     return found | ({"mail": mail[0]} if mail else {}) | ({"page": page[0]} if page else {})
 
 
-def _licence(text: str | None) -> tuple[str, str] | None:
+def _license(text: str | None) -> tuple[str, str] | None:
     if not text:
         return None
     plain = re.sub(r"[^a-z0-9]", "", text.lower())
-    return _LICENCES.get(plain, (text, text if _is_web(text) else ""))
+    return _LICENSES.get(plain, (text, text if _is_web(text) else ""))
 
 
 def _is_web(text: str) -> bool:
@@ -319,9 +319,9 @@ def _package(
         "keywords": _KEYWORDS,
         "resources": resources,
     }
-    if about.licence is not None:
-        name, address = about.licence
-        known = name in {one for one, _ in _LICENCES.values()}
+    if about.license is not None:
+        name, address = about.license
+        known = name in {one for one, _ in _LICENSES.values()}
         package["licenses"] = [
             ({"name": name} if known else {"title": name})
             | ({"path": address} if address else {} if known else {"name": slug(name)})
@@ -378,8 +378,8 @@ def _croissant(
         "distribution": distribution,
         "recordSet": sets,
     }
-    if about.licence is not None:
-        document["license"] = about.licence[1] or about.licence[0]
+    if about.license is not None:
+        document["license"] = about.license[1] or about.license[0]
     if about.publisher is not None:
         document["creator"] = {"@type": "sc:Organization", "name": about.publisher}
         document["publisher"] = document["creator"]
@@ -425,11 +425,11 @@ def _dcat(
             hint="Add metadata: institution and contact to the schema, and --url https://....",
         )
     law = {"dcatap:applicableLegislation": {"@id": _HEALTH_LAW}} if listing.health else {}
-    licence: dict[str, Any] = {}
-    if about.licence is not None:
-        name, address = about.licence
+    license: dict[str, Any] = {}
+    if about.license is not None:
+        name, address = about.license
         node = {"@id": address} if address else {"dct:title": name}
-        licence = {"dct:license": {"@type": "dct:LicenseDocument", **node}}
+        license = {"dct:license": {"@type": "dct:LicenseDocument", **node}}
     titles = {one["url"]: one["dc:title"] for one in described["tables"]}
     distributions = [
         {
@@ -450,7 +450,7 @@ def _dcat(
                 },
                 "spdx:checksumValue": _typed(_digest(files[path]), "hexBinary"),
             },
-            **licence,
+            **license,
             **law,
         }
         for path in titles

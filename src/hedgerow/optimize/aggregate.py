@@ -2,9 +2,9 @@
 
 **Aggregate**: trade / risk + utility ** kappa. With risk = S / T this is xi / S for the
 supermodular xi = trade * T + S * u^kappa, and Dinkelbach turns the ratio into a few supermodular
-maximisations: for the value a of the best generalisation so far, find one with xi - a S above 0; if
+maximizations: for the value a of the best generalization so far, find one with xi - a S above 0; if
 there is none, a is the best. For kappa = 1 the function is a sum of terms over rows and pairs of
-attributes, which a minimum cut maximises; for larger kappa it is left to the minimum-norm point,
+attributes, which a minimum cut maximizes; for larger kappa it is left to the minimum-norm point,
 after the ring family was extended to all sets.
 
 **Threshold**, relaxed: Algorithm 1 of the paper relaxes the lattice to the convex hull of its
@@ -12,8 +12,8 @@ characteristic vectors and rounds the solution. It cuts the sensitivities into l
 and sensitivity can be bounded apart; that is not needed. With risk = S / T, the constraint says
 c T - S >= 0, and the left side is supermodular as it stands, so its Lovasz extension is concave and
 one convex program replaces all layers. Its Lagrangian max u + m (c T - S) is a minimum cut for each
-multiplier m, and the least value over m is the value of the program: no generalisation that is
-allowed has more utility. The solution mixes two maximisers; its level sets are these, their meet
+multiplier m, and the least value over m is the value of the program: no generalization that is
+allowed has more utility. The solution mixes two maximizers; its level sets are these, their meet
 and their join. Random rounding, repeated until the constraint holds, favours general sets of low
 utility, so the theorem of the paper fails. All level sets are looked at instead, those that are
 allowed are walked down from as far as the constraint lets them, and what was achieved is reported
@@ -31,9 +31,9 @@ import numpy as np
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.compiled import kernel
 from hedgerow.errors import UsageError
-from hedgerow.optimise.descend import descend_from
-from hedgerow.optimise.model import Aim
-from hedgerow.optimise.side import Record
+from hedgerow.optimize.descend import descend_from
+from hedgerow.optimize.model import Aim
+from hedgerow.optimize.side import Record
 
 _ROUNDS = 100
 _SLACK = 1e-9
@@ -42,14 +42,14 @@ _NEVER = 1e300  # the capacity of what is never cut
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Found:
-    """A generalisation, and how good any can be.
+    """A generalization, and how good any can be.
 
     Args:
         point: How many steps up in each attribute.
         utility: Its utility.
         risk: Its risk.
-        value: What was maximised, at this point.
-        bound: No generalisation has more than this.
+        value: What was maximized, at this point.
+        bound: No generalization has more than this.
     """
 
     point: Ints
@@ -59,7 +59,7 @@ class Found:
     bound: float
 
 
-def maximise_aggregate(
+def maximize_aggregate(
     record: Record, aim: Aim, solver: Literal["auto", "cut", "norm point"] = "auto"
 ) -> Found:
     """Dinkelbach's method.
@@ -97,7 +97,7 @@ def maximise_aggregate(
 
 
 class _Best:
-    """Keeps the best of all generalisations that were met."""
+    """Keeps the best of all generalizations that were met."""
 
     def __init__(self, record: Record, aim: Aim) -> None:
         self._record, self._aim = record, aim
@@ -139,7 +139,7 @@ def _terms(record: Record, value: float) -> tuple[Floats, tuple[Ints, Ints, Floa
 
 
 def _by_norm_point(record: Record, aim: Aim, best: _Best, value: float) -> float:
-    """Maximises xi - value S; returns what no generalisation exceeds."""
+    """Maximizes xi - value S; returns what no generalization exceeds."""
     elements = record.elements
 
     def whole(points: Ints, counts: Ints) -> Floats:
@@ -149,7 +149,7 @@ def _by_norm_point(record: Record, aim: Aim, best: _Best, value: float) -> float
         )
 
     # the extension from the ring family to all sets: g(closure) + b(X) - b(closure), with b of an
-    # element what it adds to the largest generalisation without it, if that is above 0
+    # element what it adds to the largest generalization without it, if that is above 0
     price = np.empty(elements)
     for element in range(elements):
         without = record.heights.copy()
@@ -193,7 +193,7 @@ def _by_norm_point(record: Record, aim: Aim, best: _Best, value: float) -> float
 
 
 def approximate_threshold(record: Record, aim: Aim) -> Found:
-    """A generalisation within the risk, and a bound on the utility of any.
+    """A generalization within the risk, and a bound on the utility of any.
 
     Raises:
         UsageError: If not even the most general values are within it.
@@ -213,7 +213,7 @@ def approximate_threshold(record: Record, aim: Aim) -> Found:
     allowed, refused = look(record.heights.copy()), look(np.zeros_like(record.heights))
     if allowed[2] < 0:
         raise UsageError(
-            "No generalisation has so little risk, not even the most general one.",
+            "No generalization has so little risk, not even the most general one.",
             hint="Take a larger risk threshold, or a larger side table.",
         )
     if refused[2] >= 0:
@@ -254,7 +254,7 @@ def _found(record: Record, point: Ints, bound: float) -> Found:
 def best_selection(
     record: Record, gain: Floats, pairs: tuple[Ints, Ints, Floats], row_gain: float
 ) -> Ints:
-    """The generalisation with the greatest sum of gains, by a minimum cut.
+    """The generalization with the greatest sum of gains, by a minimum cut.
 
     Elements are selected: a gain (or loss) for each, a loss for each pair of which the first is
     selected and the second is not, a gain for each side row all of whose elements are selected, and
@@ -269,7 +269,7 @@ def best_selection(
         row_gain: For each side row that becomes consistent.
 
     Returns:
-        The generalisation; the least one if several are best.
+        The generalization; the least one if several are best.
     """
     elements, attributes = record.elements, len(record.heights)
     rows = len(record.levels)
@@ -388,7 +388,7 @@ def minimum_norm_point(
     """The minimum-norm point of a base polytope (Fujishige and Wolfe).
 
     For a submodular F with F(empty) = 0, let x be the point of least norm of its base polytope. The
-    elements with x < 0 minimise F, and for every point x of the polytope the sum of its negative
+    elements with x < 0 minimize F, and for every point x of the polytope the sum of its negative
     parts bounds min F from below: a certificate, whatever rounding has done. Vertices come from
     the greedy algorithm, one for each order of the elements; whatever sets the greedy algorithm
     meets are handed to the caller, who may find in them what the certificate asks for.

@@ -4,10 +4,10 @@ Side rows are placed where they meet the record, and summed up along each axis: 
 then the number of side rows that x could stand for. The axes of the first half of the attributes
 go first. What is left for a combination x1 of the first half is a slice over the second half, and
 a slice is left out if its best conceivable value is no better than what was found: counts grow and
-utilities and sensitivities fall as values are generalised, so the slice holds nothing better than
+utilities and sensitivities fall as values are generalized, so the slice holds nothing better than
 the count and sensitivity at its most general end together with the utility at its most special.
 
-In the threshold model, generalising a generalisation that is allowed gives one that is allowed,
+In the threshold model, generalizing a generalization that is allowed gives one that is allowed,
 so that a slice whose most general end is not allowed holds none.
 """
 
@@ -20,8 +20,8 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.compiled import helper, kernel
-from hedgerow.optimise.model import Aim, Forest, Goal, Worth
-from hedgerow.optimise.side import Side
+from hedgerow.optimize.model import Aim, Forest, Goal, Worth
+from hedgerow.optimize.side import Side
 
 LARGEST = 1 << 20
 """Lattices up to this size are searched through."""
@@ -32,7 +32,7 @@ class Solutions:
     """What was chosen for each record.
 
     Args:
-        nodes: The generalised values: [records, attributes].
+        nodes: The generalized values: [records, attributes].
         utility: Of each record's.
         sensitivity: Of each record's.
         count: How many side rows it could stand for.
@@ -72,7 +72,7 @@ def search(
     factor: Floats,
     most: int = LARGEST,
 ) -> Solutions:
-    """The best generalisation of each record whose lattice is not too large.
+    """The best generalization of each record whose lattice is not too large.
 
     Args:
         forest: The hierarchies.
@@ -99,7 +99,7 @@ def search(
 def lattice(
     forest: Forest, side: Side, worth: Worth, leaves: Small, factor: Floats
 ) -> tuple[Ints, Floats, Floats, Ints]:
-    """All generalisations of one record: lengths of its chains, utility, sensitivity and count.
+    """All generalizations of one record: lengths of its chains, utility, sensitivity and count.
 
     The last attribute varies fastest.
     """
@@ -234,7 +234,7 @@ def _lay_out(
 
 @helper
 def _value(count: Any, utility: float, sensitivity: float, goal: Any) -> float:
-    """What a generalisation is worth under an aim; below 0 where the aim forbids it."""
+    """What a generalization is worth under an aim; below 0 where the aim forbids it."""
     if goal.model == 0:  # threshold
         if count <= 0 or count * goal.bound < sensitivity:
             return -1.0

@@ -1,4 +1,4 @@
-"""Every way to the best generalisation against a plain look at all of them."""
+"""Every way to the best generalization against a plain look at all of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.optimise.aggregate import approximate_threshold, maximise_aggregate
-from hedgerow.optimise.descend import descend, descend_to_utility
-from hedgerow.optimise.exact import lattice, search
-from hedgerow.optimise.model import Aim, Forest, Worth, generalised_attributes
-from hedgerow.optimise.side import Record, Side
-from hedgerow.optimise.solve import check_possible, solve
+from hedgerow.optimize.aggregate import approximate_threshold, maximize_aggregate
+from hedgerow.optimize.descend import descend, descend_to_utility
+from hedgerow.optimize.exact import lattice, search
+from hedgerow.optimize.model import Aim, Forest, Worth, generalized_attributes
+from hedgerow.optimize.side import Record, Side
+from hedgerow.optimize.solve import check_possible, solve
 from hedgerow.schema import Schema
 
 TAXONOMY = {"L": ["a", "b"], "R": {"S": ["c", "d"], "T": ["e", "f", "g"]}}
@@ -62,7 +62,7 @@ def world(seed: int, attributes: int | None = None) -> World:
         else:
             described[f"c{place}"] = {"type": "categorical", "taxonomy": TAXONOMY}
     schema = Schema.from_dict({"name": "simulated", "unit": "row", "attributes": described})
-    known = generalised_attributes(schema)
+    known = generalized_attributes(schema)
     forest = Forest.of(known, int(random.integers(2, 4)))
 
     def draw(number):
@@ -116,7 +116,7 @@ def test_the_aggregate_model(seed, kappa):
         value = aim.trade / found.risk[place] + found.utility[place] ** kappa
         assert value == pytest.approx(best, rel=1e-9)
         for solver in ["norm point"] + ["cut"] * (kappa == 1):
-            other = maximise_aggregate(here.record(place), aim, solver)
+            other = maximize_aggregate(here.record(place), aim, solver)
             assert other.value == pytest.approx(best, rel=1e-7), solver
             assert best * (1 - 1e-9) <= other.bound <= best * (1 + 1e-3)
 
@@ -140,7 +140,7 @@ def test_where_rounding_leaves_no_system_to_solve_the_best_so_far_is_kept(monkey
         for place in range(len(here.codes)):
             points, utility, sensitivity, counts = here.brute(place)
             values = aim.trade * counts / sensitivity + utility**2
-            found = maximise_aggregate(here.record(place), aim, "norm point")
+            found = maximize_aggregate(here.record(place), aim, "norm point")
             at = (points == found.point).all(axis=1)
             assert values[at] == pytest.approx(found.value)
             assert found.value >= max(values[0], values[-1]) * (1 - 1e-9)
@@ -160,7 +160,7 @@ def test_the_threshold_model(seed):
         allowed = (counts > 0) & (counts * aim.risk >= sensitivity)
         assert found.solved[place] == walked.solved[place] == allowed.any()
         if not allowed.any():
-            with pytest.raises(UsageError, match="No generalisation"):
+            with pytest.raises(UsageError, match="No generalization"):
                 approximate_threshold(here.record(place), aim)
             continue
         best = utility[allowed].max()
@@ -315,8 +315,8 @@ def test_walks_with_bounds_and_in_company_end_where_plain_ones_do(seed, monkeypa
     aim = Aim(risk=float(10 ** random.uniform(-1.5, 0.8)))
     where = (here.forest, here.side, here.worth, aim)
     every = descend(*where, leaves, factor)
-    monkeypatch.setattr("hedgerow.optimise.descend._BLOCK", 5)
-    monkeypatch.setattr("hedgerow.optimise.descend._BITS", 256)  # for some nodes only
+    monkeypatch.setattr("hedgerow.optimize.descend._BLOCK", 5)
+    monkeypatch.setattr("hedgerow.optimize.descend._BITS", 256)  # for some nodes only
     apart = descend(*where, leaves[::-1], factor[::-1])
     assert apart.nodes[::-1].tolist() == every.nodes.tolist()
     for place in np.flatnonzero(every.solved):

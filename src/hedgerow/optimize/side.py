@@ -1,4 +1,4 @@
-"""The public side table, and what it says of one record: how many rows a generalisation fits.
+"""The public side table, and what it says of one record: how many rows a generalization fits.
 
 Side rows become ranks among the distinct codes of each attribute. A node covers an interval of
 codes, so it covers an interval of ranks, and the level at which a record's value and a side value
@@ -6,11 +6,11 @@ meet is read off a small table. The attributes are divided in two halves: distin
 the first half point at distinct combinations of the second, so that placing all side rows in a
 record's lattice takes one step for each distinct row, not one for each of its values.
 
-A record's lattice is a ring family. An element (i, l) says that attribute i is generalised at least
-l times. Sets of elements that hold (i, l - 1) with (i, l) are the generalisations of the record,
+A record's lattice is a ring family. An element (i, l) says that attribute i is generalized at least
+l times. Sets of elements that hold (i, l - 1) with (i, l) are the generalizations of the record,
 and a set of any elements stands for the smallest one that holds it (its closure). A side row is
-consistent with a generalisation if the level at which it meets the record is reached in every
-attribute; so along a growing chain of generalisations each row enters once, and one pass over the
+consistent with a generalization if the level at which it meets the record is reached in every
+attribute; so along a growing chain of generalizations each row enters once, and one pass over the
 rows counts for the whole chain.
 """
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Bytes, Floats, Ints, Small
 from hedgerow.compiled import kernel
 from hedgerow.errors import UsageError
-from hedgerow.optimise.model import Forest, Worth
+from hedgerow.optimize.model import Forest, Worth
 
 
 class Side(NamedTuple):
@@ -140,7 +140,7 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Record:
-    """A record's generalisations: x[i] steps up in attribute i.
+    """A record's generalizations: x[i] steps up in attribute i.
 
     Args:
         heights: How many steps each attribute has.
@@ -196,18 +196,18 @@ class Record:
 
     @property
     def size(self) -> int:
-        """How many generalisations there are."""
+        """How many generalizations there are."""
         total = 1
         for height in self.heights.tolist():
             total *= height + 1
         return total
 
     def utilities(self, points: Ints) -> Floats:
-        """The utility of generalisations: [points, attributes]."""
+        """The utility of generalizations: [points, attributes]."""
         return self._sums(self.utility, points)
 
     def sensitivities(self, points: Ints) -> Floats:
-        """The sensitivity of generalisations."""
+        """The sensitivity of generalizations."""
         return self._sums(self.weight, points)
 
     def _sums(self, tables: tuple[Floats, ...], points: Ints) -> Floats:
@@ -217,7 +217,7 @@ class Record:
         return total
 
     def count(self, point: Ints) -> int:
-        """How many side rows a generalisation could stand for."""
+        """How many side rows a generalization could stand for."""
         return int(self.counts[(self.levels <= point[None, :]).all(axis=1)].sum())
 
     def chain(self, order: Ints) -> tuple[Ints, Ints]:
@@ -231,7 +231,7 @@ class Record:
         return points, self.along(points)
 
     def along(self, points: Ints) -> Ints:
-        """The counts of a growing chain of generalisations, whether or not it is maximal."""
+        """The counts of a growing chain of generalizations, whether or not it is maximal."""
         entered = np.zeros(len(points) + 1, np.int64)
         _enter(self.levels, self.counts, points, entered)
         return np.cumsum(entered)[:-1]

@@ -1,6 +1,6 @@
 """The paper's three models, and how each is solved.
 
-A record's generalisations x have a utility u(x) and a risk r(x) = sensitivity(x) / count(x).
+A record's generalizations x have a utility u(x) and a risk r(x) = sensitivity(x) / count(x).
 
 * Threshold: the largest u(x) with r(x) at most c. NP-hard in the number of attributes.
 * Least risk, its dual (C1' and C3' of the paper): the least r(x) with u(x) at least c.
@@ -24,13 +24,13 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.errors import UsageError
-from hedgerow.optimise.aggregate import Found, approximate_threshold, maximise_aggregate
-from hedgerow.optimise.descend import descend, descend_to_utility
-from hedgerow.optimise.exact import LARGEST, Solutions, search
-from hedgerow.optimise.model import Aim, Forest, Worth
-from hedgerow.optimise.side import Record, Side
+from hedgerow.optimize.aggregate import Found, approximate_threshold, maximize_aggregate
+from hedgerow.optimize.descend import descend, descend_to_utility
+from hedgerow.optimize.exact import LARGEST, Solutions, search
+from hedgerow.optimize.model import Aim, Forest, Worth
+from hedgerow.optimize.side import Record, Side
 
-_AT_ONCE = 1 << 26  # generalisations, so that progress can be shown
+_AT_ONCE = 1 << 26  # generalizations, so that progress can be shown
 
 
 def check_possible(forest: Forest, side: Side, worth: Worth, aim: Aim, most: float) -> None:
@@ -124,7 +124,7 @@ def _alone(forest: Forest, record: Record, leaves: Small, aim: Aim) -> Solutions
     top = record.heights
     nodes, sums = np.full((1, len(top)), -1, np.int32), np.zeros((1, 3))
     if aim.risk is None:
-        best: Found = maximise_aggregate(record, aim)
+        best: Found = maximize_aggregate(record, aim)
     elif record.count(top) * aim.risk < float(record.sensitivities(top[None, :])[0]):
         return Solutions.of(nodes, sums)  # not even the most general values are allowed
     else:

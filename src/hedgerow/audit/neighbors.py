@@ -1,4 +1,4 @@
-"""Neighbours to try: simulated tables and files, and the record or person that one has more."""
+"""Neighbors to try: simulated tables and files, and the record or person that one has more."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import Sampler
 from hedgerow.schema import Schema
 
-# Neighbours to try: simulated tables, and the record that one of two has more.
+# Neighbors to try: simulated tables, and the record that one of two has more.
 #
 # Whoever picks is handed in as a function, so that hypothesis can shrink what it finds and the
 # command can draw from a plain generator.
@@ -75,7 +75,7 @@ def pair_of(words: str, schema: Schema, rows: Sequence[Codes], extra: Codes) -> 
         words: What is special about it.
         schema: The public schema.
         rows: The codes of the records: predictors, then the class; or items.
-        extra: The codes of the record that the neighbour has in addition.
+        extra: The codes of the record that the neighbor has in addition.
     """
     records = records_of(schema)
     return Pair(
@@ -87,7 +87,7 @@ def pair_of(words: str, schema: Schema, rows: Sequence[Codes], extra: Codes) -> 
 
 
 def edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
-    """The neighbours at which mistakes show first, on any schema."""
+    """The neighbors at which mistakes show first, on any schema."""
     sketches = records_of(schema).edge_cases(pick)
     return [pair_of(words, schema, rows, extra) for words, rows, extra in sketches]
 
@@ -204,7 +204,7 @@ TINY_UNIVERSES = {
 
 
 def tiny_pairs(schema: Schema) -> list[Pair]:
-    """Neighbours whose whole laws can be compared."""
+    """Neighbors whose whole laws can be compared."""
     low, high = records_of(schema).ends()
     return [
         pair_of("no records", schema, [], low),
@@ -212,7 +212,7 @@ def tiny_pairs(schema: Schema) -> list[Pair]:
     ]
 
 
-# Neighbours as files: attacks that begin at bytes, with one whole person more or less.
+# Neighbors as files: attacks that begin at bytes, with one whole person more or less.
 #
 # Two files differ in all rows of one person, who has fewer rows than the public cap, as many, or
 # more. Each run reads its file through the ordinary reader and counts with an ordinary engine. So
@@ -273,7 +273,7 @@ def with_people(schema: Schema, cap: int) -> Schema:
 def file_pairs(
     folder: Path, schema: Schema | None, pick: Pick, make: Callable[[Pick], Schema]
 ) -> Iterator[Pair]:
-    """Neighbours without end, in all layouts; a pair's files are overwritten by the next.
+    """Neighbors without end, in all layouts; a pair's files are overwritten by the next.
 
     Args:
         folder: Where files may be written.
@@ -350,7 +350,7 @@ def _write(path: Path, table: pa.Table | bytes) -> None:
 
 
 def check_preparation(pair: Pair) -> str | None:
-    """Whether neighbours are neighbours still when they have been read.
+    """Whether neighbors are neighbors still when they have been read.
 
     Adding a person must leave the records of all others as they are, and add no more than the
     public cap. A record holds each of its items once, in order. With this the guarantee for a

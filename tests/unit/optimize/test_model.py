@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.optimise.model import Aim, Forest, Worth, generalised_attributes
-from hedgerow.optimise.side import Side
+from hedgerow.optimize.model import Aim, Forest, Worth, generalized_attributes
+from hedgerow.optimize.side import Side
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 SCHEMA = Schema.from_dict(
@@ -23,7 +23,7 @@ SCHEMA = Schema.from_dict(
         },
     }
 )
-ATTRIBUTES = generalised_attributes(SCHEMA)
+ATTRIBUTES = generalized_attributes(SCHEMA)
 FOREST = Forest.of(ATTRIBUTES)
 
 
@@ -137,7 +137,7 @@ def test_a_hierarchy_of_height_0():
     )
     with pytest.raises(UsageError, match="height 0"):
         Forest.of(only.attributes)
-    with pytest.raises(UsageError, match="nothing to generalise"):
+    with pytest.raises(UsageError, match="nothing to generalize"):
         Forest.of(())
 
 
