@@ -368,14 +368,14 @@ _ARGUMENTS = _table(
         "output path": "out",
         "random_seed random_state rng": "seed",
         "seed": "random_state",
-        "specializations": "specializations",
+        "specialisations": "specializations",
     }
 )
 """What other libraries and British English call an argument, and what it is called here."""
 
 OPTIONS = {
-    "--catalog": "--catalog",
-    "--specializations": "--specializations",
+    "--catalogue": "--catalog",
+    "--specialisations": "--specializations",
 }
 """The same for options of the command line."""
 

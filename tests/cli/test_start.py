@@ -136,9 +136,9 @@ def test_an_unknown_option_is_a_usage_error(hedge: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(
     ("command", "british", "american"),
     [
-        ("publish", "--specializations", "--specializations"),
-        ("plan", "--specializations", "--specializations"),
-        ("dossier", "--catalog", "--catalog"),
+        ("publish", "--specialisations", "--specializations"),
+        ("plan", "--specialisations", "--specializations"),
+        ("dossier", "--catalogue", "--catalog"),
     ],
 )
 def test_options_in_british_english_name_the_american_one(

@@ -282,7 +282,7 @@ TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "eps": (lambda r: publish(eps=1), "Write epsilon=1."),
     "random_state": (lambda r: publish(random_state=3), "Noise has no seed"),
     "setting of a method": (lambda r: publish(depth=3), "hedgerow.DiffMulti(depth=3)"),
-    "British spelling": (lambda r: hr.DiffGen(specializations=3), "Write specializations=3."),
+    "British spelling": (lambda r: hr.DiffGen(specialisations=3), "Write specializations=3."),
     "epsilon of a method": (lambda r: hr.DiffMulti(epsilon=2), "hedgerow.publish(data, schema"),
     "confidence": (lambda r: r.count("age > 3", confidence=0.9), "Write level=0.9."),
     "alpha": (lambda r: r.table("age", alpha=0.9), "level"),
