@@ -82,10 +82,10 @@ def gather(
         ([0, 2], [1, 3])
     """
     place = random.permutation(records)
-    where = place[record]
-    order = np.lexsort((code, where))
+    most = int(code.max(initial=0)) + 1
+    where, codes = np.divmod(np.sort(place[record] * most + code), most)
     start = np.concatenate(([0], np.cumsum(np.bincount(where, minlength=records))))
-    return start.astype(np.int64), code[order]
+    return start.astype(np.int64), codes
 
 
 def rows_table(items: Items, start: Ints, codes: Ints, form: str) -> pa.Table:

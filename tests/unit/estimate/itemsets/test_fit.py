@@ -8,10 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from hedgerow.arrays import Singles
 from hedgerow.estimate.itemsets.fit import (
+    LEAPS,
     SURPRISE,
     TAU,
     Mixture,
+    MixtureTask,
     fit_cells,
     fit_mixture,
     posterior_means,
@@ -44,14 +47,11 @@ def test_one_round_is_the_plain_one(bins: int) -> None:
     possible = random.random((32, bins)) < 0.9
     counts = np.where(possible, counts, 0)
     total = float(counts.sum())
-    before = fit_mixture(counts, possible, items, kinds, variance, total, rounds=3)
-    after = fit_mixture(counts, possible, items, kinds, variance, total, rounds=4)
-    # what the fit put where nothing can lie, round by round, as the number of records needs it
-    beyond = 0.0
-    for rounds in range(4):
-        now = fit_mixture(counts, possible, items, kinds, variance, total, rounds=rounds)
-        scale, means = total + beyond, now.table() * (total + beyond)
-        beyond = float(means[~possible].sum())
+    before = fit_mixture(counts, possible, items, kinds, variance, total, leaps=1)
+    after = MixtureTask.of(counts, possible, items, variance, total).improved(before)
+    # what the fit puts where nothing can lie is more than there are records
+    scale = total / float(before.table()[possible].sum())
+    means = before.table() * scale
     bits = np.arange(32)[:, None] >> np.arange(items) & 1
     each = table_of(before.hold).T[:, None, :] * before.bins.T[None] * before.weight * scale
     moved = np.where(possible, (counts - means) / (means + TAU * variance), 0) + 1
@@ -62,6 +62,41 @@ def test_one_round_is_the_plain_one(bins: int) -> None:
     assert after.weight == pytest.approx(held / held.sum(), rel=1e-3)
     share = np.clip(weights.sum(axis=0).T / held[:, None], 1e-4, 1)
     assert after.bins == pytest.approx(share / share.sum(axis=1, keepdims=True), rel=1e-3)
+
+
+def test_leaps_go_further_than_as_many_plain_rounds(hand: SimpleNamespace) -> None:
+    random = np.random.default_rng(4)
+    chance = np.array([0.7, 0.3]) @ table_of(random.random((2, 8)) ** 2)
+    noisy = random.multinomial(30_000, chance) + hand.laplace(random, 0.1, 256)
+    counts, possible = noisy[:, None].astype(float), np.ones((256, 1), bool)
+    task = MixtureTask.of(counts, possible, 8, 200.0, 30_000.0)
+
+    def off(mixture: Mixture) -> float:
+        return float(((mixture.table()[:, 0] * 30_000 - counts[:, 0]) ** 2).sum())
+
+    first = plain = fit_mixture(counts, possible, 8, 12, 200.0, 30_000.0, leaps=0)
+    for _ in range(3 * LEAPS):
+        plain = task.improved(plain)
+    leaps = off(fit_mixture(counts, possible, 8, 12, 200.0, 30_000.0))
+    assert leaps < off(first) / 100
+    assert leaps < 0.95 * off(plain)
+
+
+def test_products_are_never_large_enough_for_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    largest = []
+    matmul = np.matmul
+
+    def spy(left: Singles, right: Singles, out: Singles) -> Singles:
+        largest.append(left.shape[0] * right.size)
+        return matmul(left, right, out=out)
+
+    monkeypatch.setattr(np, "matmul", spy)
+    random = np.random.default_rng(5)
+    counts = np.round(random.normal(20, 15, (1 << 14, 4)))
+    task = MixtureTask.of(counts, np.ones(counts.shape, bool), 14, 3.0, float(counts.sum()))
+    task.improved(fit_mixture(counts, counts > -99, 14, 96, 3.0, 1e5, leaps=0))
+    assert max(largest) <= 1 << 18  # from there on OpenBLAS starts threads
+    assert sum(largest) == 3 * 96 * (1 << 16)
 
 
 def plain_posterior(y: int, mean: float, epsilon: float) -> float:
