@@ -1,6 +1,7 @@
 """Does consistency pay? CDiffGen beside DiffGen on UCI Adult. NOT PRIVATE.
 
-    python benchmarks/queries.py [--data DIR] [--quick] [--speed] [--gains] [--json FILE]
+    python benchmarks/queries.py [--data DIR] [--quick] [--speed | --gains [--csv FILE]]
+                                 [--json FILE]
 
 For each epsilon, number of specializations and score: classification accuracy (2/3 to publish, 1/3
 to test) and average relative error of range counts (sanity bound 0.1% of the rows) over random
@@ -19,6 +20,7 @@ domain. DiffMulti by `discernibility` is left out: inside a region both forms ra
 from __future__ import annotations
 
 import argparse
+import csv
 import math
 import sys
 import tempfile
@@ -51,7 +53,7 @@ from hedgerow.methods.cdiffgen import GROWTH_UNITS
 from hedgerow.methods.diffgen import ROWS_UNITS, UNITS
 from hedgerow.schema.query import Query
 from papers.cdiffgen import LEAVES, aligned_queries, covered
-from results import Results, add_json_option
+from results import Results, add_json_option, commit
 from tables import Task, nist, of_people
 
 SANITY = 0.001
@@ -93,12 +95,18 @@ def main() -> None:
     parser.add_argument(
         "--gains", action="store_true", help="instead: scores as gains beside penalties"
     )
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE", help="with --gains: also write its table there"
+    )
     add_json_option(parser)
     arguments = parser.parse_args()
     if arguments.gains:
         results = Results("gains")
-        gains(arguments.data, 2 if arguments.quick else 5, results)
+        lines = gains(arguments.data, 2 if arguments.quick else RUNS, results)
         results.write(arguments.json)
+        if arguments.csv is not None:
+            with arguments.csv.open("w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows(lines)
         return
     schema = hr.Schema.load(SCHEMA)
     rows = adult(arguments.data)
@@ -169,9 +177,15 @@ def speed(rows, schema, number: int, results: Results) -> None:
         results.add(seconds, "s", "counts", what)
 
 
-def gains(folder: Path | None, runs: int, results: Results) -> None:
-    """What gains win over penalties on tables without a class."""
+RUNS = 10
+HEAD = ("table", "method", "score", "epsilon", "measure", "gains", "its error", "penalties",
+        "its error", "ratio", "standard errors apart", "runs", "commit")  # fmt: skip
+
+
+def gains(folder: Path | None, runs: int, results: Results) -> list[tuple[object, ...]]:
+    """What gains win over penalties on tables without a class: lines of a table."""
     print(NOT_PRIVATE)
+    lines: list[tuple[object, ...]] = [HEAD]
     print("Gains, penalties in brackets, their ratio, and their difference in standard errors.")
     heads = "".join(f" {head:>36} |" for head in ("NCP", "discernibility", "count error"))
     print(f"{'table':>14} {'method':>10} {'score':>14} {'eps':>4} |{heads}")
@@ -202,11 +216,18 @@ def gains(folder: Path | None, runs: int, results: Results) -> None:
                         for form, values in (("gains", new), ("penalties", old)):
                             results.add(values.mean(), "", *setting, measure, form)
                         # runs with the same seed share nothing but the noisy number of rows
-                        error = math.sqrt((new.var(ddof=1) + old.var(ddof=1)) / runs)
-                        away = (new.mean() - old.mean()) / error if error else math.inf
+                        errors = [math.sqrt(one.var(ddof=1) / runs) for one in (new, old)]
+                        gap, error = new.mean() - old.mean(), math.hypot(*errors)
+                        away = gap / error if error else math.copysign(math.inf, gap) if gap else 0
+                        ratio = new.mean() / old.mean()
                         line = f" {new.mean():8.4g} ({old.mean():8.4g})"
-                        print(f"{line} {new.mean() / old.mean():8.2f} {away:+8.1f} |", end="")
+                        print(f"{line} {ratio:8.2f} {away:+8.1f} |", end="")
+                        numbers = (new.mean(), errors[0], old.mean(), errors[1], ratio, away)
+                        told = (f"{number:.4g}" for number in numbers)
+                        lines.append((task.name, kind.name, score, epsilon, measure, *told, runs,
+                                      commit()))  # fmt: skip
                     print(flush=True)
+    return lines
 
 
 @contextmanager

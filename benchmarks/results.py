@@ -19,7 +19,7 @@ from typing import TypedDict
 
 import hedgerow
 
-__all__ = ["Figure", "Results", "Run", "add_json_option", "read_run"]
+__all__ = ["Figure", "Results", "Run", "add_json_option", "commit", "read_run"]
 
 FORMAT = "hedgerow benchmarks 1"
 
