@@ -108,8 +108,11 @@ def test_tables_of_attributes_are_those_of_the_release(folder: Path) -> None:
 
 @pytest.mark.parametrize("method", ["diffmulti", "diffgen", "supermodular"])
 def test_weights_of_rows_add_up_to_the_published_counts(method: str, tmp_path: Path) -> None:
-    delta = "1e-3" if method == "supermodular" else "0"
-    release = hr.publish(PEOPLE, SCHEMA, method, epsilon=2, delta=delta, seed=1)
+    if method == "supermodular":
+        with pytest.warns(hr.errors.DataWarning, match="generalizations, too many"):
+            release = hr.publish(PEOPLE, SCHEMA, method, epsilon=2, delta="1e-3", seed=1)
+    else:
+        release = hr.publish(PEOPLE, SCHEMA, method, epsilon=2, seed=1)
     release.save(tmp_path / "r")
     (found,) = sql(tmp_path / "r", "SELECT sum(weight) FROM 'rows.parquet'")
     counts = release.counts.sum()  # type: ignore[attr-defined]
