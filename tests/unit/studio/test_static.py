@@ -13,11 +13,11 @@ import hedgerow.studio
 
 STATIC = Path(hedgerow.studio.__file__).parent / "static"
 # states and properties of WAI-ARIA 1.2
-ARIA = """activedescendant atomic autocomplete busy checked colcount colindex colspan controls current
-describedby details disabled dropeffect errormessage expanded flowto grabbed haspopup hidden invalid
-keyshortcuts label labelledby level live modal multiline multiselectable orientation owns placeholder
-posinset pressed readonly relevant required roledescription rowcount rowindex rowspan selected setsize
-sort valuemax valuemin valuenow valuetext"""
+ARIA = """activedescendant atomic autocomplete busy checked colcount colindex colspan controls
+current describedby details disabled dropeffect errormessage expanded flowto grabbed haspopup
+hidden invalid keyshortcuts label labelledby level live modal multiline multiselectable
+orientation owns placeholder posinset pressed readonly relevant required roledescription
+rowcount rowindex rowspan selected setsize sort valuemax valuemin valuenow valuetext"""
 MARKUP = sorted(
     path
     for package in (hedgerow.studio, hedgerow.present)
