@@ -10,13 +10,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import ReleaseError
-from hedgerow.schema import Attribute, Categorical
-from hedgerow.schema.attributes import OTHER
-from hedgerow.schema.schema import other_of
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
-    from hedgerow.schema import Schema
+    from hedgerow.schema import Attribute, Schema
 
 ALTOGETHER = "altogether"
 """The line of a ledger that no other adds to: ranges do not reach their ends on one path."""
@@ -311,6 +308,10 @@ def part_of(attribute: Attribute, low: int, high: int) -> str:
         >>> [part_of(bmi, *codes).replace("\u00a0", " ") for codes in ((0, 2), (2, 69))]
         ['14 to under 15', '15 to 48']
     """
+    from hedgerow.schema import Categorical
+    from hedgerow.schema.attributes import OTHER
+    from hedgerow.schema.schema import other_of
+
     if isinstance(attribute, Categorical):
         label = attribute.label(low, high)
         return other_of(attribute) if label == OTHER else label

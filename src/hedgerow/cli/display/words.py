@@ -21,10 +21,10 @@ from hedgerow.present.words import (
     times,
     unmeasured,
 )
-from hedgerow.schema.diff import PublishedColumn
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
+    from hedgerow.schema.diff import PublishedColumn
 
 __all__ = [
     "booked",
