@@ -67,8 +67,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0.dev0"
 
-# not `__all__`, with which `help(hedgerow)` would print every method of every class
-_PUBLIC = [
+__all__ = [
     "BudgetLedger",
     "CDiffGen",
     "Database",
@@ -132,11 +131,11 @@ if not TYPE_CHECKING:  # to a type checker, a name that is not listed above is a
             return value
         from hedgerow.suggestions import MODULE, nearest
 
-        close = None if name.startswith("_") else nearest(name, [*_PUBLIC, *_MODULES])
+        close = None if name.startswith("_") else nearest(name, [*__all__, *_MODULES])
         near = "" if close is None else f"; did you mean {close}?"
         meant = f"; write {MODULE[name]}" if name in MODULE else near
         raise AttributeError(f"module 'hedgerow' has no attribute {name!r}{meant}", name=name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*_PUBLIC, "__doc__", "__file__", "__name__", "__path__"})
+    return sorted({*__all__, "__doc__", "__file__", "__name__", "__path__"})

@@ -99,7 +99,7 @@ def of_anything(name: str, thing: Any) -> Iterator[str]:
 
 def untyped() -> set[str]:
     return {
-        place for name in hedgerow._PUBLIC for place in of_anything(name, getattr(hedgerow, name))
+        place for name in hedgerow.__all__ for place in of_anything(name, getattr(hedgerow, name))
     }
 
 
