@@ -113,14 +113,14 @@ _T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2
 PROOF = "a proof"
 """What stands in the place of our number where nothing has to be run."""
 
-POSSIBLE = {
-    "accuracy in percent": (0.0, 100.0),
-    "accuracy CA in percent": (0.0, 100.0),
-    "match point": (0.0, 1.0),
-    "NCP, from 0 to 1": (0.0, 1.0),
-    "CPU seconds": (0.0, math.inf),
+MOST = {
+    "accuracy in percent": 100.0,
+    "accuracy CA in percent": 100.0,
+    "match point": 1.0,
+    "NCP, from 0 to 1": 1.0,
+    "utility": 1.0,
 }
-"""Between which numbers a measure lies: no interval reaches beyond."""
+"""What a measure is at most. None is below 0, and no interval reaches beyond."""
 
 
 @dataclass
@@ -569,8 +569,7 @@ def measure(
             values.append(found["y"])
             cpu += found.get("cpu", math.nan)
         mean, *ends = interval(values)
-        least, most = POSSIBLE.get(figure.y, (-math.inf, math.inf))
-        low, high = (min(max(end, least), most) for end in ends)
+        low, high = (min(max(end, 0.0), MOST.get(figure.y, math.inf)) for end in ends)
         error = float(np.std(values, ddof=1)) / math.sqrt(number) if number > 1 else 0.0
         line = Line(
             series=point.series, x=point.x, mean=mean, low=low, high=high, runs=number,

@@ -199,11 +199,22 @@ def few_people(monkeypatch):
     return Small()
 
 
-def test_the_threshold_model_keeps_more_than_the_aggregate_at_equal_risk(few_people):
+@pytest.mark.parametrize("kappa", [1, 8])
+def test_the_threshold_model_keeps_more_than_the_aggregate_at_equal_risk(few_people, kappa):
     exact = supermodular._threshold_utility(supermodular.search, 0.01, 3)(few_people, 0)
     walks = supermodular._threshold_utility(supermodular.descend, 0.01, 3)(few_people, 0)
-    aggregate = supermodular._aggregate_utility(1, 0.01, 3)(few_people, 0)
+    aggregate = supermodular._aggregate_utility(kappa, 0.01, 3)(few_people, 0)
     assert 0 <= aggregate <= exact and 0.8 * exact <= walks <= exact + 1e-9
+
+
+def test_a_risk_that_no_lambda_gives_is_refused():
+    def jump(trade):
+        return (1.0, 8.0) if trade < 1e-3 else (0.5, 2.0)
+
+    assert supermodular.utility_at(jump, 0.75) == pytest.approx(5)  # between both sides of a jump
+    for goal in (0.4, 1.1):
+        with pytest.raises(ValueError, match="no lambda"):
+            supermodular.utility_at(jump, goal)
 
 
 def test_sharper_draws_come_nearer_to_the_best(few_people):

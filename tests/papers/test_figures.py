@@ -289,6 +289,13 @@ def test_what_cannot_be_run_stands_first(tmp_path):
     assert papers.absent("diffgen") == ""
 
 
+def test_times_that_chance_explains_tie():
+    one = papers.claims("supermodular")[0]
+    lines = [line(one.series, 11, 26.0, 2.0), line(one.than, 11, 87.0, 30.0)]
+    results = {one.figure: judged(one, *lines)["made-fig1"]}
+    assert one.verdict(results, "ours")[1] == "ties"
+
+
 def test_a_proof_needs_no_run():
     one = claim(proof="does not hold")
     assert one.verdict({}, "ours") == ("a proof", "does not hold")
@@ -370,19 +377,13 @@ def test_the_authors_taxonomies_are_asked_for_by_name(tmp_path):
         data.authors_schema(tmp_path)
 
 
-def test_no_interval_reaches_beyond_what_is_possible(tmp_path):
+@pytest.mark.parametrize("y, most", [("match point", 1), ("CPU milliseconds", 0.5 + 12.71 / 2)])
+def test_no_interval_reaches_beyond_what_is_possible(tmp_path, y, most):
     points = [Point("A", 1, run=lambda inputs, run: float(run))]
-    made = Figure(
-        name="made-fig1",
-        title="t",
-        x="x",
-        y="match point",
-        settings="s",
-        runs=2,
-        points=lambda quick: points,
-    )
+    made = Figure(name="made-fig1", title="t", x="x", y=y, settings="s", runs=2,
+                  points=lambda quick: points)  # fmt: skip
     *_, (_, found) = measure(made, Inputs(), Runs(tmp_path / "r.jsonl"), 2, False)
-    assert (found.lines[0].low, found.lines[0].high) == (0, 1)
+    assert found.lines[0].low == 0 and found.lines[0].high == pytest.approx(most)
 
 
 def test_known_runs_are_not_run_again(tmp_path):
