@@ -129,12 +129,10 @@ if not TYPE_CHECKING:  # to a type checker, a name that is not listed above is a
             value = getattr(_import_module(_PACKAGES[name]), name)
             globals()[name] = value
             return value
-        from hedgerow.suggestions import MODULE, nearest
+        from hedgerow.suggestions import MODULE, answer_name, fill
 
-        close = None if name.startswith("_") else nearest(name, [*__all__, *_MODULES])
-        near = "" if close is None else f"; did you mean {close}?"
-        meant = f"; write {MODULE[name]}" if name in MODULE else near
-        raise AttributeError(f"module 'hedgerow' has no attribute {name!r}{meant}", name=name)
+        answer = answer_name(name, [*__all__, *_MODULES], MODULE, lambda one: fill(MODULE, one))
+        raise AttributeError(f"module 'hedgerow' has no attribute {name!r}{answer}", name=name)
 
 
 def __dir__() -> list[str]:

@@ -39,15 +39,15 @@ class Suggestions:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Never:
-            meant = None if name.startswith("_") else self._suggest(name)
-            close = None if name.startswith("_") else nearest(name, dir(self))
-            answer = f"; write {meant}" if meant else f"; did you mean {close}?" if close else ""
             what = f"{type(self).__name__} has no attribute {name!r}"
+            private = name.startswith("_")  # as dir() may ask for
+            known = () if private else dir(self)
+            answer = answer_name(name, known, self._suggestions, self._suggest)
             raise AttributeError(f"{what}{answer}", name=name)
 
     def _suggest(self, name: str) -> str | None:
         """What to write for a name that is not there, or was called wrongly."""
-        return _fill(self._suggestions, name, self._examples)
+        return fill(self._suggestions, name, self._examples)
 
     def _examples(self) -> Mapping[str, str]:
         """What stands in the places of the suggestions, such as names of the schema at hand."""
@@ -117,12 +117,36 @@ def as_text(name: str) -> str:
     return f'"{repr(name)[1:-1]}"' if not {'"', "'"} & set(name) else repr(name)
 
 
-def _fill(
+def fill(
     table: Mapping[str, str], name: str, examples: Callable[[], Mapping[str, str]] = dict
 ) -> str | None:
+    """What a table has for a name, with examples in its places."""
     if name not in table:
         return None
-    return table[name].format_map(defaultdict(lambda: "...", examples()))
+    return table[name].format_map(defaultdict(lambda: "...", examples(), name=name))
+
+
+def answer_name(
+    name: str,
+    known: Iterable[str],
+    table: Mapping[str, str],
+    suggest: Callable[[str], str | None],
+) -> str:
+    """The end of an error about a name that is not there, or nothing.
+
+    Args:
+        name: The name.
+        known: The names that are there.
+        table: Names that are answered by what to write; one that is spelt alike will do.
+        suggest: What to write for a name.
+    """
+    if name.startswith("_"):
+        return ""
+    there = [*known]
+    meant, close = suggest(name), nearest(name, [*there, *table])
+    if meant is None and close is not None and close not in there:
+        meant = suggest(close)
+    return f"; write {meant}" if meant else f"; did you mean {close}?" if close else ""
 
 
 def _wrong_call(
@@ -159,7 +183,7 @@ def _wrong_call(
     if isinstance(owner, Suggestions):
         meant = owner._suggest(called)
     else:  # a class method, or a function
-        meant = _fill(getattr(owner, "_suggestions", {}), called)
+        meant = fill(getattr(owner, "_suggestions", {}), called)
     return ArgumentError(message, hint=f"Write {meant}." if meant else hint)
 
 
@@ -363,15 +387,15 @@ _ARGUMENTS = _table(
         "confidence confidence_level": "level",
         "data df": "source",
         "eps": "epsilon",
+        "generalisations generalizations specialisations": "specializations",
         "n_samples num_rows size": "n",
         "normalize proportions": "share",
         "output path": "out",
         "random_seed random_state rng": "seed",
         "seed": "random_state",
-        "specialisations": "specializations",
     }
 )
-"""What other libraries and British English call an argument, and what it is called here."""
+"""What other libraries, British English and 0.1 call an argument, and what it is called here."""
 
 OPTIONS = {
     "--catalogue": "--catalog",
@@ -379,66 +403,46 @@ OPTIONS = {
 }
 """The same for options of the command line."""
 
-_DRAFT = "hedgerow.Schema.draft(data), or `hedgerow init people.csv` in a terminal"
 _CHECK = "`hedgerow check schema.yaml` in a terminal"
-_FRAME = "hedgerow.publish(data, schema): it takes frames of pandas, Polars and Arrow"
-_LOAD = "hedgerow.Release.load(path)"
-_FILE = 'hedgerow.Schema.load("schema.yaml")'
 _PLAN = "hedgerow.Marginals().plan(schema, epsilon=1)"
 _PUBLISH = "hedgerow.publish(data, schema, epsilon=1)"
-_PUBLISHED = "hedgerow.publish(data, schema, method, epsilon)"
-_READ = "hedgerow.publish(path, schema): it reads CSV, Parquet and workbooks itself"
-_REPORT = "`hedgerow report release/ --out report.html` in a terminal"
-_ROWS = "release.synthesize(1000)"
-_SAVED = 'schema.to_yaml("schema.yaml")'
-_SIMULATE = "`hedgerow plan --schema schema.yaml --rows 1000 --simulate` in a terminal"
-_TABLES = "release.table({one}, {two})"
 
 MODULE = _table(
     {
-        "METHODS list_methods": "hedgerow.registry.METHODS after `import hedgerow.registry`",
-        "Answers count query": "release.count(query), which gives answers",
-        "Attribute Categorical": "`from hedgerow.schema import Categorical, Numeric`",
-        "Budget epsilon": "hedgerow.publish(data, schema, epsilon=1)",
-        "CountTable Table": "release.table(attribute), which gives a table",
-        "DataFrame from_pandas": _FRAME,
-        "HedgerowError": "hedgerow.errors.HedgerowError",
-        "Ledger": "hedgerow.BudgetLedger(path)",
-        "Numeric": "`from hedgerow.schema import Numeric`",
-        "Plan plan": _PLAN,
-        "RegionClassifier": "`from hedgerow.sklearn import RegionClassifier`",
-        "Synthesizer": "`from hedgerow.sklearn import Synthesizer`",
-        "UsageError": "hedgerow.errors.UsageError",
-        "anonymise anonymize fit fit_transform generalize generate": _PUBLISH,
+        "METHODS": "hedgerow.registry.METHODS after `import hedgerow.registry`",
+        "AccountBook Ledger": "hedgerow.BudgetLedger(path)",
+        "Attribute Categorical Numeric": "`from hedgerow.schema import {name}`",
+        "BasketRelease": "hedgerow.TransactionsRelease",
+        "HedgerowError UsageError": "hedgerow.errors.{name}",
+        "RegionClassifier Synthesizer": "`from hedgerow.sklearn import {name}`",
+        "anonymize fit fit_transform generate": _PUBLISH,
         "audit": "`hedgerow audit --method diffmulti` in a terminal",
         "check": _CHECK,
-        "datasets load_dataset": "hedgerow.sample.people(1000), a simulated table",
-        "demo": "`python -m hedgerow.sample .` in a terminal, which writes a sample",
-        "draft infer_schema init": _DRAFT,
-        "load_release open read read_release": "hedgerow.load(path)",
-        "load_schema": _FILE,
-        "read_csv read_excel read_parquet": _READ,
-        "report": _REPORT,
-        "sample_rows synthesise synthesize": f"{_PUBLISH}.synthesize(1000)",
-        "save": "release.save(folder)",
+        "count query save synthesize table": "release.{name}(...), where release = " + _PUBLISH,
+        "draft infer_schema": "hedgerow.Schema.draft(data), or `hedgerow init people.csv` in a "
+        "terminal",
+        "load_dataset": "hedgerow.sample.people(1000), a simulated table",
+        "load_schema": 'hedgerow.Schema.load("schema.yaml")',
+        "open read": "hedgerow.load(path)",
+        "plan": _PLAN,
+        "read_csv read_excel read_parquet": "hedgerow.publish(path, schema): it reads CSV, Parquet "
+        "and workbooks itself",
+        "report": "`hedgerow report release/ --out report.html` in a terminal",
         "version": "hedgerow.__version__",
     }
 )
 
 SCHEMA = _table(
     {
-        "attribute get": "schema[{one}]",
-        "categories": "schema.classes",
         "check lint validate": f"{_CHECK}; publish checks the data",
-        "class_ label": "schema.target",
-        "copy": "copy.copy(schema)",
-        "describe info print show": "print(schema.to_yaml())",
+        "copy drop replace update": "dataclasses.replace(schema, ...)",
+        "describe info show": "print(schema.to_yaml())",
         "diff": "`hedgerow schema diff old.yaml new.yaml` in a terminal",
-        "drop replace update": "dataclasses.replace(schema, ...)",
-        "dtypes": "[type(one) for one in schema.columns]",
-        "dump save to_file to_yaml write": _SAVED,
-        "fields values": "schema.columns",
+        "dump save to_file to_yaml write": 'schema.to_yaml("schema.yaml")',
+        "dtypes fields values": "schema.columns",
+        "get": "schema[{one}]",
         "keys names": "list(schema)",
+        "label": "schema.target",
         "plan": _PLAN,
         "publish": _PUBLISH,
         "shape": "len(schema)",
@@ -446,12 +450,10 @@ SCHEMA = _table(
     }
 )
 
-_OF_METHOD = "hedgerow.publish(data, schema, method=hedgerow.{method}(), epsilon=1)"
-
 METHOD = _table(
     {
-        "anonymise anonymize delta epsilon execute fit fit_predict fit_transform": _OF_METHOD,
-        "generate predict publish release run sample synthesize transform": _OF_METHOD,
+        "delta epsilon fit generate publish run sample transform": "hedgerow.publish(data, schema, "
+        "method=hedgerow.{method}(), epsilon=1)",
         "get_params params": "method.settings()",
         "plan": "hedgerow.{method}().plan(schema, epsilon=1)",
         "set_params": "hedgerow.{method}(...), with all settings",
@@ -460,11 +462,10 @@ METHOD = _table(
 
 PLAN = _table(
     {
-        "cost describe explain show steps summary": "plan.lines()",
-        "delta": "plan.budget.delta",
-        "epsilon": "plan.budget.epsilon",
-        "error noise": _SIMULATE,
-        "execute publish run": _PUBLISHED,
+        "describe show steps summary": "plan.lines()",
+        "delta epsilon": "plan.budget.{name}",
+        "error": "`hedgerow plan --schema schema.yaml --rows 1000 --simulate` in a terminal",
+        "publish run": "hedgerow.publish(data, schema, method, epsilon)",
         "to_json": "json.dumps(plan.to_dict())",
         "to_pandas": "pandas.DataFrame(plan.lines())",
     }
@@ -480,88 +481,73 @@ LEDGER = _table(
 RELEASE = _table(
     {
         "accuracy evaluate": "hedgerow.evaluate(data, release); it is not private",
-        "compare": "hedgerow.compare([release, other])",
         "attributes items": "release.schema.columns",
         "audit": "`hedgerow audit --method {method}` in a terminal",
         "budget": "release.epsilon",
-        "class_attribute class_name label target": "release.schema.target",
         "cells": "release.table({one})",
-        "classes classes_": "release.schema.classes",
+        "class_name classes label target": "release.schema.target",
+        "compare": "hedgerow.compare([release, other])",
         "copy": "copy.copy(release)",
-        "corr cov groupby pivot_table table": _TABLES,
-        "count": "release.count({query}), or release.count_all()",
+        "corr cov frequent groupby pivot_table rules table": "release.table({one}, {two})",
+        "count filter query": "release.count({query}), or release.count_all()",
         "dump save to_yaml write": "release.save(folder)",
-        "filter query": "release.count({query})",
-        "frequent rules": _TABLES,
         "fit publish": _PUBLISH,
-        "generalized itemsets regions to_df to_frame": "release.to_pandas()",
-        "generate rows synthesise synthetic": _ROWS,
+        "generate rows synthesise synthetic": "release.synthesize(1000)",
         "get": "release[{one}]",
         "hist plot": "release.plot({one})",
         "html report": "release.to_html(path)",
-        "is_private private": 'release.guarantee["private"]',
+        "itemsets regions": "release.to_pandas()",
         "keys names": "list(release.schema)",
-        "load open read": _LOAD,
-        "max min mode std var": 'release.synthesize(kind="pandas")[{number}], an estimate',
-        "mean": "release.mean({number})",
-        "quantile": "release.quantile({number}, 0.5)",
-        "metadata provenance": "release.guarantee, release.schema or release.ledger",
-        "n n_records n_rows num_rows size total": "release.count_all()",
+        "load open read": "hedgerow.Release.load(path)",
+        "max min std var": 'release.synthesize(kind="pandas")[{number}], an estimate',
+        "mean sum": "release.{name}({number})",
+        "n num_rows size total": "release.count_all()",
         "name": "release.schema.name",
-        "predict": "release.predict(rows), with a frame of the schema's attributes",
-        "predict_log_proba": "numpy.log(release.predict_proba(rows))",
-        "proportion proportions share shares": "release.table({one}, share=True)",
-        "predict_proba": "release.predict_proba(rows), with a frame of the schema's attributes",
+        "predict predict_proba": "release.{name}(rows), with a frame of the schema's attributes",
+        "private": 'release.guarantee["private"]',
+        "proportions share": "release.table({one}, share=True)",
+        "quantile": "release.quantile({number}, 0.5)",
         "score": "(release.predict(rows)[{target}] == truth).mean()",
-        "sum": "release.sum({number})",
         "summary": "release.describe(), or release.to_html(path)",
-        "verify": "hedgerow.verify(release)",
         "transform": "release.assign(rows), which names the region of each",
         "tree": "release.partition",
         "unique": "list(release.table({one})[{one}])",
+        "verify": "hedgerow.verify(release)",
     }
 )
 
-_NO_NUMBERS = "release.count({one}), since items have counts alone"
-
 ITEMS = RELEASE | _table(
     {
-        "association_rules": "release.rules()",
+        "association_rules rules": "release.rules()",
         "attributes": "release.items",
         "corr cov crosstab groupby pivot_table": 'release.table("item", "item")',
         "count filter query support": "release.count({{{one}, {two}}})",
         "frequent frequent_itemsets": "release.frequent(20)",
-        "rules": "release.rules()",
-        "proportion proportions share shares": 'release.table("item", share=True)',
         "get": "release.count({one})",
+        "max mean median min quantile std var": "release.count({one}), since items have counts "
+        "alone",
         "plot": "release.plot()",
-        "max mean median min mode quantile std": _NO_NUMBERS,
+        "proportions share": 'release.table("item", share=True)',
         "regions": "release.itemsets()",
-        "table": 'release.table("item"), or release.table("item", "item") for pairs',
+        "table value_counts": 'release.table("item"), or release.table("item", "item") for pairs',
         "unique": "release.items.labels",
-        "value_counts": 'release.table("item")',
     }
 )
 """The same for transactions."""
 
-_ENDS = '{called}["low"] and {called}["high"]'
-
 ROWS = _table(
     {
-        "df": "{called}.to_pandas()",
-        "ci conf_int confidence_interval error interval std": _ENDS,
-        "count counts estimates": '{called}["estimate"]',
-        "item value": 'float({called}), or {called}["estimate"]',
-        "items": "{called}.to_pandas().items()",
+        "ci conf_int error interval std": '{called}["low"] and {called}["high"]',
+        "count value": '{called}["estimate"]',
+        "item": 'float({called}), or {called}["estimate"]',
         "keys": "{called}.to_arrow().column_names",
         "largest": "{called}.largest(10)",
         "lower": '{called}["low"]',
-        "mean": '{called}["estimate"].mean()',
+        "mean round sum tolist": '{called}["estimate"].{name}()',
         "normalize": "release.table(..., share=True)",
-        "round": '{called}["estimate"].round()',
         "save": "{called}.to_pandas().to_csv(path)",
-        "sum": '{called}["estimate"].sum()',
-        "to_list tolist": '{called}["estimate"].tolist()',
+        "spread_high": '{called}["uniformity_high"]',
+        "spread_low": '{called}["uniformity_low"]',
         "upper": '{called}["high"]',
         "where": "release.table(..., where=...)",
     }
@@ -570,21 +556,17 @@ ROWS = _table(
 
 JUDGMENT = _table(
     {
-        "df": "judgment.to_frame()",
-        "error errors": "judgment.counts",
         "accuracy": "judgment.classification",
-        "describe info report show summary": "judgment.text()",
-        "score": "judgment.to_frame(), or judgment.k_marginal",
+        "describe info report score show summary": "judgment.to_frame()",
+        "error": "judgment.counts",
     }
 )
 
 ESTIMATOR = _table(
     {
-        "feature_importances_": "sklearn.inspection.permutation_importance(model, X, y)",
         "fit": "model.fit(X, y)",
-        "fit_sample fit_transform": "model.fit(X).sample(1000)",
+        "fit_transform": "model.fit(X).sample(1000)",
         "generate sample synthesize": "model.release_.synthesize(1000)",
-        "predict_log_proba": "numpy.log(model.predict_proba(X))",
         "release": "model.release_",
         "save": "model.release_.save(folder)",
         "transform": "model.release_.assign(X), which names the region of each",

@@ -197,7 +197,9 @@ class FramedRows(Framed):
         return self.take(np.arange(len(self))[key])
 
     def _no_column(self, key: str, rows: pa.Table) -> UsageError:
-        hint = f"There are {', '.join(rows.column_names)}."
+        meant = self._suggestions.get(key, "").format(called=self._called, name=key)
+        hint = f"Write {meant}. " if meant.endswith('"]') else ""
+        hint += f"There are {', '.join(rows.column_names)}."
         first = rows.column_names[0]
         if key in rows[first].to_pylist():
             frame = f"{self._called}.to_pandas().set_index({as_text(first)})"
