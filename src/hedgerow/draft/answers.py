@@ -88,6 +88,9 @@ def _column_settings(column: Column, said: Answers) -> Settled:
     values = Values()
     if kind == "values":
         values = read_values(said[f"values of {name}"])
+        folded = {label.casefold() for label in values.labels}
+        case_is_free = len(folded) == len(values.labels) > 0
+        case_is_free |= values.taxonomy == settings.get("taxonomy")  # a list, as proposed
         groups = said.get(f"groups of {name}", "none")
         if groups != "none":
             grouped = read_values(groups)
@@ -96,8 +99,7 @@ def _column_settings(column: Column, said: Answers) -> Settled:
         kept = {"type": "boolean" if boolean else "categorical"}
         if "root" in settings and "Any" in values.labels:
             kept["root"] = settings["root"]
-        folded = {label.casefold() for label in values.labels}
-        if "ignore" in settings and len(folded) == len(values.labels) > 0:
+        if "ignore" in settings and case_is_free:
             kept["ignore"] = settings["ignore"]
         if values.taxonomy or values.groups:
             tree = values.taxonomy or values.groups
@@ -133,7 +135,7 @@ def _rules(kind: str, name: str, settings: Mapping[str, str], said: Answers) -> 
         missing = "other"
     elif missing in ("other", "drop") and "missing" not in settings:
         missing = "error"
-    if outside == "each":
+    if f"outside of {name}" in said:
         outside = said[f"outside of {name}"]
     elif outside == "clip" and (kind == "values" or settings.get("outside") == "other"):
         outside = "other" if settings.get("outside") == "other" else "error"

@@ -65,7 +65,8 @@ _SCALES = [
         "very dissatisfied < dissatisfied < neutral < neither < satisfied < very satisfied",
         "never < rarely < seldom < sometimes < occasionally < often < frequently < usually"
         " < very often < always",
-        "none < very low < low < medium < moderate < high < very high",
+        "none < very low < low < mid < middle < medium < moderate < high < very high",
+        "low income < lower middle income < middle income < upper middle income < high income",
         "none < mild < moderate < severe < very severe",
         "not at all < a little < slightly < somewhat < moderately < quite a bit < very < a lot"
         " < very much < extremely",
@@ -103,6 +104,7 @@ _FORMATS = [
     "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d",
     "%d %b %Y", "%d-%b-%Y", "%d%b%Y", "%b %d, %Y",
 ]  # fmt: skip
+_DAY = 8  # digits of a day without signs, 20240131
 _YEARS = range(1850, 2101)  # others are not dates, but codes
 
 # Which list the name of a column must point to, where values alone could be anything.
@@ -409,6 +411,7 @@ class Guess:
         partial: Whether some of its values are not among the labels.
         rare: The first of the values that fewer than `FEWEST` rows have.
         warning: What is odd about its bounds and step, if they are those of a number or date.
+        far: Whether a few of its values lie far beyond its bounds.
     """
 
     settings: Mapping[str, str] | None = None
@@ -421,6 +424,7 @@ class Guess:
     partial: bool = False
     rare: Sequence[str] = ()
     warning: str = ""
+    far: bool = False
 
     @property
     def published(self) -> bool:
@@ -568,6 +572,8 @@ def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) 
         return Guess(
             settings=settings, comment=f"Its values are those of the list {known}{edition}."
         )
+    if pa.types.is_integer(present.type) and {len(label) for label in labels} == {_DAY}:
+        present = present.cast(pa.string())
     if not pa.types.is_string(present.type) or len(labels) < 2:
         return None
     if (written := notation(labels)) is not None:
@@ -689,7 +695,7 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
         comment = f"{_CODES.format(codes=shown)} {comment}".strip()
     numbers = present.cast(pa.int32()) if dates else present
     ends, extremes = _ends(numbers), pc.min_max(numbers).as_py()
-    warning = ""
+    warning, far = "", False
     if dates:
         low = datetime.date(_year(ends["min"]), 1, 1)
         high = datetime.date(_year(ends["max"]), 12, 31)
@@ -721,9 +727,10 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
             warning = _ONE_STEP.format(share=min(share, 0.99))
     reach = ends["max"] - ends["min"]
     if extremes["max"] > ends["max"] + 2 * reach or extremes["min"] < ends["min"] - 2 * reach:
-        warning = f"{_FAR} {warning}".strip() if reach else warning
+        far = bool(reach)
+        warning = f"{_FAR} {warning}".strip() if far else warning
     settings = {"type": "numeric", **bounds, "outside": "clip", **rules}
-    return Guess(settings=settings, comment=comment, warning=warning)
+    return Guess(settings=settings, comment=comment, warning=warning, far=far)
 
 
 def _merged(numbers: Any, bounds: Mapping[str, str]) -> float:

@@ -595,12 +595,14 @@ def _about(group: list[Column], answers: Answers, published: int) -> Iterator[Qu
                 default=settings.get("missing", "error"), choices=rules, columns=names,
                 from_data=True,
             )  # fmt: skip
-        if answers.get("outside") == "each":
+        rule = answers.get("outside", "clip")
+        far = same and any(one.guess.far for one in group)
+        if rule == "each" or (rule == "clip" and far):
             clip = () if kind == "values" else ("clip",)
             yield Question(
                 key=f"outside of {name}", text=words.OUTSIDE, told=words.OUTSIDE_RULES,
-                default="error" if kind == "values" else "clip", choices=(*clip, *rules),
-                columns=names,
+                default="error" if kind == "values" else settings.get("outside", "clip"),
+                choices=(*clip, *rules), columns=names,
             )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import yaml
 
 from hedgerow.data import read
 from hedgerow.draft.answers import interview_of, sign_schema, write_schema
-from hedgerow.draft.draft import Sketch, sketch_table
+from hedgerow.draft.draft import Sketch, draft_text, sketch_table
 from hedgerow.draft.questions import accept, next_question, questions
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema import Categorical, Numeric, Schema
@@ -298,3 +298,36 @@ def test_changes_to_a_list_of_values_are_not_values() -> None:
     assert accept(table, asked["values of ward"], "+d, -a") == "b, c, d"
     assert accept(table, asked["values of ward"], "+d, a") == "+d, a"
     assert accept(table, asked["values of sign"], "+, -") == "+, -"
+
+
+def test_what_is_accepted_as_proposed_is_what_a_draft_without_questions_says() -> None:
+    """Columns of many kinds: no key of a proposal is lost on the way through the questions."""
+    names = ["KOREA, REPUBLIC OF", "TURKEY", "FRANCE", "Italy", "VIET NAM", "Spain"]
+    table = sketch(pa.table({
+        "country": names * 100,
+        "side": ["North", "South", "East"] * 199 + ["north", "SOUTH", "East"],
+        "paid": ["1.234,50", "7,25", "88,00"] * 200,
+        "seen": ["01/31/2024", "12/01/2023", "03/15/2024"] * 200,
+        "born": [19800101 + 10000 * (n % 30) for n in range(600)],
+        "visits": [*range(1, 9)] * 73 + [999] * 16,
+        "claims": [n % 60 for n in range(599)] + [10**9],
+        "level": ["Any", "low", "high"] * 200,
+        "ill": [True, False] * 300,
+    }))  # fmt: skip
+    drafted = yaml.safe_load(draft_text(table))["attributes"]
+    guided = yaml.safe_load(write_schema(table, {}, TODAY))["attributes"]
+    assert drafted == guided
+    assert drafted["country"]["ignore"] == drafted["side"]["ignore"] == ["case"]
+    other = write_schema(table, {"values of country": "us-states"}, TODAY)
+    assert "ignore" not in yaml.safe_load(other)["attributes"]["country"]
+
+
+def test_values_far_beyond_the_bounds_can_become_other_where_it_is_said() -> None:
+    table = sketch(pa.table({"paid": [100, 200, 300] * 400 + [10**11], "age": [18, 40, 81] * 400
+                             + [50]}))  # fmt: skip
+    asked = [one.key for one in questions(table, {})]
+    assert "outside of paid" in asked and "outside of age" not in asked
+    text = write_schema(table, {"outside of paid": "other"}, TODAY)
+    assert yaml.safe_load(text)["attributes"]["paid"]["outside"] == "other"
+    for rule in ("error", "other", "drop"):  # one rule was chosen for all
+        assert "outside of paid" not in [one.key for one in questions(table, {"outside": rule})]

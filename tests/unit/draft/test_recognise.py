@@ -275,8 +275,11 @@ def test_countries_in_capitals_and_words_of_a_scale() -> None:
     guess = guess_column("country", [pa.array(countries)])
     assert guess.settings is not None and guess.settings["taxonomy"] == "countries"
     assert guess.settings["ignore"] == "[case]" and "ISO 3166-1:2020" in guess.comment
-    health = guess_column("health", [pa.array(["good", "poor", "very good", "fair"] * 20)])
-    assert list(health.labels) == ["poor", "fair", "good", "very good"]
+    for words in (
+        ["poor", "fair", "good", "very good"], ["low", "mid", "high"], ["Low", "Medium", "High"],
+        ["Low income", "Lower middle income", "Upper middle income", "High income"],
+    ):  # fmt: skip
+        assert list(guess_column("level", [pa.array(sorted(words) * 20)]).labels) == words
 
 
 def test_what_stands_last_may_be_the_class() -> None:
@@ -293,3 +296,17 @@ def test_what_stands_last_may_be_the_class() -> None:
         assert [one.role for one in sketch.columns] == [None, None, None, role]
     named = sketch_of("t", [("y", column("0", "1")), *others, ("end", column("no", "yes"))])
     assert named.role("class") == named.columns[0]
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_days_without_signs_are_dates_and_months_or_numbers_are_not(as_text: bool) -> None:
+    def guess(values: list[int]) -> dict[str, str]:
+        found = guess_column("admitted", [pa.array(list(map(str, values)) if as_text else values)])
+        return dict(found.settings or {})
+
+    days = [20100000 + 10000 * (n % 9) + 100 * (n % 12 + 1) + n % 28 + 1 for n in range(400)]
+    settings = guess(days)
+    assert settings["format"] == '"%Y%m%d"'
+    assert (settings["low"], settings["high"]) == ("2010-01-01", "2018-12-31")
+    assert "format" not in guess([*days, 20101301])  # there is no 13th month
+    assert "format" not in guess([201000 + 100 * (n % 9) + n % 12 + 1 for n in range(400)])

@@ -38,6 +38,9 @@ def test_tables_are_named_in_words_and_promised_what_the_plan_promises(
     assert [one.places for one in hr.Schema.load(path).tables] == [(1, 0)]
     send(browser, "/tables", remove="0")
     assert "tables" not in path.read_text("utf-8")
+    send(browser, "/tables", action="add", words="Ill by age, weight 2.5", weight="1")
+    assert [one.weight for one in hr.Schema.load(path).tables] == [2.5]
+    assert 'name="weight-0" value="2.5"' in browser.get("/tables", params=TABLE).text
 
 
 @pytest.mark.parametrize("words", ["", "ill by rain", "ill by ill", "ill"])

@@ -5,7 +5,6 @@ The expected errors are those of `hedgerow plan`: they follow from the schema an
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,8 @@ from starlette.responses import RedirectResponse, Response
 
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.registry import METHODS, load
+from hedgerow.schema.attributes import describe_weight
+from hedgerow.schema.relations import read_tables
 from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text
 from hedgerow.studio.app import Asked
 from hedgerow.studio.jobs import command_text
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from hedgerow.evaluation.expected import ExpectedError
     from hedgerow.schema import Schema
 
-_BETWEEN = re.compile(r"\s+by\s+|\s+and\s+|\s*,\s*", re.IGNORECASE)
 _TENTH = 0.01  # smaller shares have a digit more
 
 
@@ -60,7 +60,7 @@ def show(asked: Asked) -> Response:
     except HedgerowError as error:
         fault = error
     lines = [
-        _line(words, str(table.weight), errors[n] if errors else None)
+        _line(words, str(describe_weight(table.weight)), errors[n] if errors else None)
         for n, (table, words) in enumerate(zip(schema.tables, _words(schema), strict=True))
     ]
     return asked.show(
@@ -77,40 +77,38 @@ def change(asked: Asked) -> Response:
     text = way.text()
     schema = text.schema()
     names = [[schema.columns[place].name for place in one.places] for one in schema.tables]
-    weights = [asked.get(f"weight-{n}").strip() or str(one.weight)
+    weights = [asked.get(f"weight-{n}").strip() or str(describe_weight(one.weight))
                for n, one in enumerate(schema.tables)]  # fmt: skip
     removed = asked.get("remove")
     if removed.isdigit() and int(removed) < len(names):
         del names[int(removed)], weights[int(removed)]
     elif asked.get("action") == "add":
-        names.append(read_words(asked.get("words"), schema))
-        weights.append(asked.get("weight").strip() or "1")
+        columns, weight = read_table(asked.get("words"), schema)
+        names.append(columns)
+        weights.append(weight if weight != "1" else asked.get("weight").strip() or "1")
     withdrawn = with_tables(text, names, weights).save(asked.get("seen"), "tables")
     return RedirectResponse(way.to("tables", withdrawn="yes" if withdrawn else ""), status_code=303)
 
 
-def read_words(words: str, schema: Schema) -> list[str]:
-    """The columns that a table in words is about, such as "illness by region".
+def read_table(words: str, schema: Schema) -> tuple[list[str], str]:
+    """The columns that a table in words is about, and its weight, as commands read them.
 
     Raises:
-        UsageError: If a word names no column.
+        UsageError: If the words name no table.
 
     Example:
         >>> from hedgerow import sample
-        >>> read_words("Readmitted by sex and smoker", sample.schema())
-        ['readmitted', 'sex', 'smoker']
+        >>> read_table("Readmitted by sex and smoker, weight 2", sample.schema())
+        (['readmitted', 'sex', 'smoker'], '2')
     """
-    known = {_plain(one.name): one.name for one in schema.columns}
-    parts = [part for part in _BETWEEN.split(words.strip()) if part]
-    if len(parts) == 1 and _plain(parts[0]) not in known:
-        parts = parts[0].split()
-    unknown = [part for part in parts if _plain(part) not in known]
-    if unknown or not parts:
+    tables, complaints = read_tables([words], schema)
+    for _, what, hint in complaints:
         raise UsageError(
-            f"no column is called {unknown[0]!r}." if unknown else "no table was named.",
-            hint=f"Write for example {_example(schema)}. There are {', '.join(known.values())}.",
+            f"{what}.", hint=f"{hint} There are {', '.join(one.name for one in schema.columns)}."
         )
-    return [known[_plain(part)] for part in parts]
+    return [schema.columns[place].name for place in tables[0].places], str(
+        describe_weight(tables[0].weight)
+    )
 
 
 def with_tables(text: SchemaText, names: list[list[str]], weights: list[str]) -> SchemaText:
@@ -123,10 +121,6 @@ def with_tables(text: SchemaText, names: list[list[str]], weights: list[str]) ->
         ]  # fmt: skip
         tables.append(among if weight == "1" else Entries(heavy))
     return text.with_key("tables", ListNode(tables) if tables else None)
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.casefold().replace("_", " ").split())
 
 
 def _words(schema: Schema) -> list[str]:
