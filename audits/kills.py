@@ -387,22 +387,30 @@ class Trials:
     def sweep(self, first: bool = False, every: int = 1) -> int:
         """Kills runs before each operation, from the last one back to before the booking.
 
+        A run comes the further the later it is killed. So where two kills left it in different
+        phases, all operations between them are tried too, and no phase is left out.
+
         Args:
             first: Whether to stop at the first thing that is wrong.
             every: How many operations to go back after each kill.
         """
         kills = 0
         for replace in (False, True):
-            self.trial(fatal=0, replace=replace)
+            later = self.trial(fatal=0, replace=replace)
             last = int((self.yard.folder / "operations").read_text(encoding="utf-8"))
             idle = 0  # runs on end that had not booked and not drawn
             for fatal in range(last, 0, -every):
-                idle = idle + 1 if self.trial(fatal=fatal, replace=replace) == IDLE else 0
-                kills += 1
+                phase = self.trial(fatal=fatal, replace=replace)
+                between = range(fatal + 1, min(fatal + every, last + 1)) if phase != later else ()
+                for skipped in between:
+                    self.trial(fatal=skipped, replace=replace)
+                kills += 1 + len(between)
                 if first and self.wrong:
                     return kills
+                idle = idle + 1 if phase == IDLE else 0
                 if idle == 3:
                     break
+                later = phase
         return kills
 
     def by_the_clock(self, number: int) -> Iterator[int]:

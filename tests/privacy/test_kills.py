@@ -71,7 +71,7 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Audit]:
 
 
 def test_kills_before_operations_and_by_the_clock(audit: Audit) -> None:
-    code, report = audit("--sweep", "--every", "2", "--number", "4", "--races", "0")
+    code, report = audit("--sweep", "--every", "4", "--number", "4", "--races", "0")
     assert (code, report["wrong"]) == (0, [])
     assert report["kills before an operation"] > 30
     # kills fell into every part of a run
@@ -143,10 +143,10 @@ NOTES_BEFORE_SAVING = """
 from hedgerow.release import Release
 
 save = Release.save
-def early(found, path, overwrite=False):
+def early(found, path, **more):
     if found.booking is not None:
         found.booking.mark_published(path)
-    save(found, path, overwrite)
+    save(found, path, **more)
 Release.save = early
 """
 WRITES_IN_PLACE = """
@@ -201,7 +201,7 @@ BudgetLedger._swept = lambda self, file: budget_ledger.read_accounts(self.path, 
     ],
 )
 def test_broken_twins_are_caught_by_kills(audit: Audit, twin: str, words: str) -> None:
-    words_of_sweep = ["--sweep", "--first", "--every", "2", "--number", "0", "--races", "0"]
+    words_of_sweep = ["--sweep", "--first", "--every", "4", "--number", "0", "--races", "0"]
     code, report = audit(*words_of_sweep, twin=twin)
     assert code == 1
     assert any(words in found for found in report["wrong"]), report

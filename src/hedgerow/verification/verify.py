@@ -338,7 +338,8 @@ def _is_near(ours: pa.Table, stored: pa.Table) -> bool:
     numbers beside it.
     """
     one, other = ({name: table[name].to_numpy() for name in _NUMBERS} for table in (ours, stored))
-    off = {name: np.abs(one[name] - other[name]) for name in _NUMBERS}
+    with np.errstate(invalid="ignore"):  # an end may be infinite in a forged table
+        off = {name: np.abs(one[name] - other[name]) for name in _NUMBERS}
     few = {name: _DIGITS * (1 + np.abs(one[name])) for name in _NUMBERS}
     moved = np.fmax(off["low"], off["high"])
     few["typical_error"] += np.where(moved > _DIGITS, moved, 0)
