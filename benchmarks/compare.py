@@ -115,7 +115,7 @@ def released(method: Any, delta: str = "0") -> Maker:
     def make(train: pa.Table, schema: hr.Schema, epsilon: str, seed: int) -> Made:
         def publish():
             release = hr.publish(train, schema, method, epsilon, delta=delta, seed=seed)
-            return release, release.synthesize(min(MOST_ROWS, len(train)), seed)
+            return release, release.synthesize(min(MOST_ROWS, len(train)), seed=seed)
 
         (release, rows), seconds = cpu_seconds(publish)
         return Made(rows, lambda queries: release.count(queries).estimate, seconds)
@@ -127,7 +127,7 @@ def anonymized(function: Any, k: int) -> Maker:
     def make(train: pa.Table, schema: hr.Schema, epsilon: str, seed: int) -> Made:
         def publish():
             release = function(train, schema, k)
-            return release, release.synthesize(min(MOST_ROWS, len(train)), seed)
+            return release, release.synthesize(min(MOST_ROWS, len(train)), seed=seed)
 
         (release, rows), seconds = cpu_seconds(publish)
         return Made(rows, lambda queries: release.count(queries).estimate, seconds)
@@ -139,7 +139,7 @@ def product(method: Marginals, delta: str) -> Maker:
     def make(train: pa.Table, schema: hr.Schema, epsilon: str, seed: int) -> Made:
         def publish():
             model = method.publish(train, schema, epsilon, delta, seed)
-            return model, model.synthesize(min(MOST_ROWS, len(train)), seed)
+            return model, model.synthesize(min(MOST_ROWS, len(train)), seed=seed)
 
         (model, rows), seconds = cpu_seconds(publish)
         return Made(rows, model.count, seconds)

@@ -130,7 +130,7 @@ def main() -> None:
             release = release_of(table, method, options.epsilon, seed)
             kinds = workload(release.partition, number, np.random.default_rng(seed))
             for name, queries in kinds.items():
-                answers = release.count(queries, options.level)
+                answers = release.count(queries, level=options.level)
                 true = exact_counts(table, queries)
                 inside = (answers.low <= true) & (true <= answers.high)
                 held.setdefault(name, []).append(inside.mean())
@@ -139,7 +139,9 @@ def main() -> None:
         kinds = workload(release.partition, number, np.random.default_rng(releases))
         for name, queries in kinds.items():
             least = shortest(release, queries, options.level, draws, seed=1)
-            ratios[name] = 2 * release.count(queries, options.level).noise.mean() / 2 / least.mean()
+            ratios[name] = (
+                2 * release.count(queries, level=options.level).noise.mean() / 2 / least.mean()
+            )
         for name, shares in held.items():
             mean, error = np.mean(shares), np.std(shares, ddof=1) / math.sqrt(releases)
             fine = mean >= options.level - 3 * error

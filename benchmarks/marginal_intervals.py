@@ -92,7 +92,7 @@ def _intervals(edges: np.ndarray, held: np.ndarray) -> tuple[tuple[float, float]
 
 def judge(release: MarginalsRelease, queries: list[Query], exact: np.ndarray) -> np.ndarray:
     """Of each query: held, width, typical error held, its size, stretched, and where it lies."""
-    found = release.count(queries, LEVEL)
+    found = release.count(queries, level=LEVEL)
     low, high = release.bounds.ends(Conditions.of(queries), LEVEL)
     assert found.typical_error is not None
     width = high - low

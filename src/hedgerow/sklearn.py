@@ -384,7 +384,7 @@ class Synthesizer(_Published):
         return self
 
     @answer_mistakes
-    def sample(self, n: int | None = None, seed: int | None = None) -> Frame:
+    def sample(self, n: int | None = None, *, seed: int | None = None) -> Frame:
         """Synthetic rows, in a frame of the kind that was fitted. This costs nothing.
 
         Args:
@@ -397,7 +397,7 @@ class Synthesizer(_Published):
             3
         """
         check_is_fitted(self)
-        return self.release_.synthesize(n, seed, self._kind)
+        return self.release_.synthesize(n, seed=seed, kind=self._kind)
 
 
 @contextmanager

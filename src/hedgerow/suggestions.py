@@ -83,7 +83,9 @@ def answer_mistakes(thing: Any) -> Any:
     @wraps(thing)
     def call(*args: Any, **given: Any) -> Any:
         if "random_state" in given and seeded:  # what scikit-learn calls it
-            given["seed"] = given.pop("random_state")
+            state = given.pop("random_state")
+            draw = getattr(state, "randint", getattr(state, "integers", None))
+            given["seed"] = state if draw is None else int(draw(1 << 31))
         try:
             return thing(*args, **given)
         except TypeError:  # only now, so that calls that are right cost nothing
@@ -170,8 +172,11 @@ def _wrong_call(
         number = len(by_place) - own
         others = ", ".join(f"{name}=..." for name in names[number:] or names)
         hint = f"Name the others: {others}." if names else "Write it with empty brackets."
+        if names[:1] == ["queries"] and all(isinstance(one, str) for one in args[own:]):
+            hint = f"Write release.{called}([{', '.join(map(as_text, args[own:]))}])."
         how_many = f"at most {number} of its arguments" if number else "no argument"
         message = f"{called} takes {how_many}{' without a name' if names else ''}."
+        return ArgumentError(message, hint=hint)
     else:
         done = {*given, *by_place[: len(args)]}
         missing = [one.name for one in known if one.default is one.empty and one.name not in done]
@@ -492,6 +497,7 @@ RELEASE = _table(
         "count filter query": "release.count({query}), or release.count_all()",
         "dump save to_yaml write": "release.save(folder)",
         "fit publish": _PUBLISH,
+        "generalized regions": "release.generalized(), which those by regions have",
         "generate rows synthesise synthetic": "release.synthesize(1000)",
         "get": "release[{one}]",
         "hist plot": "release.plot({one})",

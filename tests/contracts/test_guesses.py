@@ -124,10 +124,38 @@ def test_help_shows_the_function() -> None:
 
 def test_a_release_as_a_frame(release: hr.Release, shop: hr.Release) -> None:
     frame = release.to_pandas()
-    assert list(frame.columns) == ["region", "age", "job", "ill", "count", "give_or_take"]
-    assert len(frame) == len(release) == release.to_arrow().num_rows
+    assert list(frame.columns) == ["age", "job", "ill"]
+    assert len(frame) == len(release) == release.shape[0] == round(release.count_all())
+    counted = release.table("ill").set_index("ill").estimate
+    assert (frame.groupby("ill", observed=True).size() - counted).abs().max() < 2
+    assert release.generalized("pandas")["count"].sum() == len(release)
     assert isinstance(release.to_polars(), pl.DataFrame)
     assert isinstance(shop.to_pandas(), pd.DataFrame) and len(shop) == shop.to_arrow().num_rows
+
+
+@pytest.mark.parametrize("method", ["marginals", "diffmulti", "diffgen"])
+def test_rows_of_frames_are_records(method: str) -> None:
+    """What is counted in a frame is what the release counts; what it does not know is missing."""
+    one = publish(method=method, epsilon=1, seed=2)
+    frame = one.to_pandas()
+    assert abs(len(frame) - float(one.count_all())) <= 1
+    for name in one.schema:
+        sizes, counted = frame.groupby(name, observed=False).size(), one.table(name)
+        if name in one.unmeasured:
+            assert frame[name].isna().all() and one.sample(5)[name].notna().all()
+        elif name != "age":
+            labels = sizes.index.astype(str).str.lower()
+            found = sizes.set_axis(labels).reindex(counted[name], fill_value=0)
+            assert np.abs(found.to_numpy() - counted["estimate"]).max() < 3
+
+
+def test_random_states_of_scikit_learn(release: hr.Release) -> None:
+    for made in (np.random.RandomState, np.random.default_rng):
+        one, same, other = made(1), made(1), made(2)
+        first = release.sample(20, random_state=one)
+        assert first.equals(release.sample(20, random_state=same))
+        assert not first.equals(release.sample(20, random_state=one))
+        assert not first.equals(release.sample(20, random_state=other))
 
 
 def test_a_table_by_brackets(release: hr.Release) -> None:
@@ -286,6 +314,12 @@ TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "epsilon of a method": (lambda r: hr.DiffMulti(epsilon=2), "hedgerow.publish(data, schema"),
     "confidence": (lambda r: r.count("age > 3", confidence=0.9), "Write level=0.9."),
     "alpha": (lambda r: r.table("age", alpha=0.9), "level"),
+    "two queries": (
+        lambda r: r.count("age > 3", "job = cook"),
+        'release.count(["age > 3", "job = cook"])',
+    ),
+    "a level by place": (lambda r: r.count("age > 3", 0.9), "level=..."),
+    "a group by place": (lambda r: r.mean("age", "job"), "by=..."),
     "condition by argument": (lambda r: r.count(age=30), 'release.count({"age": 30})'),
     "text as number": (lambda r: r.synthesize("5"), "Write n=5."),
     "attribute": (lambda r: r.age, "release['age']"),

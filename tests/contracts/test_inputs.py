@@ -65,7 +65,7 @@ def write_csv(rows: pa.Table, path: Path) -> Path:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Path:
-    BudgetLedger(tmp_path / "clinic.ledger").open("clinic", 10, "0.001")
+    BudgetLedger(tmp_path / "clinic.ledger").open("clinic", 10, delta="0.001")
     return tmp_path / "clinic.ledger"
 
 

@@ -75,7 +75,7 @@ def test_intervals_hold_as_often_as_they_say(method):
             measurements=done.measurements,
         )
         query = a_query(done.partition, len(schema.classes), source)
-        answers = release.count(query, 0.8)
+        answers = release.count(query, level=0.8)
         assert answers.uniformity_low[0] == answers.uniformity_high[0] == 0
         # the ends before they were clipped at 0, which holds more than asked
         off = abs(answers.estimate[0] - truth(table.codes, query))

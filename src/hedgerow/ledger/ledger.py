@@ -251,7 +251,7 @@ class BudgetLedger(Suggestions):
         self.path = Path(os.path.realpath(path))
 
     @answer_mistakes
-    def open(self, name: str, epsilon: Number, delta: Number = 0) -> Account:
+    def open(self, name: str, epsilon: Number, *, delta: Number = 0) -> Account:
         """Opens an account for a data set; the file is made if there is none.
 
         Args:

@@ -183,7 +183,7 @@ def differences(release: Release) -> tuple[list[Difference], list[str]]:
         for one in questions
     ]  # fmt: skip
     family = sum(one.possible * one.family for one in questions)
-    answers = release.count(list(asked), 1 - _ERROR / (2 * family))
+    answers = release.count(list(asked), level=1 - _ERROR / (2 * family))
     everybody = max(1.0, float(release.count_all().estimate[0]))
     bases = np.full(len(asked), "") if answers.basis is None else answers.basis
     told, vain = [], []

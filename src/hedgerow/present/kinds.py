@@ -497,7 +497,7 @@ def _least(release: RowsRelease) -> list[Least]:
         return []
     total = float(release.counts.sum()) / release.sampling_rate
     possible = sum(2 * attribute.size for attribute in release.attributes)
-    ends = release.count(asked, 1 - _ERROR / possible).low
+    ends = release.count(asked, level=1 - _ERROR / possible).low
     found: list[Least] = []
     for place, attribute in enumerate(release.attributes):
         here = [(*nodes[i][1:], float(ends[i])) for i in range(len(nodes)) if nodes[i][0] == place]

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-def load(path: str | os.PathLike[str], kind: str = "arrow") -> Release:
+def load(path: str | os.PathLike[str], *, kind: str = "arrow") -> Release:
     """Opens a release of any kind: see `Release.load`.
 
     Args:
@@ -45,7 +45,7 @@ def load(path: str | os.PathLike[str], kind: str = "arrow") -> Release:
         hedgerow.errors.ReleaseError: people.csv is not a folder, so it is not a release
           Give the folder that `hedgerow publish` wrote.
     """
-    return Release.load(path, kind)
+    return Release.load(path, kind=kind)
 
 
 def __getattr__(name: str) -> Any:

@@ -156,9 +156,38 @@ class Release(Framed):
             f"epsilon={self.guarantee.get('epsilon')}, {told.parts}={told.number})"
         )
 
+    def to_arrow(self) -> pa.Table:
+        """Synthetic rows, as many as records are counted: a row is a record, and has no weight.
+
+        Always the same; null in columns that the release says nothing about. All other frames,
+        `len` and `shape` are of these rows.
+
+        Example:
+            >>> from hedgerow import publish, sample
+            >>> release = publish(sample.people(500), sample.schema(), epsilon=10, seed=1)
+            >>> release.to_arrow()["readmitted"].value_counts().to_pylist()
+            [{'values': 'no', 'counts': 358}, {'values': 'yes', 'counts': 143}]
+            >>> release.table("readmitted")["estimate"].round().tolist()
+            [358.0, 142.0]
+        """
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> pa.Table:
+        rows = self.synthesize(seed=ROWS_SEED, kind="arrow")
+        for name in self.unmeasured:
+            place, kind = rows.column_names.index(name), rows.schema.field(name).type
+            rows = rows.set_column(place, name, pa.nulls(rows.num_rows, kind))
+        return rows
+
+    def _first(self, number: int) -> tuple[pa.Table, int]:
+        """See `Framed._first`: a few are drawn faster than all."""
+        every = max(0, round(float(self.count_all())))
+        return self.synthesize(min(number, every), seed=ROWS_SEED, kind="arrow"), every
+
     def __len__(self) -> int:
         """The number of rows that `to_arrow` and `to_pandas` have."""
-        return int(self.to_arrow().num_rows)
+        return int(self._rows.num_rows)
 
     def __bool__(self) -> bool:
         return True
@@ -230,7 +259,7 @@ class Release(Framed):
         return quote(example_of(self.schema))
 
     @abstractmethod
-    def count(self, queries: Questions, level: float = 0.95) -> Answers:
+    def count(self, queries: Questions, *, level: float = 0.95) -> Answers:
         """How many records meet some conditions, or hold some items?
 
         Args:
@@ -252,7 +281,7 @@ class Release(Framed):
         """
 
     @answer_mistakes
-    def count_all(self, level: float = 0.95) -> Answers:
+    def count_all(self, *, level: float = 0.95) -> Answers:
         """How many records are there altogether? One answer, as `count` gives it.
 
         Example:
@@ -262,7 +291,7 @@ class Release(Framed):
             >>> int(release.count_all())
             498
         """
-        return self.count(Query(()), level)
+        return self.count(Query(()), level=level)
 
     def estimate(self, queries: Questions) -> Floats:
         """Estimates alone, those of `count`: quicker for very many queries, where a kind can.
@@ -393,6 +422,7 @@ class Release(Framed):
     def mean(
         self,
         attribute: str,
+        *,
         by: str | Sequence[str] | None = None,
         where: Questions | None = None,
         level: float = 0.95,
@@ -424,6 +454,7 @@ class Release(Framed):
     def sum(
         self,
         attribute: str,
+        *,
         by: str | Sequence[str] | None = None,
         where: Questions | None = None,
         level: float = 0.95,
@@ -453,6 +484,7 @@ class Release(Framed):
         self,
         attribute: str,
         q: float | Sequence[float] = 0.5,
+        *,
         by: str | Sequence[str] | None = None,
         where: Questions | None = None,
         level: float = 0.95,
@@ -510,7 +542,7 @@ class Release(Framed):
 
     @abstractmethod
     def synthesize(
-        self, n: int | None = None, seed: int | None = None, kind: str | None = None
+        self, n: int | None = None, *, seed: int | None = None, kind: str | None = None
     ) -> Frame:
         """Records that follow the release, in random order.
 
@@ -532,7 +564,7 @@ class Release(Framed):
 
     @answer_mistakes
     def sample(
-        self, n: int | None = None, seed: int | None = None, kind: str | None = None
+        self, n: int | None = None, *, seed: int | None = None, kind: str | None = None
     ) -> Frame:
         """Synthetic records: another name of `synthesize`, which the command has too.
 
@@ -547,7 +579,7 @@ class Release(Framed):
             >>> publish(people, schema, epsilon=10, seed=1).sample(3, random_state=0).num_rows
             3
         """
-        return self.synthesize(n, seed, kind)
+        return self.synthesize(n, seed=seed, kind=kind)
 
     @answer_mistakes
     def value_counts(self, *attributes: str | Sequence[str], normalize: bool = False) -> CountTable:
@@ -563,12 +595,13 @@ class Release(Framed):
     def median(
         self,
         attribute: str,
+        *,
         by: str | Sequence[str] | None = None,
         where: Questions | None = None,
         level: float = 0.95,
     ) -> Summaries:
         """The median of a number: see `quantile`."""
-        return self.quantile(attribute, 0.5, by, where, level)
+        return self.quantile(attribute, 0.5, by=by, where=where, level=level)
 
     @answer_mistakes
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
@@ -672,6 +705,7 @@ class Release(Framed):
     def save(
         self,
         path: str | os.PathLike[str],
+        *,
         overwrite: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> None:
@@ -704,7 +738,7 @@ class Release(Framed):
 
     @classmethod
     @answer_mistakes
-    def load(cls, path: str | os.PathLike[str], kind: str = "arrow") -> Self:
+    def load(cls, path: str | os.PathLike[str], *, kind: str = "arrow") -> Self:
         """Reads a release; no private data is needed.
 
         `Release.load` opens every kind, and the `load` of a kind that kind alone.

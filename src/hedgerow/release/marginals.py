@@ -99,18 +99,9 @@ class MarginalsRelease(PredictingRelease):
         """What is sure about counts, but for the noise."""
         return Bounds(self.tables)
 
-    def to_arrow(self) -> pa.Table:
-        """Synthetic rows that stand for the records: those of `rows.parquet`."""
-        return self._rows
-
-    @cached_property
-    def _rows(self) -> pa.Table:
-        codes, classes = self.model.stand_ins
-        return rows_of(self.schema, codes, classes, np.random.default_rng(ROWS_SEED))
-
     @answer_mistakes
     def synthesize(
-        self, n: int | None = None, seed: int | None = None, kind: str | None = None
+        self, n: int | None = None, *, seed: int | None = None, kind: str | None = None
     ) -> Frame:
         """Rows like those of the table, in random order; see `Release.synthesize`."""
         check_whole("n", n)
@@ -130,7 +121,7 @@ class MarginalsRelease(PredictingRelease):
         return self.model.probabilities(codes.astype(np.int64))
 
     @answer_mistakes
-    def count(self, queries: Questions, level: float = 0.95) -> Answers:
+    def count(self, queries: Questions, *, level: float = 0.95) -> Answers:
         """See `Release.count`: estimates by the model, and intervals that do not depend on it."""
         share = check_level(level)
         asked = read_many(queries, self.schema)
@@ -206,7 +197,9 @@ class MarginalsRelease(PredictingRelease):
 
         Counts and tables are counts of these rows, so sums of weights agree with them.
         """
-        return weighted(self._rows, self.schema, self.model.total / max(1, self._rows.num_rows))
+        codes, classes = self.model.stand_ins
+        rows = rows_of(self.schema, codes, classes, np.random.default_rng(ROWS_SEED))
+        return weighted(rows, self.schema, self.model.total / max(1, rows.num_rows))
 
     def counted_tables(self) -> list[tuple[str, ...]]:
         """See `Release.counted_tables`: also what was named or chosen."""

@@ -155,13 +155,9 @@ class RowsRelease(Release):
         """
         return self._frame(self._table(), kind)
 
-    def to_arrow(self) -> pa.Table:
-        """The generalized rows, as `generalized` gives them."""
-        return self._table()
-
     @answer_mistakes
     def synthesize(
-        self, n: int | None = None, seed: int | None = None, kind: str | None = None
+        self, n: int | None = None, *, seed: int | None = None, kind: str | None = None
     ) -> Frame:
         """Records drawn inside the generalized rows; see `Release.synthesize`.
 
@@ -170,7 +166,10 @@ class RowsRelease(Release):
         # the class is generalized like all other columns, so it is drawn like them
         flat = replace(self.schema, attributes=self.attributes, target=None)
         parts = [self._parts(place) for place in range(len(self.attributes))]
-        return self._frame(draw_rows(flat, parts, self.counts[:, None], n, seed), kind)
+        counts = self.counts
+        if n is None:  # of everybody, not of those who were sampled
+            counts = np.rint(counts / self.sampling_rate).astype(np.int64)
+        return self._frame(draw_rows(flat, parts, counts[:, None], n, seed), kind)
 
     def stand_ins(self) -> pa.Table:
         """See `Release.stand_ins`: those of a generalized row add up to its estimated count."""
@@ -180,7 +179,7 @@ class RowsRelease(Release):
         return weighted(rows, self.schema, weights / self.sampling_rate)
 
     @answer_mistakes
-    def count(self, queries: Questions, level: float = 0.95) -> Answers:
+    def count(self, queries: Questions, *, level: float = 0.95) -> Answers:
         """Answers count queries as far as generalized rows can.
 
         The estimate spreads each row evenly over what it covers. People whose rows are suppressed

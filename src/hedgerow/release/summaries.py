@@ -273,7 +273,7 @@ class _Asker:
         if level is None:
             counts[0, rows, columns] = np.maximum(self.release.estimate(queries), 0.0)
         else:
-            answers = self.release.count(queries, level)
+            answers = self.release.count(queries, level=level)
             counts[:, rows, columns] = answers.low, answers.high
         return counts
 

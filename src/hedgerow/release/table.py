@@ -154,13 +154,9 @@ class TableRelease(PredictingRelease):
             kind,
         )
 
-    def to_arrow(self) -> pa.Table:
-        """The generalized table, as `generalized` gives it."""
-        return self.generalized("arrow")
-
     @answer_mistakes
     def synthesize(
-        self, n: int | None = None, seed: int | None = None, kind: str | None = None
+        self, n: int | None = None, *, seed: int | None = None, kind: str | None = None
     ) -> Frame:
         """Rows like those of the table, in random order; see `Release.synthesize`.
 
@@ -203,7 +199,7 @@ class TableRelease(PredictingRelease):
         return class_weights(self.partition, self.estimates, self.partition.locate(codes))
 
     @answer_mistakes
-    def count(self, queries: Questions, level: float = 0.95) -> Answers:
+    def count(self, queries: Questions, *, level: float = 0.95) -> Answers:
         """Answers count queries: how many records are there that meet some conditions?
 
         Args:

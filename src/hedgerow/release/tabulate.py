@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +32,13 @@ Division = tuple[tuple[str, int, int], ...]
 """How an attribute is divided: for each part its label, first code, and one past its last."""
 
 Bins = Mapping[str, Iterable[object] | int]
-Ask = Callable[[list[Any], float], Answers]
+
+
+class Ask(Protocol):
+    """Answers queries at a level, as `Release.count` does."""
+
+    def __call__(self, queries: list[Any], /, *, level: float) -> Answers:
+        """One answer for each query."""
 
 
 class TableOptions(TypedDict, total=False):
@@ -130,7 +136,7 @@ class CountTable(FramedRows):
         return pa.table(columns)
 
     @answer_mistakes
-    def pivot(self, values: str = "estimate", kind: str = "pandas") -> Frame:
+    def pivot(self, values: str = "estimate", *, kind: str = "pandas") -> Frame:
         """One of the numbers as a wide frame: the values of the last attribute are its columns.
 
         Args:
@@ -263,12 +269,12 @@ def tabulated(
         raise UsageError(
             "so many intervals cannot all be so sure.", hint="Take a lower level, or fewer cells."
         )
-    found, total = ask(cells, 1 - each), ask([whole], 1 - half)
+    found, total = ask(cells, level=1 - each), ask([whole], level=1 - half)
     if share:
         of = total
         if groups is not None:
             distinct = list(dict.fromkeys(groups))
-            sizes = ask(distinct, 1 - (half / len(distinct) if simultaneous else half))
+            sizes = ask(distinct, level=1 - (half / len(distinct) if simultaneous else half))
             of = sizes.take([distinct.index(group) for group in groups])
         found = _shares(found, of)
     return CountTable(

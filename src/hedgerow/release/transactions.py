@@ -173,12 +173,8 @@ class TransactionsRelease(MeasuredRelease):
         found = list_itemsets(self.items, self.partition, self.measurements)
         return self._frame(found.table(), kind)
 
-    def to_arrow(self) -> pa.Table:
-        """The itemsets that stand out, as `itemsets` gives them."""
-        return self.itemsets("arrow")
-
     @answer_mistakes
-    def count(self, queries: Questions, level: float = 0.95) -> Answers:
+    def count(self, queries: Questions, *, level: float = 0.95) -> Answers:
         """How many records hold all items of a set, whatever else they hold?
 
         Args:
@@ -208,7 +204,7 @@ class TransactionsRelease(MeasuredRelease):
         )
 
     @answer_mistakes
-    def frequent(self, k: int = 20, level: float = 0.95, kind: str | None = None) -> Frame:
+    def frequent(self, k: int = 20, *, level: float = 0.95, kind: str | None = None) -> Frame:
         """The k itemsets that most records hold, as far as the release tells.
 
         Args:
@@ -246,6 +242,7 @@ class TransactionsRelease(MeasuredRelease):
     def rules(
         self,
         k: int = 100,
+        *,
         least: float = 0.5,
         level: float = 0.95,
         kind: str | None = None,
@@ -296,6 +293,7 @@ class TransactionsRelease(MeasuredRelease):
     def synthesize(
         self,
         n: int | None = None,
+        *,
         seed: int | None = None,
         kind: str | None = None,
         form: str = "lists",
@@ -343,9 +341,9 @@ class TransactionsRelease(MeasuredRelease):
             yield table.names, table.to_arrow()
 
     @answer_mistakes
-    def count_all(self, level: float = 0.95) -> Answers:
+    def count_all(self, *, level: float = 0.95) -> Answers:
         """See `Release.count_all`: the empty set is in every record."""
-        return self.count([[]], level)
+        return self.count([[]], level=level)
 
     @answer_mistakes
     def table(

@@ -106,11 +106,15 @@ class Framed(Suggestions, ABC):
 
     def _repr_html_(self) -> str:
         """The first rows, for a notebook."""
-        rows = _without_unknown(self.to_arrow())
-        shown = rows.slice(0, _SHOWN)
+        shown, number = self._first(_SHOWN)
         cells = zip(*(column.to_pylist() for column in shown.columns), strict=True)
-        more = f" (the first {_SHOWN} of {rows.num_rows:,} rows)" if rows.num_rows > _SHOWN else ""
-        return small_table(self.caption() + more, rows.column_names, cells)
+        more = f" (the first {_SHOWN} of {number:,} rows)" if number > _SHOWN else ""
+        return small_table(self.caption() + more, shown.column_names, cells)
+
+    def _first(self, number: int) -> tuple[pa.Table, int]:
+        """So many rows, or all of them, and how many there are."""
+        rows = _without_unknown(self.to_arrow())
+        return rows.slice(0, number), rows.num_rows
 
 
 def _without_unknown(rows: pa.Table) -> pa.Table:

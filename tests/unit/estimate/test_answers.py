@@ -280,7 +280,7 @@ def test_cut_regions_may_hold_all_or_nothing_inside_the_query(tree_release, aske
 
 
 def test_a_higher_level_is_a_wider_interval(tree_release, asked):
-    narrow, wide = (tree_release.count(asked, level) for level in (0.5, 0.99))
+    narrow, wide = (tree_release.count(asked, level=level) for level in (0.5, 0.99))
     assert (narrow.noise < wide.noise).all()
     assert (narrow.low >= wide.low).all() and (narrow.high <= wide.high).all()
     deviation = [(a.noise - 0.5) / factor(a.level) for a in (narrow, wide)]
@@ -304,7 +304,7 @@ def test_queries_come_as_words_mappings_or_one_alone(tree_release):
 @pytest.mark.parametrize("level", [0, 1, -0.1, 2, float("nan"), "0.95"])
 def test_a_level_that_is_none_is_refused(tree_release, level):
     with pytest.raises(UsageError, match="level"):
-        tree_release.count("", level)
+        tree_release.count("", level=level)
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_what_is_no_query_at_all_is_refused(tree_release, queries):
 
 @pytest.mark.parametrize("level", [np.float32(0.75), np.float64(0.75)])
 def test_a_level_may_be_a_number_of_numpy(tree_release, level):
-    assert tree_release.count("", level).high == tree_release.count("", 0.75).high
+    assert tree_release.count("", level=level).high == tree_release.count("", level=0.75).high
 
 
 def test_answers_are_frames(tree_release, asked):

@@ -104,7 +104,7 @@ def test_intervals_hold_for_all_queries_at_once(total):
     for _ in range(40):
         rows, release = simulate(random, total=total)
         asked = [Query(), *queries(random, 60)]
-        answers = release.count(asked, 0.99)
+        answers = release.count(asked, level=0.99)
         true = np.array([truth(rows, query) for query in asked])
         assert (answers.low <= answers.high).all()
         assert (answers.low >= 0).all()

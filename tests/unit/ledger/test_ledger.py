@@ -124,7 +124,7 @@ def test_names_that_cannot_be_told_apart_are_refused(book: BudgetLedger, name: s
 @pytest.mark.parametrize(("epsilon", "delta"), [(0, 0), (-1, 0), ("x", 0), (1000, 0), (1, 1)])
 def test_totals_that_cannot_be_meant(tmp_path: Path, epsilon: Any, delta: Any) -> None:
     with pytest.raises(UsageError):
-        BudgetLedger(tmp_path / "b.ledger").open("clinic", epsilon, delta)
+        BudgetLedger(tmp_path / "b.ledger").open("clinic", epsilon, delta=delta)
     assert list(tmp_path.iterdir()) == []
 
 

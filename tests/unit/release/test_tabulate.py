@@ -64,8 +64,8 @@ def test_levels_of_a_taxonomy_and_bands(release: Any) -> None:
 
 def test_shares_hold_if_cells_and_total_do(release: Any) -> None:
     found = release.table("smoker", share=True)
-    cells = release.count(["smoker = no", "smoker = yes"], 1 - 0.025)
-    total = release.count_all(1 - 0.025)
+    cells = release.count(["smoker = no", "smoker = yes"], level=1 - 0.025)
+    total = release.count_all(level=1 - 0.025)
     assert found.answers.estimate.sum() == pytest.approx(1)
     assert np.allclose(found.answers.low, cells.low / total.high)
     assert np.allclose(found.answers.high, np.minimum(cells.high / total.low, 1))
@@ -75,7 +75,7 @@ def test_shares_hold_if_cells_and_total_do(release: Any) -> None:
 def test_all_cells_at_once_share_the_error(release: Any) -> None:
     found = release.table("sex", simultaneous=True, level=0.9)
     texts = [f"sex = {label}" for label in found.labels[0]]
-    asked = release.count(texts, 1 - 0.1 / len(texts))
+    asked = release.count(texts, level=1 - 0.1 / len(texts))
     assert np.array_equal(found.answers.low, asked.low)
     assert np.array_equal(found.answers.high, asked.high)
 
@@ -222,9 +222,10 @@ def test_items_and_pairs_of_them(shop: Any) -> None:
 
 def test_generalized_rows_know_lower_ends() -> None:
     people = sample.people(800, seed=3)
-    release = hr.publish(
-        people, sample.schema(), hr.Supermodular(), epsilon=3, delta="1e-6", seed=1
-    )
+    with pytest.warns(hr.errors.DataWarning, match="generalizations, too many"):
+        release = hr.publish(
+            people, sample.schema(), hr.Supermodular(), epsilon=3, delta="1e-6", seed=1
+        )
     found = release.table(next(n for n in release.schema if n not in release.unmeasured))
     assert np.isinf(found.answers.high).all() and set(found.reliability) == {"assumed even"}
 

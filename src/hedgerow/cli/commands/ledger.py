@@ -296,7 +296,7 @@ def _open(
 ) -> None:
     from hedgerow.ledger.rules import similar
 
-    account = book.open(name, str(epsilon), "0" if delta is None else delta)
+    account = book.open(name, str(epsilon), delta="0" if delta is None else delta)
     others = [one for one in book.accounts() if one.name != account.name]
     near = similar(account.name, others)
     if near:

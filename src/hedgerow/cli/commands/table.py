@@ -184,12 +184,12 @@ def summary_of(
 ) -> Summaries:  # fmt: skip
     """The mean, sum or quantile that options name, of each group."""
     if mean is not None:
-        return release.mean(mean, by, where, level)
+        return release.mean(mean, by=by, where=where, level=level)
     if total is not None:
-        return release.sum(total, by, where, level)
+        return release.sum(total, by=by, where=where, level=level)
     name, _, part = (quantile or "").rpartition("=")
     try:
-        return release.quantile(name, float(part), by, where, level)
+        return release.quantile(name, float(part), by=by, where=where, level=level)
     except ValueError:
         hint = "Write --quantile age=0.5 for the median."
         raise UsageError(f"--quantile {quantile!r} names no part.", hint=hint) from None

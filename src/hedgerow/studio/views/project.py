@@ -63,7 +63,8 @@ def open_ledger(asked: Asked) -> Response:
     known = look(root).ledgers
     path = inside(root, name) if name in known else fresh(root, name or "budget", ".ledger")
     ledger = BudgetLedger(path)
-    ledger.open(asked.get("dataset").strip(), asked.get("epsilon"), asked.get("delta") or "0")
+    budget = asked.get("epsilon"), asked.get("delta") or "0"
+    ledger.open(asked.get("dataset").strip(), budget[0], delta=budget[1])
     return go("/")
 
 

@@ -128,7 +128,7 @@ def _open(asked: Asked, way: Way, name: str) -> None:
         )
     chosen = asked.get("account").partition("|")[0]
     path = fresh(way.root, _LEDGER) if chosen == _OPEN else _ledger(way.root, chosen)
-    BudgetLedger(path).open(name, total.epsilon, total.delta)
+    BudgetLedger(path).open(name, total.epsilon, delta=total.delta)
 
 
 def _refuse_repeated(asked: Asked, way: Way, begun: list[str]) -> Response:
