@@ -89,7 +89,7 @@ def main() -> None:
         start(folder)
         found = [start(folder) for _ in range(arguments.times)]
     walls, used, resident = zip(*found, strict=True)
-    show(results, "the first page, wall", statistics.median(walls), ".2f s", "under 1 s")
+    show(results, "the first page, wall", statistics.median(walls), ".2f s", "under 0.5 s")
     show(results, "  the fastest start", min(walls), ".2f s")
     show(results, "  the slowest start", max(walls), ".2f s")
     show(results, "the first page, CPU of the server", statistics.median(used), ".2f s")

@@ -2,7 +2,8 @@
 
 numba and matplotlib read settings from the current folder. numba's can name a cache, and what lies
 in a cache is run. `python -m` looks for modules there first. So both packages are loaded as if no
-such file were there, and the command forgets the folder before it loads anything else.
+such file were there, and the command forgets the folder before it loads anything else. And what
+the studio does reads no schema from outside its folder.
 """
 
 from __future__ import annotations
@@ -10,10 +11,33 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+ONLY_INSIDE = "HEDGEROW_ONLY_INSIDE"
+"""The variable that names the folder which a command of the studio must not leave."""
+
 _loading = threading.Lock()
+_inside: ContextVar[Path | None] = ContextVar("inside", default=None)
+
+
+@contextmanager
+def only_inside(folder: Path) -> Iterator[None]:
+    """In this block no schema, taxonomy or list is read from outside a folder."""
+    token = _inside.set(folder)
+    try:
+        yield
+    finally:
+        _inside.reset(token)
+
+
+def allowed_folder() -> str | Path | None:
+    """The folder from outside which no schema, taxonomy or list is read; None if there is none."""
+    return _inside.get() or os.environ.get(ONLY_INSIDE)
 
 
 def forget_folder() -> None:

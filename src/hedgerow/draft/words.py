@@ -40,7 +40,7 @@ WHY_MAX_ROWS = (
     "noise. Choose it from public knowledge, not by counting."
 )
 CLASS = "Which column should a release help to predict?"
-WHY_CLASS = "Regions then separate its values. Without a class they follow where people are."
+WHY_CLASS = "Every other column is then counted together with it, so a release says most about it."
 DROP = "Which columns are dropped?"
 WHY_DROP = "What identifies people, and what says nothing, is not published."
 HOW_TO_DROP = "Write all names, or changes to the list: +name, -name. All columns: {names}."
@@ -58,7 +58,7 @@ MISSING_RULES = {
 OUTSIDE = "What happens to a value outside the bounds (clip: numbers only), or not in the list?"
 OUTSIDE_RULES = {
     "clip": "a number or date becomes the nearer bound; it is for these only, so a value that is "
-    "not in a list is an error, or `other` where the proposed list leaves some out",
+    "not in a list is an error, or other where the proposed list leaves some out",
     "other": "it becomes a value of its own",
     **_RULES,
 }

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import datetime
-import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from hedgerow.schema.lint import MAX_DEPTH, Fault, Report, raise_faults
+from hedgerow.surroundings import allowed_folder
 
 # A document as a tree of texts, lists and mappings that remember their lines.
 #
@@ -113,24 +111,10 @@ def is_range(text: str) -> re.Match[str] | None:
     return _RANGE.fullmatch(text)
 
 
-ONLY_INSIDE = "HEDGEROW_ONLY_INSIDE"
-"""The variable that names the folder which a command of the studio must not leave."""
-
 _OURS = Path(__file__).resolve().parents[2]  # what comes with hedgerow is public
-_inside: ContextVar[Path | None] = ContextVar("inside", default=None)
 
 # What starts a text here that YAML takes for something else: a band, a star, a comparison.
 _NEEDS_QUOTES = r"(?:^|[\[{,:-])\s*([*&!%@`>|]|\[(?=[-+\d.]+\s*[-,]\s*[-+\d.]+\)))"
-
-
-@contextmanager
-def only_inside(folder: Path) -> Iterator[None]:
-    """In this block no schema, taxonomy or list is read from outside a folder."""
-    token = _inside.set(folder)
-    try:
-        yield
-    finally:
-        _inside.reset(token)
 
 
 def _lies_in(path: Path, *folders: str | Path) -> bool:
@@ -140,7 +124,7 @@ def _lies_in(path: Path, *folders: str | Path) -> bool:
 def read_text(path: Path, report: Report) -> str | None:
     """The text of a UTF-8 file, with or without a byte-order mark; None if it has faults."""
     file = str(path)
-    inside = _inside.get() or os.environ.get(ONLY_INSIDE)
+    inside = allowed_folder()
     try:
         # links are followed first: what counts is where a name leads
         if inside and not _lies_in(path.resolve(), inside, _OURS):

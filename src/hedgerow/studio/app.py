@@ -28,12 +28,13 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.schema.yaml_reader import only_inside
 from hedgerow.studio.folder import Conflict, Outside
 from hedgerow.studio.guard import Guard, Keys
 from hedgerow.studio.jobs import Jobs
 from hedgerow.studio.pages import HERE, Pages
+from hedgerow.studio.releases import Releases
 from hedgerow.studio.views import ROUTES
+from hedgerow.surroundings import only_inside
 
 if TYPE_CHECKING:
     from hedgerow.studio.guided import Guided
@@ -56,6 +57,7 @@ class Studio:
         drafts: Bounds and values of drafts as they were made, in memory alone.
         guided: What was read off data for questions, and the answers, in memory alone: for each
             schema, by the marks of its texts.
+        releases: Releases that were opened.
         sent: Forms that publish, by their one-time numbers: the folder of the release and the job.
     """
 
@@ -65,6 +67,7 @@ class Studio:
     pages: Pages
     drafts: dict[Path, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     guided: dict[Path, dict[str, Guided]] = field(default_factory=dict)
+    releases: Releases = field(default_factory=Releases)
     sent: dict[str, list[str]] = field(default_factory=dict)
 
 

@@ -6,7 +6,9 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from hedgerow.errors import UsageError
@@ -22,6 +24,8 @@ ELSEWHERE = Path(os.sep)
 _DEEP = 3  # levels of folders that are looked into
 _MOST = 2000  # files that are looked at
 _SCHEMA = re.compile(rb"^(attributes|items):", re.MULTILINE)
+_DRAFT = re.compile(rb"^draft:\s*true\b", re.MULTILINE)
+_SIGNER = re.compile(rb"\breviewer:\s*([^,}\r\n]+)")
 _HEAD = 1_000_000  # bytes of a schema or a manifest that are looked at
 _PLAIN = re.compile(r"[^\W_][\w .-]*")
 _TAXONOMIES = "taxonomies"  # a folder of this name holds public lists, not data
@@ -44,6 +48,22 @@ class ReleaseFolder:
     method: str
     epsilon: str
     delta: str
+    private: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a list says of a file or folder beside its name.
+
+    Args:
+        size: How large it is, in words.
+        changed: When it was changed last.
+        status: What a schema says of its sign-off, unchecked.
+    """
+
+    size: str
+    changed: str
+    status: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +174,43 @@ def look(root: Path) -> Listing:
     )
 
 
+def describe(root: Path, listing: Listing) -> dict[str, Facts]:
+    """Sizes and dates of what lies in the folder, and whether schemas are signed, by names."""
+    found = {}
+    releases = [one.folder for one in listing.releases]
+    for name in (*listing.data, *listing.schemas, *releases):
+        path, status = root / name, ""
+        with suppress(OSError):  # gone in the meantime
+            files = [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
+            changed = max((one.stat().st_mtime for one in files), default=path.stat().st_mtime)
+            if name in listing.schemas:
+                head = _head(path)
+                signer = _SIGNER.search(head)
+                by = signer[1].decode("utf-8", "replace").strip(" \"'") if signer else ""
+                status = (
+                    "draft" if _DRAFT.search(head) else f"signed by {by}" if by else "not signed"
+                )
+            found[name] = Facts(
+                size=_size(sum(one.stat().st_size for one in files)), status=status,
+                changed=datetime.fromtimestamp(changed).strftime("%Y-%m-%d %H:%M"),
+            )  # fmt: skip
+    return found
+
+
+def _size(number: float) -> str:
+    """A number of bytes in words.
+
+    Example:
+        >>> _size(900), _size(12_345), _size(1_234_567)
+        ('900 bytes', '12 kB', '1.2 MB')
+    """
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if number < 1000 or unit == "GB":
+            break
+        number /= 1000
+    return f"{number:.1f} {unit}" if number < 10 and unit != "bytes" else f"{number:,.0f} {unit}"
+
+
 def is_data(path: Path) -> bool:
     """Whether a file counts as private data: by its ending, but for the folder of public lists.
 
@@ -210,6 +267,7 @@ def _release(path: Path, folder: str) -> ReleaseFolder | None:
             method=str(found["method"]),
             epsilon=str(promise["epsilon"]),
             delta=str(promise["delta"]),
+            private=promise.get("private") is True,
         )
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None

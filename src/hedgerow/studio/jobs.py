@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.yaml_reader import ONLY_INSIDE
 from hedgerow.studio.folder import ELSEWHERE, FileArgument, Outside
+from hedgerow.surroundings import ONLY_INSIDE
 
 State = Literal["running", "done", "failed", "cancelled"]
 

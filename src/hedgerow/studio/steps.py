@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.studio.app import Asked, link
 from hedgerow.studio.folder import argument, inside
-from hedgerow.studio.schema_text import SchemaText
+
+if TYPE_CHECKING:
+    from hedgerow.studio.schema_text import SchemaText
 
 STEPS: dict[str, str] = {
     "data": "Data",
@@ -156,4 +159,6 @@ class Way:
 
     def text(self) -> SchemaText:
         """The schema file as it is now."""
+        from hedgerow.studio.schema_text import SchemaText  # slow to import
+
         return SchemaText.load(self.path("schema"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,28 @@ def test_the_first_page_lists_the_folder(browser: Any, told: Any) -> None:
     words = told(browser.get("/"))
     assert "people.csv" in words and "clinic.yaml" in words
     assert "notes.txt" not in words
+    size = (browser.root / "people.csv").stat().st_size
+    assert f"people.csv {size / 1000:.1f} kB 20" in words
+    text = (browser.root / "clinic.yaml").read_text("utf-8")
+    signed = f'{text}metadata:\n  reviewer: "A. <Steward>"\n'
+    for name, content in (("a.yaml", f"draft: true\n{text}"), ("b.yaml", signed)):
+        (browser.root / name).write_text(content, encoding="utf-8")
+    words = told(browser.get("/"))
+    assert "a.yaml draft " in words and "b.yaml signed by A. <Steward> " in words
+    assert "clinic.yaml not signed " in words
+
+
+def test_the_first_page_waits_for_nothing_that_it_does_not_need() -> None:
+    code = """if True:
+        import sys
+        import hedgerow.studio.server
+        from hedgerow.studio.app import find_view
+        find_view("project:home")
+        print(*sys.modules)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert not loaded & {"numpy", "numba", "pyarrow", "pydantic"}
+    assert "hedgerow.schema" not in done.stdout.split()
 
 
 def test_columns_are_shown_and_values_only_if_asked(browser: Any, told: Any) -> None:

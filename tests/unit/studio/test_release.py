@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 import hedgerow as hr
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-PAGES = ("", "/table", "/query", "/tree", "/rows", "/compare", "/report", "/dossier")
+PAGES = ("", "/table", "/query", "/tree", "/rows", "/compare", "/evaluate", "/report", "/dossier")
 
 
 def folders() -> list[str]:
@@ -41,7 +42,7 @@ def test_every_kind_of_release_has_its_pages(
         assert shown.status_code == 200, (page, told(shown))
         if page not in ("/report", "/dossier"):
             assert " style=" not in shown.text
-            assert "Public." in told(shown) or "CONFIDENTIAL: do not pass it on" in told(shown)
+            assert "Public." in told(shown) or "CONFIDENTIAL: " in told(shown)
 
 
 @pytest.mark.slow
@@ -107,3 +108,55 @@ def test_synthetic_rows_look_as_in_their_file(browser: Any, told: Any) -> None:
     assert "true" in file.text and "True" not in file.text
     page = told(browser.get("/release/table", params={"release": "release"}))
     assert "Only where, such as: age in [" in page
+
+
+def test_a_release_is_verified_once_until_a_file_of_it_changes(
+    browser: Any, release: Any, told: Any, monkeypatch: Any
+) -> None:
+    from hedgerow.present import report
+
+    read: list[Path] = []
+    opens = report.open_and_verify
+    monkeypatch.setattr(report, "open_and_verify", lambda one: read.append(one) or opens(one))
+    at = release("marginals-tuned-1")
+    folder = browser.root / at["release"]
+    for page in ("", "", "/table", "/report", "/dossier"):
+        assert browser.get(f"/release{page}", params=at).status_code == 200
+    assert len(read) == 1
+    table = next(folder.glob("tables/*.csv"))
+    kept, times = table.read_bytes(), (table.stat().st_atime, table.stat().st_mtime)
+    table.write_bytes(kept.replace(b"1", b"2", 1))
+    os.utime(table, times)  # as large and as old as before
+    changed = browser.get("/release", params=at)
+    assert changed.status_code == 400 and "its hash differs" in told(changed)
+    table.write_bytes(kept)
+    assert browser.get("/release", params=at).status_code == 200 and len(read) == 2
+
+
+def test_reports_lead_back_to_the_studio(browser: Any, release: Any) -> None:
+    at = release(folders()[0])
+    for page in ("report", "dossier"):
+        text = browser.get(f"/release/{page}", params=at).text
+        assert f'<a href="/release?release={at["release"]}">Back to the studio</a>' in text
+        download = browser.get("/release/download", params=at | {"as": page}).text
+        assert "Back to the studio" not in download
+
+
+@pytest.mark.slow
+def test_a_release_is_held_against_the_raw_data(browser: Any, told: Any) -> None:
+    schema = hr.Schema.load(browser.root / "clinic.yaml")
+    hr.publish(browser.root / "people.csv", schema, epsilon=1).save(browser.root / "out")
+    at = {"release": "out", "data": "people.csv"}
+    first = browser.get("/release/evaluate", params=at)
+    assert 'value="not-private-out"' in first.text
+    assert "hedgerow evaluate people.csv out --out not-private-out.json" in told(first)
+    page = browser.finish(browser.post("/release/evaluate", at | {"out": "held", "quick": "yes"}))
+    words = told(page)
+    assert page.url.path == "/release/evaluate" and "NOT PRIVATE: computed from the raw" in words
+    for heading in ("Values", "Tables", "Counts", "Predictions"):
+        assert f">{heading}</h2>" in page.text
+    assert "hedgerow evaluate people.csv out --out held.json --quick" in words
+    kept = browser.root / "held.json"
+    assert kept.stat().st_mode & 0o777 == 0o600 and not json.loads(kept.read_text())["private"]
+    again = browser.post("/release/evaluate", at | {"out": "held"})  # it is there already
+    assert again.status_code == 400 and 'value="held"' in again.text

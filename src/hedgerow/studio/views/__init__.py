@@ -36,6 +36,7 @@ ROUTES: dict[str, dict[str, str]] = {
     "/release/tree": {"GET": "release:tree"},
     "/release/rows": {"GET": "release:rows"},
     "/release/compare": {"GET": "release:compare", "POST": "release:compare"},
+    "/release/evaluate": {"GET": "evaluate:show", "POST": "evaluate:run"},
     "/release/download": {"GET": "release:download"},
 }
 """Every page by its address and method: a module and a function of this package. All that changes

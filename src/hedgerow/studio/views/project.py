@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.studio.app import Asked, go
-from hedgerow.studio.folder import fresh, inside, look
+from hedgerow.studio.folder import describe, fresh, inside, look
 from hedgerow.studio.steps import Way
 
 # The first page: what lies in the folder.
@@ -19,10 +19,12 @@ _SAMPLE = "sample"  # the folder that it goes into
 
 def home(asked: Asked) -> Response:
     """Data, schemas, releases and ledgers of the folder."""
-    found = look(asked.studio.root)
+    root = asked.studio.root
+    found = look(root)
     return asked.show(
-        "project", found=found, accounts=accounts_of(asked, found.ledgers),
-        has_sample=(asked.studio.root / _SAMPLE).exists(),
+        "project", found=found, facts=describe(root, found),
+        accounts=accounts_of(asked, found.ledgers),
+        has_sample=(root / _SAMPLE).exists(),
     )  # fmt: skip
 
 

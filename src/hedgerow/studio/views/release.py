@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 from typing import Any, Literal
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
 from hedgerow.errors import HedgerowError, UsageError
@@ -17,9 +17,10 @@ from hedgerow.release import (
     Release,
     TableRelease,
 )
-from hedgerow.studio.app import Asked
+from hedgerow.studio.app import Asked, link
 from hedgerow.studio.folder import argument, inside, look
 from hedgerow.studio.jobs import command_text
+from hedgerow.studio.releases import Opened
 from hedgerow.studio.steps import Way
 
 __all__ = [
@@ -38,7 +39,11 @@ _LISTED = 2000  # words that a query box completes
 def _opened(asked: Asked) -> tuple[Way, Release, str]:
     """The release that is asked for, and how a command names it."""
     way = Way.of(asked, "release")
-    return way, Release.load(way.path("release")), way.argument("release")
+    return way, _open(asked, way).release, way.argument("release")
+
+
+def _open(asked: Asked, way: Way) -> Opened:
+    return asked.studio.releases.open(way.path("release"))
 
 
 def show(asked: Asked) -> Response:
@@ -46,46 +51,55 @@ def show(asked: Asked) -> Response:
     from hedgerow.present.findings import findings
     from hedgerow.present.html import fragment
     from hedgerow.present.promise import doubt
-    from hedgerow.present.report import open_and_verify
     from hedgerow.present.words import guarantee
 
     way = Way.of(asked, "release")
-    release, verdict = open_and_verify(way.path("release"))
+    opened = _open(asked, way)
+    release, verdict = opened.release, opened.verdict
     doubted = doubt(release, verdict)
     return asked.show(
         "release", way=way, release=release, told=release.describe(), verdict=verdict,
         doubted=doubted, sentences=guarantee(release),
-        findings=None if doubted is not None else Markup(fragment(findings(release))),
-        others=[one for one in look(way.root).releases if one.folder != way.get("release")],
+        findings=None if doubted is not None else Markup(
+            opened.page("findings", lambda: str(fragment(findings(release))))
+        ),
         command=command_text(["verify", way.argument("release")]),
     )  # fmt: skip
 
 
-def _document(text: str) -> Response:
+def _document(asked: Asked, text: str) -> Response:
+    """A page of its own, below a way back to the studio."""
+    back = escape(link("/release", release=asked.get("release")))
+    above = f'<p style="padding:.6rem 1rem 0;margin:0"><a href="{back}">Back to the studio</a></p>'
+    text = text.replace("<body>", f"<body>{above}", 1)
     return HTMLResponse(text, headers={"Content-Security-Policy": _REPORT})
 
 
 def report(asked: Asked) -> Response:
     """The page for recipients, as `hedgerow report` writes it."""
-    from hedgerow.present.report import page
+    return _document(asked, _report(asked))
 
-    way = Way.of(asked, "release")
-    return _document(page(way.path("release")))
+
+def _report(asked: Asked) -> str:
+    from hedgerow.present import html
+    from hedgerow.present.report import report as document
+
+    opened = _open(asked, Way.of(asked, "release"))
+    return opened.page("report", lambda: html.page(document(opened.release, opened.verdict)))
 
 
 def dossier(asked: Asked) -> Response:
     """The document for those who must approve it, as `hedgerow dossier` writes it."""
-    return _document(_dossier(asked))
+    return _document(asked, _dossier(asked))
 
 
 def _dossier(asked: Asked) -> str:
     from hedgerow.present import html
     from hedgerow.present.dossier import dossier as document
-    from hedgerow.present.report import open_and_verify
 
     way = Way.of(asked, "release")
-    release, verdict = open_and_verify(way.path("release"))
-    return html.page(document(release, verdict, _booked(way, release)))
+    opened = _open(asked, way)
+    return html.page(document(opened.release, opened.verdict, _booked(way, opened.release)))
 
 
 def _booked(way: Way, release: Release) -> Any:
@@ -230,7 +244,7 @@ def compare(asked: Asked) -> Response:
     found, folders = None, [way.path("release")]
     folders += [inside(way.root, one, folder=True) for one in asked.every("other")]
     if len(folders) > 1:
-        opened = [release, *(Release.load(one) for one in folders[1:])]
+        opened = [release, *(asked.studio.releases.open(one).release for one in folders[1:])]
         found = compared(folder_names(folders), opened)
     others = [one for one in look(way.root).releases if one.folder != way.get("release")]
     names = [name, *(argument(way.root, one) for one in folders[1:])]
@@ -256,13 +270,11 @@ def download(asked: Asked) -> Response:
 
             write_workbook(release, path)
         elif kind == "report":
-            from hedgerow.present.report import page
-
-            path.write_text(page(way.path("release")), encoding="utf-8")
+            path.write_text(_report(asked), encoding="utf-8")
         elif kind == "dossier":
             path.write_text(_dossier(asked), encoding="utf-8")
         elif kind == "catalog":
-            _describe_for_portals(way, path)
+            _describe_for_portals(way, _open(asked, way), path)
         else:
             _write_rows(release, path)
         content = path.read_bytes()
@@ -302,12 +314,11 @@ def _pack(folder: Path, name: str, path: Path) -> None:
             archive.write(folder / one, f"{name}/{one}")
 
 
-def _describe_for_portals(way: Way, path: Path) -> None:
+def _describe_for_portals(way: Way, opened: Opened, path: Path) -> None:
     """The tables with their description for data portals, as `hedgerow dossier` writes it."""
     from hedgerow.present.catalog import Listing, catalog, write_archive
-    from hedgerow.present.report import open_and_verify
 
-    release, verdict = open_and_verify(way.path("release"))
+    release, verdict = opened.release, opened.verdict
     write_archive(catalog(release, verdict, Listing(), _booked(way, release)), path)
 
 
