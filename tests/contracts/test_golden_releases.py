@@ -7,6 +7,7 @@ their values, on purpose.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 from functools import cache
@@ -78,6 +79,17 @@ def test_a_golden_folder_loads_verifies_and_answers(name: str) -> None:
     more = replace(release, settings=release.settings | {"rows": 1234})
     failed = [check for check in hedgerow.verify(more).checks if not check.ok]
     assert [check.name for check in failed] == ["private", "settings"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_folder_whose_estimator_is_not_known_here(name: str, tmp_path: Path) -> None:
+    """It is held to what was measured alone."""
+    shutil.copytree(GOLDEN / name, tmp_path / "r")
+    manifest = json.loads((tmp_path / "r/manifest.json").read_text("utf-8"))
+    manifest["rows"]["estimator"] = 99
+    (tmp_path / "r/manifest.json").write_text(json.dumps(manifest), "utf-8")
+    failed = {check.name for check in hedgerow.verify(tmp_path / "r").checks if not check.ok}
+    assert failed == {"private"}
 
 
 @pytest.mark.parametrize("name", CASES)

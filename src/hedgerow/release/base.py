@@ -112,6 +112,8 @@ class Release(Framed):
     """The files that everything else follows from."""
     derived: ClassVar[tuple[str, ...]]
     """The files that are made of those, for readers."""
+    estimator: ClassVar[int] = 1
+    """The version of what makes rows and tables of the sources: raise it when they change."""
     entries_of_kind: ClassVar[Mapping[str, type]]
     """What the manifest of this kind holds beside what all have, with the types of JSON."""
 
@@ -842,7 +844,9 @@ class Release(Framed):
         return {"schema": schema_of(manifest), **{name: manifest[name] for name in names}}
 
     def _manifest(self, hashes: Mapping[str, str]) -> Document:
-        rows = {"seed": ROWS_SEED, "weight": weight_name(self.schema)}
+        rows: Document = {"seed": ROWS_SEED, "weight": weight_name(self.schema)}
+        if self.estimator > 1:
+            rows["estimator"] = self.estimator
         return {**common_manifest(self, hashes), "rows": rows, **self.entries()}
 
     def _frame(self, table: pa.Table, kind: str | None) -> Frame:

@@ -469,6 +469,8 @@ def read_table(
     manifest: Document,
     columns: Sequence[str] = (),
     like: pa.Table | None = None,
+    *,
+    any_rows: bool = False,
 ) -> pa.Table:
     """One Parquet file of a release as a table; see `read_columns`.
 
@@ -480,4 +482,4 @@ def read_table(
     except OSError as error:
         raise cannot("read", Path(path) / name, error) from None
     _hold(name, hashlib.sha256(content).hexdigest(), manifest)
-    return read_columns(name, content, columns, like)
+    return read_columns(name, content, columns, like, any_rows=any_rows)

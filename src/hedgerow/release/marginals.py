@@ -59,6 +59,7 @@ class MarginalsRelease(PredictingRelease):
     of = "table"
     shapes = ("cells",)
     derived = ()
+    estimator = 2
 
     partition: Cells
 

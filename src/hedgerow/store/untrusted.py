@@ -323,7 +323,12 @@ def _most(content: bytes) -> int:
 
 
 def read_columns(
-    name: str, content: bytes, columns: Sequence[str] = (), like: pa.Table | None = None
+    name: str,
+    content: bytes,
+    columns: Sequence[str] = (),
+    like: pa.Table | None = None,
+    *,
+    any_rows: bool = False,
 ) -> pa.Table:
     """Some columns of a Parquet file: whole numbers, lists of them, and text in dictionaries.
 
@@ -334,7 +339,8 @@ def read_columns(
         content: Its bytes.
         columns: The columns to read.
         like: A table whose columns, types and number of rows the file must have, all of which is
-            then read.
+            then read; no text may be longer than the longest of its column.
+        any_rows: Whether it may have another number of rows.
 
     Raises:
         ReleaseError: If it is no Parquet file, claims more than a file of its size can hold, or
@@ -354,7 +360,9 @@ def read_columns(
                 raise broken(name, f"the column {column!r} is missing or there twice")
             if not _is_plain(kinds.field(column).type):
                 raise broken(name, f"the column {column!r} must hold whole numbers or text")
-    elif not kinds.equals(like.schema) or file.metadata.num_rows != like.num_rows:
+    elif not kinds.equals(like.schema) or (
+        file.metadata.num_rows != like.num_rows and not any_rows
+    ):
         raise broken(name, "it has other columns or rows than it should have")
     wanted = list(columns) if like is None else like.column_names
     try:

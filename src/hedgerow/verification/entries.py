@@ -65,7 +65,7 @@ def check_entries(manifest: Mapping[str, Any]) -> str:
         raise Failed(f"entries that this version does not write: {named(unknown)}")
     stray = [
         name
-        for name in ("guarantee", "ledger", "measurements", "frontier")
+        for name in ("guarantee", "ledger", "measurements", "frontier", "rows")
         if not _plainly(manifest.get(name), unless=_SENTENCES if name == "guarantee" else ())
     ]
     if stray:
@@ -97,6 +97,7 @@ def _unknown(manifest: Mapping[str, Any]) -> Iterable[str]:
     parts: list[tuple[str, Any, str]] = [
         ("guarantee", manifest["guarantee"], _GUARANTEE),
         ("ledger", ledger, _LEDGER),
+        ("rows", manifest["rows"], "seed weight estimator"),
         ("ledger.budgets", ledger.get("budgets", {}), "epsilon rho"),
         ("ledger.conversion", ledger.get("conversion", {}), "rho epsilon delta"),
         ("ledger.suppression", ledger.get("suppression", {}), "rate threshold sampling_rate"),

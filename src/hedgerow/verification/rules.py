@@ -49,9 +49,9 @@ class Rules:
         settings: The names that its settings may have; None holds them to nothing.
         chosen: The names that its setting `chosen` may have, which public rules fill in.
         nested: The settings that are no single value, which `checks` must look at.
-        upon: Takes a release and its rows, which another machine may have computed a little
-            differently: checks them, and gives the release whose answers are counts of them.
-            Estimators get better, so only what this version wrote is held to its own.
+        upon: Takes a release, its rows, and whether today's estimator made them: checks them, and
+            gives the release whose answers are counts of them. Another machine may have computed
+            them a little differently, and another estimator as differently as noise allows.
     """
 
     books: Mapping[str, Callable[[Any], str]]
@@ -60,7 +60,7 @@ class Rules:
     settings: frozenset[str] | None = None
     chosen: frozenset[str] = frozenset(("cap", "core", "variant"))
     nested: frozenset[str] = frozenset()
-    upon: Callable[[Any, pa.Table], Release] | None = None
+    upon: Callable[[Any, pa.Table, bool], Release] | None = None
 
 
 class UnknownHere(Exception):

@@ -6,7 +6,6 @@ would otherwise confirm itself.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,11 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from hedgerow.errors import HedgerowError, ReleaseError, UsageError
-from hedgerow.estimate.answers import USUAL, Answers, reliability
 from hedgerow.measured.measurements import exact, in_words
 from hedgerow.release import Release
 from hedgerow.release.files import (
@@ -28,22 +23,23 @@ from hedgerow.release.files import (
     names_of,
     other_files,
     read_manifest,
-    read_table,
 )
 from hedgerow.release.kinds import kind_class
-from hedgerow.release.manifest import package_version, schema_of
-from hedgerow.release.plain_files import ROWS, TABLES, csv_of, is_table_file
+from hedgerow.release.manifest import schema_of
+from hedgerow.release.plain_files import TABLES, is_table_file
 from hedgerow.schema import Schema
 from hedgerow.suggestions import answer_mistakes
+from hedgerow.verification.derived import check_counts, estimator_of
 from hedgerow.verification.entries import check_entries, check_settings, named
 from hedgerow.verification.prices import Failed
 from hedgerow.verification.rules import Rules, Stated, UnknownHere, rules_for
 
-_UNCHECKED = (
+_UNCHECKED: tuple[str, ...] = (
     "that the noise was really drawn as stated, from a secure source",
     "that the schema, its bounds and taxonomies come from public knowledge",
     "that no other release was made of the same people: what several releases spend adds up",
 )
+_ANOTHER = "that another version of the estimator makes these rows and tables of what was measured"
 _STATED = ("method", "settings", "guarantee", "ledger")
 
 Checker = Callable[[str, Callable[[], str]], None]
@@ -134,6 +130,7 @@ def verify(source: str | Path | Release, *, raise_on_failure: bool = False) -> V
 
 def _verify(source: str | Path | Release) -> Verdict:
     checks: list[Check] = []
+    unchecked = _UNCHECKED
 
     def check(name: str, look: Callable[[], str]) -> None:
         try:
@@ -174,12 +171,14 @@ def _verify(source: str | Path | Release) -> Verdict:
         check("unit of protection", lambda: _protection(release))
         for name, look in rules.checks.items():
             check(name, partial(look, release))
-        if manifest is not None and manifest["package_version"] == package_version():
-            check("counts", partial(_counts, release, source, manifest, rules))
+        if manifest is not None:
+            check("counts", partial(check_counts, release, source, manifest, rules))
+            if estimator_of(manifest) != release.estimator:
+                unchecked += (_ANOTHER,)
     epsilon, delta = spent if spent else (None, None)
     return Verdict(
         ok=all(c.ok for c in checks), epsilon=epsilon, delta=delta, checks=tuple(checks),
-        release=release,
+        unchecked=unchecked, release=release,
     )  # fmt: skip
 
 
@@ -293,88 +292,3 @@ def _unit(schema: Schema) -> tuple[str, str]:
     if person is None:
         return "one row is one person", "add or remove one row"
     return f"one person, with at most {person.max_rows} rows", "add or remove one person"
-
-
-def _counts(release: Release, path: Any, manifest: dict[str, Any], rules: Rules) -> str:
-    rows = None
-    if rules.upon is not None:
-        rows = read_table(path, ROWS, manifest, like=release.stand_ins())
-        release = rules.upon(release, rows)
-    contents = list(release.files())
-    if {name for name, _ in contents} != set(names_of(manifest)):
-        raise Failed("the tables are not those that follow from what was measured")
-    stored_tables: dict[str, pa.Table] = {}
-    for name, content in contents:
-        if rows is not None and name == ROWS:
-            continue
-        if isinstance(content, pa.Table):
-            stored = read_table(path, name, manifest, like=content)
-            same = content.equals(stored)
-            if is_table_file(name):
-                same = same or _is_near(content, stored)
-                stored_tables[name] = stored
-        else:
-            if is_table_file(name):  # which says what the table beside it says
-                content = [csv_of(stored_tables[name.replace(".csv", ".parquet")])]
-            digest = hashlib.sha256()
-            for block in content:
-                digest.update(block)
-            same = digest.hexdigest() == manifest["files"][name]
-        if not same and is_table_file(name):
-            raise Failed("a table does not follow from what was measured")
-        if not same and name not in release.sources:
-            raise Failed("the readable files do not follow from what was measured")
-        if not same:
-            raise Failed(f"{name} holds more than what was measured")
-    return "the readable files follow from what was measured"
-
-
-def _is_near(ours: pa.Table, stored: pa.Table) -> bool:
-    """Whether a table is ours but for what the last digits of another machine may change.
-
-    Numbers may differ by a millionth, and an end, which is a whole number, by the one to which it
-    was rounded; a typical error is at most as wide as its interval, so it may follow. Labels and
-    what an estimate rests on depend on no digits; what an estimate is worth follows from the
-    numbers beside it.
-    """
-    one, other = ({name: table[name].to_numpy() for name in _NUMBERS} for table in (ours, stored))
-    with np.errstate(invalid="ignore"):  # an end may be infinite in a forged table
-        off = {name: np.abs(one[name] - other[name]) for name in _NUMBERS}
-    few = {name: _DIGITS * (1 + np.abs(one[name])) for name in _NUMBERS}
-    moved = np.fmax(off["low"], off["high"])
-    few["typical_error"] += np.where(moved > _DIGITS, moved, 0)
-    few |= {end: few[end] + 1 for end in ("low", "high")}
-    if any(
-        (np.isnan(one[name]) != np.isnan(other[name])).any() or (off[name] > few[name]).any()
-        for name in _NUMBERS
-    ):
-        return False
-    labels = np.array(ours["reliability"].to_pylist(), np.object_)
-    ended = ~np.isnan(other["high"])  # without an end it depends on noise that is not beside it
-    labels[ended] = np.array(_worth(stored), np.object_)[ended]
-    others = [name for name in ours.column_names if name not in (*_NUMBERS, "reliability")]
-    same = all(ours[name].equals(stored[name]) for name in others)
-    return same and bool(labels.tolist() == stored["reliability"].to_pylist())
-
-
-def _worth(table: pa.Table) -> tuple[str, ...]:
-    """What the estimates of a table are worth by the numbers beside them."""
-    estimate, low, high, typical = (table[name].to_numpy() for name in _NUMBERS)
-    none = np.full(table.num_rows, np.nan)
-    return reliability(
-        Answers(
-            estimate=estimate,
-            low=low,
-            high=high,
-            noise=none,
-            uniformity_low=none,
-            uniformity_high=none,
-            level=USUAL,
-            typical_error=None if np.isnan(typical).all() else typical,
-            basis=np.array(table["basis"].to_pylist()) if "basis" in table.column_names else None,
-        )  # fmt: skip
-    )
-
-
-_NUMBERS = ("estimate", "low", "high", "typical_error")
-_DIGITS = 1e-6

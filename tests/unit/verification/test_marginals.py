@@ -541,6 +541,82 @@ def test_tables_that_do_not_follow(releases: dict[str, Any], tmp_path: Path) -> 
     assert with_table(tmp_path / "r", table, name) == {}
 
 
+# another estimator ------------------------------------------------------------------------------
+
+
+def of_estimator(folder: Path, version: Any) -> dict[str, str]:
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    manifest["rows"]["estimator"] = version
+    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    return failing(folder)
+
+
+def test_a_folder_of_an_earlier_estimator(tmp_path: Path) -> None:
+    """Its numbers had other bands: see tests/contracts/earlier."""
+    folder = Path(__file__).parents[2] / "contracts/earlier/marginals-tuned-1"
+    verdict = verify(folder)
+    assert [check.name for check in verdict.checks if not check.ok] == ["private"]
+    assert any("another version" in words for words in verdict.unchecked)
+    today, earlier = Release.load(folder).table("age"), pq.read_table(folder / "tables/age.parquet")
+    assert len(today) > earlier.num_rows  # estimates are today's
+
+
+@pytest.mark.parametrize("kind", ["pure", "delta"])
+def test_another_fit_is_another_estimator(
+    releases: dict[str, Any], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graphical, "MOST_TRUST", 1.0)  # what noise may hide is believed less
+    again = replace(releases[kind], measurements=tuple(releases[kind].measurements))
+    again.save(tmp_path / "r")
+    monkeypatch.undo()
+    assert failing(tmp_path / "r").keys() == {"counts"}
+    assert of_estimator(tmp_path / "r", 7) == {}
+    for none in (0, -1, "7", None):
+        assert "no whole number" in of_estimator(tmp_path / "r", none)["counts"]
+
+
+def test_what_contradicts_the_measurements(releases: dict[str, Any], tmp_path: Path) -> None:
+    """Nothing can be made again, and still not anything goes."""
+    release, name = releases["pure"], "tables/job.parquet"
+    release.save(tmp_path / "r")
+    assert of_estimator(tmp_path / "r", 7) == {}
+    rows, table = release.stand_ins(), pq.read_table(tmp_path / "r" / name)
+    n, cells = rows.num_rows, table.num_rows
+    half = rows.slice(0, n // 2)
+    shuffled = rows["home"].take(pa.array(np.random.default_rng(1).permutation(n)))
+    assert "counts" in with_table(tmp_path / "r", replaced(rows, "home", shuffled))
+    assert "counts" in with_table(tmp_path / "r", replaced(rows, "pay", pa.array(np.full(n, 7))))
+    assert "counts" in with_table(tmp_path / "r", half)  # half of the people
+    assert with_table(tmp_path / "r", rows) == {}
+    lies = {
+        "estimate": pc.add(table["estimate"], 0.01),
+        "low": pc.add(table["estimate"], 1.0),
+        "high": pa.array(np.full(cells, np.inf)),
+        "typical_error": pa.array(np.full(cells, -1.0)),
+        "reliability": pa.array(["Alice"] * cells),
+        "job": pa.array(["a"] * cells),
+    }
+    for column, lie in lies.items():
+        found = with_table(tmp_path / "r", replaced(table, column, lie), name)
+        assert found.keys() == {"counts"}, column
+    said = replaced(table, "job", pa.array([*table["job"].to_pylist()[:-1], "Alice"]))
+    assert "does not have" in with_table(tmp_path / "r", said, name)["counts"]
+    assert with_table(tmp_path / "r", table, name) == {}
+
+
+def test_tables_are_held_whatever_package_wrote_them(
+    releases: dict[str, Any], tmp_path: Path
+) -> None:
+    releases["pure"].save(tmp_path / "r")
+    manifest = json.loads((tmp_path / "r/manifest.json").read_text("utf-8"))
+    manifest["package_version"] = "99.0"
+    (tmp_path / "r/manifest.json").write_text(json.dumps(manifest), "utf-8")
+    assert failing(tmp_path / "r") == {}
+    table = pq.read_table(tmp_path / "r/tables/job.parquet")
+    lie = replaced(table, "estimate", pc.add(table["estimate"], 0.01))
+    assert with_table(tmp_path / "r", lie, "tables/job.parquet").keys() == {"counts"}
+
+
 def test_rows_of_other_types(releases: dict[str, Any], tmp_path: Path) -> None:
     releases["pure"].save(tmp_path / "r")
     rows = releases["pure"].stand_ins()
