@@ -92,7 +92,10 @@ def main() -> None:
                 whole(method)  # compiled, or loaded from the cache
                 both = cpu(partial(whole, method), times)
                 show(name, f"publishing, {words}", both - reading - encoding)
-                show(name, "  all three", both)
+                show(name, f"all three, {words}", both)
+                ratio = both / reading
+                print(f"{name:<8} {'':<34} {ratio:>7.1f} times the reading", flush=True)
+                results.add(ratio, "times", name, f"all three, {words}", "times reading")
             for other, action in (("DuckDB reading", _duckdb), ("Polars reading", _polars)):
                 try:
                     show(name, other, cpu(lambda path=path, go=action: go(path), times))

@@ -228,6 +228,9 @@ def summarize(
         estimate = asker.sums(mean=what == "mean")
         ends = asker.sum_ends(share, mean=what == "mean")
     low, high = ends
+    if what == "sum":  # of people of whom nobody has less than nothing, or more
+        low = np.maximum(low, 0.0) if values.least[0] >= 0 else low
+        high = np.minimum(high, 0.0) if values.most[-1] <= 0 else high
     stretched = np.fmin(low, estimate), np.fmax(high, estimate)  # which costs no coverage
     return Summaries(
         what=what, number=number, names=names, labels=labels, estimate=estimate,

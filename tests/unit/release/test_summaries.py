@@ -152,6 +152,28 @@ def test_intervals_hold() -> None:
     assert (missed <= 20).all()
 
 
+@pytest.mark.parametrize("method", ["marginals", "diffgen"])
+def test_sums_have_the_sign_that_the_domain_gives(method: str) -> None:
+    """Next to nothing is known of them; where values of either sign may be, either end stays."""
+    described = SCHEMA.to_dict()
+    described["attributes"]["pay"] |= {"low": -950, "high": -50}
+    schema = hr.Schema.from_dict(described)
+    random = np.random.default_rng(3)
+    columns = {
+        "age": random.integers(0, 79, 60), "pay": -50 - 10 * random.integers(0, 90, 60),
+        "since": pa.array(np.full(60, 18262), pa.int32()).cast(pa.date32()),
+        "job": ["cook"] * 60, "ill": [True] * 60,
+    }  # fmt: skip
+    rows = pa.table(columns)
+    for seed in range(4):
+        release = hr.publish(rows, schema, method, "1/100", seed=seed)
+        for by in (None, "ill"):
+            age, pay = (asked(release, "sum", name, by=by) for name in ("age", "pay"))
+            assert age.low.min() >= 0 and pay.high.max() <= 0
+    either = asked(published("1/100", method=method), "sum", "pay")
+    assert either.low.min() < 0 < either.high.max()
+
+
 def test_regions_answer_too() -> None:
     release = published("10", method="diffgen")
     every = np.ones(RECORDS, np.bool_)
