@@ -192,7 +192,7 @@ def _hold_cells(
         fits = np.abs(estimate - answers.estimate) <= near
     else:
         fits = (answers.low - near <= inside) & (inside <= answers.high + near)
-    fits &= (0 <= low) & (low - near <= inside) & ~(inside > high + near) & ~(typical < 0)
+    fits &= (low >= 0) & (low - near <= inside) & ~(inside > high + near) & ~(typical < 0)
     if not fits[~np.isnan(estimate)].all():
         raise Failed("a table contradicts what was measured")
 
