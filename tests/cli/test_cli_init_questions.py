@@ -122,6 +122,23 @@ def test_all_questions_lead_to_a_schema_that_is_signed(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "schema.yaml"]
 
 
+def test_people_are_counted_by_the_column_that_is_named(processes: Any, tmp_path: Path) -> None:
+    """What one person says in twelve rows is proposed to nobody, and marked if it is added."""
+    data, out = tmp_path / "visits.csv", tmp_path / "schema.yaml"
+    lines = [f"{'abcdefghij'[n // 120]}{n // 12 % 10},{['cough', 'fever'][n % 2]}" for n in
+             range(1200)]  # fmt: skip
+    lines[12:24] = ["a1,my husband hits me"] * 12
+    data.write_text("who,why\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    terminal = Terminal(processes, "init", data, "--out", out)
+    replies = {"several rows": "yes", "identifies people": "who", "why: which": "+my husband "
+               "hits me", "Who confirms": "Ada", "": ""}  # fmt: skip
+    shown = " ".join(answer(terminal, replies).split())
+    assert "[cough, fever]" in shown
+    assert "! my husband hits me [rare: fewer than 10 have it]" in shown
+    assert terminal.end()[0] == 0
+    assert Schema.load(out).person is not None
+
+
 def test_explanations_mistakes_and_the_way_back(processes: Any, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "schema.yaml"
     terminal = Terminal(processes, "init", data, "--out", out)

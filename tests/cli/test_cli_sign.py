@@ -77,6 +77,33 @@ def test_json_tells_who_signed_what(hedge: Any, schema: Path) -> None:
     assert [one["name"] for one in facts["published"]] == ["age", "job", "about the table"]
 
 
+def test_what_few_have_is_marked_in_what_is_signed(hedge: Any, schema: Path, data: Path) -> None:
+    assert "rare" not in hedge("sign", schema, "--name", "Ada Brown", "--yes").stdout
+    done = hedge("sign", schema, "--name", "Ada Brown", "--yes", "--data", data)
+    assert done.exit_code == 0, done.stderr
+    assert "! falconer  [rare: fewer than 10 have it]" in done.stdout
+    assert "NOT PRIVATE" in done.stderr and "secret word" not in done.stdout + done.stderr
+    done = hedge("sign", schema, "--name", "Ada Brown", "--yes", "--data", data, "--json")
+    facts = json.loads(done.stdout)
+    jobs = next(one["texts"] for one in facts["published"] if one["name"] == "job")
+    assert [one["text"] for one in jobs if one["mark"].startswith("rare")] == ["falconer"]
+    assert facts["private"] is False
+    assert facts["fingerprint"] == Schema.load(schema).metadata.signed
+
+
+def test_people_are_counted_where_they_have_several_rows(hedge: Any, tmp_path: Path) -> None:
+    """What one person says in twelve rows is rare, whoever wrote the schema."""
+    lines = [f"{n // 12},{'my own words' if n < 12 else 'cough'}" for n in range(240)]
+    (tmp_path / "visits.csv").write_text("who,why\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    schema = tmp_path / "visits.yaml"
+    schema.write_text(
+        "name: visits\nunit: person\nattributes:\n  who: {role: person, max_rows: 3}\n"
+        "  why: {type: categorical, values: [cough, my own words]}\n", encoding="utf-8",
+    )  # fmt: skip
+    words = ("--name", "Ada Brown", "--yes", "--data", tmp_path / "visits.csv")
+    assert "! my own words  [rare" in hedge("sign", schema, *words).stdout
+
+
 def test_nobody_signs_without_looking(hedge: Any, schema: Path) -> None:
     refused = hedge("sign", schema, "--name", "Ada Brown")  # no terminal
     assert refused.exit_code == 2 and "--yes" in refused.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,11 +38,13 @@ def answers_file(out: Path) -> Path:
     return out.with_name(f"{out.name}.answers.json")
 
 
-def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool, data: str) -> None:
+def ask_for_schema(
+    draft: Callable[[str | None], Sketch | ItemSketch], out: Path, overwrite: bool, data: str
+) -> None:
     """Asks all questions about a table or transactions and writes the schema.
 
     Args:
-        sketch: What was read off private data.
+        draft: Reads private data; people are counted by the column that is named, if one is.
         out: The schema file.
         overwrite: Whether to replace it if it is there.
         data: How the command calls the data.
@@ -54,7 +57,7 @@ def ask_for_schema(sketch: Sketch | ItemSketch, out: Path, overwrite: bool, data
     from hedgerow.schema import Schema
 
     kept = answers_file(out)
-    interview = interview_of(sketch)
+    interview = interview_of(draft(None), draft)
     names = interview.names
     answers = _load(kept, names)
     note(f"{_HOW}\n{PUBLIC}\n")
@@ -138,7 +141,7 @@ def _show_published(interview: Interview, answers: dict[str, str], out: Path) ->
         schema = schema_from_text(interview.text(answers, date.today()), out)
     except SchemaError:  # it stays a draft, and what is wrong is said at the end
         return
-    print_published(published_columns(schema, interview.rare), note)
+    print_published(published_columns(schema, interview.rare(answers)), note)
     note("")
 
 

@@ -6,8 +6,8 @@ import datetime
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
 from hedgerow.draft import words
@@ -45,6 +45,7 @@ from hedgerow.draft.questions import (
     remark,
     split,
     split_family,
+    uncounted_person,
 )
 from hedgerow.errors import DataError, SchemaError, UsageError
 from hedgerow.schema.items import DEFAULT_FAN_OUT
@@ -373,7 +374,7 @@ class Interview:
         accept: The answer to keep for a reply; raises a UsageError if it is none.
         remark: What a person should hear about an answer; mostly nothing.
         text: The schema file that answers make on a day.
-        rare: Values by column that few rows have. NOT PRIVATE.
+        rare: Values by column that few rows or people have, by the answers. NOT PRIVATE.
     """
 
     names: list[str]
@@ -381,11 +382,19 @@ class Interview:
     accept: Callable[[Question, str], str]
     remark: Callable[[Question, str], str]
     text: Callable[[Answers, datetime.date], str]
-    rare: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    rare: Callable[[Answers], Mapping[str, Sequence[str]]] = lambda _: {}
 
 
-def interview_of(sketch: Sketch | ItemSketch) -> Interview:
-    """The questions about a table or about transactions."""
+def interview_of(
+    sketch: Sketch | ItemSketch, recount: Callable[[str], Sketch | ItemSketch] | None = None
+) -> Interview:
+    """The questions about a table or about transactions.
+
+    Args:
+        sketch: What was read off the data.
+        recount: Reads it again for proposals that enough people have, given the column that tells
+            them apart; needed wherever somebody can name another column than the sketch guessed.
+    """
     if isinstance(sketch, ItemSketch):
         return Interview(
             names=[sketch.what],
@@ -394,13 +403,23 @@ def interview_of(sketch: Sketch | ItemSketch) -> Interview:
             remark=remark,
             text=partial(write_items, sketch),
         )
+
+    @cache
+    def count_by(person: str) -> Sketch:
+        again = recount(person) if recount and person else sketch
+        assert isinstance(again, Sketch)
+        return again
+
+    def now(answers: Answers) -> Sketch:
+        return count_by(uncounted_person(sketch, answers))
+
     return Interview(
         names=[column.name for column in sketch.columns],
-        questions=partial(questions, sketch),
+        questions=lambda answers: questions(now(answers), answers),
         accept=partial(accept, sketch),
         remark=remark,
-        text=partial(write_schema, sketch),
-        rare={column.name: column.guess.rare for column in sketch.columns},
+        text=lambda answers, today: write_schema(now(answers), answers, today),
+        rare=lambda answers: now(answers).rare,
     )
 
 

@@ -25,7 +25,7 @@ from hedgerow.data.frames import split_text
 from hedgerow.data.text import explain, open_binary
 from hedgerow.data.transactions import is_text
 from hedgerow.draft.guess import FEWEST, Guess, guess_column, word_order
-from hedgerow.draft.people import NAMED, not_a_person, once_each, texts_of, words_of
+from hedgerow.draft.people import NAMED, People, not_a_person, once_each, texts_of, words_of
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.schema.attributes import PLAIN, Layout
@@ -367,6 +367,8 @@ _CLASS_NAMES = (
 )  # fmt: skip
 _ALONE = frozenset({"class", "label", "y"})  # words that say so only as the whole name
 _AMOUNTS = frozenset({"salary", "income"})
+# likelier than any that is guessed
+_NAMED_PERSON = People(why="It was named", rank=NAMED + 1, repeats=True)
 _FAMILY = 3  # columns that are alike, from which they are asked about once
 _PAIRS = 8  # the same for columns of two values, which many tables have without any relation
 
@@ -460,16 +462,34 @@ class Sketch:
             lines.append(f"  - {names if weight == '1' else heavy}")
         return lines
 
+    @property
+    def rare(self) -> dict[str, Sequence[str]]:
+        """Values by column that few rows or people have. NOT PRIVATE."""
+        return {column.name: column.guess.rare for column in self.columns}
+
     def role(self, role: str) -> Column | None:
         """The column with a role, if there is one."""
         return next((column for column in self.columns if column.role == role), None)
 
 
-def sketch_of(title: str, guesses: Sequence[tuple[str, Guess]], written: Layout = PLAIN) -> Sketch:
-    """The sketch of a table, from what is guessed about each column by itself."""
-    columns = []
-    for name, guess in guesses:
-        columns.append(Column(name, guess))
+def sketch_of(
+    title: str,
+    guesses: Sequence[tuple[str, Guess]],
+    written: Layout = PLAIN,
+    person: str | None = None,
+) -> Sketch:
+    """The sketch of a table, from what is guessed about each column by itself.
+
+    Args:
+        title: The name of the table.
+        guesses: The columns.
+        written: How the file is written.
+        person: The column that tells people apart, if somebody named it.
+    """
+    columns = [
+        Column(name, Guess(people=_NAMED_PERSON) if name == person else guess)
+        for name, guess in guesses
+    ]
     known = [column for column in columns if column_fault(column.name, False) is None]
     chosen = tuple(_choose_person(_choose_class(known)))
     return Sketch(
@@ -660,6 +680,7 @@ def sketch_table(
     line_breaks: bool = False,
     trust_header: bool = False,
     written: Layout = PLAIN,
+    person: str | None = None,
 ) -> Sketch | ItemSketch:
     """What a draft of a table or of transactions says; `draft_text` writes it as YAML.
 
@@ -670,6 +691,8 @@ def sketch_table(
             is a line.
         trust_header: Whether the first line holds names even if it looks like a record.
         written: How the file is encoded, which sheet is meant and where its names stand.
+        person: The column that tells people apart: what is proposed, enough of them have. Without
+            it the column counts that seems to, if there is one, and else rows.
 
     Returns:
         The draft of a schema, which `Schema.load` reads once a person has stated the unit of
@@ -743,7 +766,12 @@ def sketch_table(
         and (guesses[0][1].settings or {}).get("type", "categorical") == "categorical"
     ):
         _refuse_records(parts[0], opened.what)
-    sketch = sketch_of(title, _guess_again(guesses, parts), written)
+    if person is not None and person not in opened.names:
+        raise UsageError(
+            f"there is no column {person!r} that could tell people apart.",
+            hint=f"Columns: {', '.join(opened.names)}.",
+        )
+    sketch = sketch_of(title, _guess_again(guesses, parts, person), written, person)
     if not any(column.guess.published and column.role is None for column in sketch.columns):
         raise DataError(
             f"{opened.what}: there is no column from which an attribute could be drafted",
@@ -756,7 +784,7 @@ def sketch_table(
 
 
 def _guess_again(
-    guesses: list[tuple[str, Guess]], parts: list[list[Any]]
+    guesses: list[tuple[str, Guess]], parts: list[list[Any]], named: str | None
 ) -> list[tuple[str, Guess]]:
     """The guesses, with no column for the person that cannot be one, and people counted, not rows.
 
@@ -773,13 +801,13 @@ def _guess_again(
         (name, replace(guess, people=doubtful[name], comment=doubtful[name].comment(chosen=False)))
         if name in doubtful else (name, guess) for name, guess in guesses
     ]  # fmt: skip
-    person = sketch_of("", guesses).role("person")
+    person = sketch_of("", guesses, person=named).role("person")
     if person is None:
         return guesses
     place = next(n for n, (name, _) in enumerate(guesses) if name == person.name)
     who = texts_of(person.name, parts[place])
     return [
-        (name, guess_column(name, once_each(name, part, who)) if guess.published else guess)
+        (name, guess_column(name, *once_each(name, part, who)) if guess.published else guess)
         for (name, guess), part in zip(guesses, parts, strict=True)
     ]
 

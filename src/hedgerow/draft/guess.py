@@ -330,7 +330,7 @@ def _fits(known: str, label: str) -> bool:
 
 FEWEST = 10  # rows, or people: a value that fewer have may be one person's, and is not proposed
 _COVERED = 0.5  # of the rows, that values which are proposed must cover
-_TAILS = 40  # in rows for each that lies beyond a bound, up to `FEWEST` of them
+_TAILS = 40  # in rows for each but the first that lies beyond a bound, fewer than `FEWEST` of them
 _GAPS = 5  # of codes that nobody has
 _VALUES = 50  # more distinct values than this do not make a list that a person can check
 _MOST_DISTINCT = 20_000  # more of them than this are not looked at one by one
@@ -437,12 +437,14 @@ class Guess:
         return f"{self.comment} {self.warning}".strip()
 
 
-def guess_column(name: str, parts: Sequence[Any]) -> Guess:
+def guess_column(name: str, parts: Sequence[Any], who: Any = None) -> Guess:
     """Guesses what a column is from its name and values.
 
     Args:
         name: The name of the column.
         parts: Its values, as Arrow arrays.
+        who: Whom each value is about, each value once for a person (`once_each`); None if each is
+            about somebody else.
 
     Example:
         >>> guess_column("born", [pa.array(["1980-05-05", "1999-01-01"])]).settings["high"]
@@ -454,10 +456,11 @@ def guess_column(name: str, parts: Sequence[Any]) -> Guess:
     present = array.drop_null()
     if not len(present):
         return Guess(comment="It has no values.")
+    who = _filter(who, array.is_valid())
     # An infinite number names no category.
     rules = {"missing": "other"} if array.null_count else {}
     infinite = any(map(has_infinite, parts))
-    values = _Values.of(present)
+    values = _Values.of(present, who)
     guess = _values(name, present, values, rules)
     if guess is None:
         guess = _by_shape(name, present, values, rules)
@@ -507,6 +510,7 @@ class _Values:
         rare: The first of those that too few rows have, as texts.
         covered: The share of the rows that have common ones.
         but_most: How many rows have another value than the most frequent one.
+        who: Whom each row is about; None if each is about somebody else.
     """
 
     distinct: Any
@@ -514,9 +518,10 @@ class _Values:
     rare: tuple[str, ...]
     covered: float
     but_most: int
+    who: Any
 
     @staticmethod
-    def of(present: Any) -> _Values:
+    def of(present: Any, who: Any) -> _Values:
         counted = pc.value_counts(present)
         distinct, rows = counted.field("values"), counted.field("counts")
         often = pc.greater_equal(rows, FEWEST)
@@ -529,7 +534,7 @@ class _Values:
             distinct=distinct, common=distinct.filter(often),
             rare=tuple(text_of(value) or "" for value in rare),
             covered=(pc.sum(rows.filter(often)).as_py() or 0) / len(present),
-            but_most=len(present) - pc.max(rows).as_py(),
+            but_most=len(present) - pc.max(rows).as_py(), who=who,
         )  # fmt: skip
 
     @property
@@ -577,11 +582,11 @@ def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) 
     if not pa.types.is_string(present.type) or len(labels) < 2:
         return None
     if (written := notation(labels)) is not None:
-        return _guess_notation(name, present, rules, *written)
+        return _guess_notation(name, present, values.who, rules, *written)
     if formats := date_formats(labels):
         days = pc.strptime(present, format=formats[0], unit="s").cast(pa.date32())
         comment = "" if len(formats) == 1 else _EITHER.format(first=formats[0], second=formats[1])
-        guess = _numeric(name, days, rules, comment)
+        guess = _numeric(name, days, values.who, rules, comment)
         settings = {**(guess.settings or {}), "format": f'"{formats[0]}"'}
         return replace(guess, settings=settings, dates=labels)
     return None
@@ -590,7 +595,7 @@ def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) 
 def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]) -> Guess:
     """A column by its type, its name and how many values it has."""
     if (numbers := _among(present)) is not None:
-        guess = guess_column(name, [numbers])
+        guess = guess_column(name, [present.filter(numbers)], _filter(values.who, numbers))
         if guess.settings is not None and guess.settings["type"] == "numeric":
             comment = f"{_STRAYS} {guess.comment}".strip()
             settings = {**guess.settings, **_OTHERS}
@@ -609,7 +614,7 @@ def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]
     labels = list(dict.fromkeys(text_of(value) or "" for value in common))
     partial = len(values.common) < len(values.distinct)
     if not pa.types.is_string(present.type) and not code:
-        guess = _numeric(name, present, rules, ASK_ABOUT_ATTRIBUTE if doubtful else "")
+        guess = _numeric(name, present, values.who, rules, ASK_ABOUT_ATTRIBUTE if doubtful else "")
         shown = labels if len(values.distinct) <= _VALUES else ()
         return replace(guess, labels=shown, partial=partial, rare=values.rare)
     if not few or values.covered < _COVERED:
@@ -627,14 +632,15 @@ def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]
 
 
 def _guess_notation(
-    name: str, present: Any, rules: Mapping[str, str], signs: Mapping[str, str], certain: bool
-) -> Guess | None:
+    name: str, present: Any, who: Any, rules: Mapping[str, str], signs: Mapping[str, str],
+    certain: bool,
+) -> Guess | None:  # fmt: skip
     """Numbers whose notation is declared with them."""
     texts = pc.replace_substring(present, signs.get("thousands", ","), "")
     if "decimal" in signs:
         texts = pc.replace_substring(present, signs.get("thousands", "."), "")
         texts = pc.replace_substring(texts, ",", ".")
-    guess = guess_column(name, [texts])
+    guess = guess_column(name, [texts], who)
     if guess.settings is None or guess.settings["type"] != "numeric":
         return None
     comment = guess.comment if certain else f"{_GROUPS} {guess.comment}".strip()
@@ -667,14 +673,18 @@ def _advise(present: Any) -> str:
 
 
 def _among(present: Any) -> Any:
-    """The numbers of a column of many numbers and a few texts; None if it is something else."""
+    """Which are the numbers of a column of many and a few texts; None if it is something else."""
     if not pa.types.is_string(present.type):
         return None
-    numbers = pc.filter(present, pc.match_substring_regex(present, _NUMBER))
-    strays = len(present) - len(numbers)
-    if not strays or strays > _MOST_STRAYS * len(present) or len(pc.unique(numbers)) <= _VALUES:
-        return None
-    return numbers
+    numbers = pc.match_substring_regex(present, _NUMBER)
+    strays = len(present) - (pc.sum(numbers).as_py() or 0)
+    few = len(pc.unique(present.filter(numbers))) <= _VALUES
+    return None if not strays or strays > _MOST_STRAYS * len(present) or few else numbers
+
+
+def _filter(who: Any, kept: Any) -> Any:
+    """Whom the values that are kept are about."""
+    return None if who is None else who.filter(kept)
 
 
 def _year(day: int) -> int:
@@ -683,18 +693,18 @@ def _year(day: int) -> int:
     return datetime.date.fromordinal(min(max(1, ordinal), datetime.date.max.toordinal())).year
 
 
-def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) -> Guess:
+def _numeric(name: str, present: Any, who: Any, rules: Mapping[str, str], comment: str) -> Guess:
+    """Bounds that enough people reach, so that no record by itself decides about any of them."""
     dates = pa.types.is_date32(present.type)
-    codes = [] if dates else _missing_codes(present)
+    codes = [] if dates else _missing_codes(present, who)
     if codes:
-        present = present.filter(
-            pc.invert(pc.is_in(present, value_set=pa.array(codes, present.type)))
-        )
+        kept = pc.invert(pc.is_in(present, value_set=pa.array(codes, present.type)))
+        present, who = present.filter(kept), _filter(who, kept)
         rules = {**rules, "outside": "other"}
         shown = ", ".join(text_of(code) or "" for code in codes)
         comment = f"{_CODES.format(codes=shown)} {comment}".strip()
     numbers = present.cast(pa.int32()) if dates else present
-    ends, extremes = _ends(numbers), pc.min_max(numbers).as_py()
+    ends, extremes = _ends(numbers, who), pc.min_max(numbers).as_py()
     warning, far = "", False
     if dates:
         low = datetime.date(_year(ends["min"]), 1, 1)
@@ -705,19 +715,18 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
     else:
         whole = pa.types.is_integer(present.type)
         least, most = Decimal(str(ends["min"])), Decimal(str(ends["max"]))
-        places = 0 if whole else _places(present)
+        places = 0 if whole else _places(present, who)
         usual = _USUAL.get((words_of(name) or [""])[-1])
         # the numbers of bands, say, are not ages
-        if usual and usual[0] <= extremes["min"] and usual[1] / 10 < extremes["max"] <= usual[1]:
+        if usual and usual[0] <= ends["min"] and usual[1] / 10 < ends["max"] <= usual[1]:
             least, most = map(Decimal, usual)
+        elif whole and (ends["min"], ends["max"]) == _CLOSED and _all_occur(present):
+            least, most = map(Decimal, _CLOSED)
         else:
-            scale = (extremes["min"], extremes["max"]) == _CLOSED
-            if whole and scale and len(pc.unique(present)) == _CLOSED[1]:
-                least, most = map(Decimal, _CLOSED)
-            else:
-                least, most = _wider(least, most, places)
+            least, most = _wider(least, most, places)
         bounds = _bounds(least, most, whole, places)
-        middle = pc.quantile(present, 0.75)[0].as_py()
+        numbers = numbers if who is None else _of_each(numbers, who, "first")
+        middle = pc.quantile(numbers, 0.75)[0].as_py()
         tail = middle - ends["min"] < _TAIL * (ends["max"] - ends["min"])
         span = Decimal(bounds["high"]) - Decimal(bounds["low"])
         if tail and span > _COUNTED * Decimal(bounds["step"]):
@@ -731,6 +740,15 @@ def _numeric(name: str, present: Any, rules: Mapping[str, str], comment: str) ->
         warning = f"{_FAR} {warning}".strip() if far else warning
     settings = {"type": "numeric", **bounds, "outside": "clip", **rules}
     return Guess(settings=settings, comment=comment, warning=warning, far=far)
+
+
+def _all_occur(present: Any) -> bool:
+    """Whether enough rows have each value of a scale, and few another one."""
+    counted = pc.value_counts(present)
+    often = pc.greater(counted.field("counts"), _beyond(len(present)))
+    return set(counted.field("values").filter(often).to_pylist()) == {
+        *range(_CLOSED[0], _CLOSED[1] + 1)
+    }
 
 
 def _merged(numbers: Any, bounds: Mapping[str, str]) -> float:
@@ -770,7 +788,7 @@ def _finer(numbers: Any, bounds: Mapping[str, str], whole: bool, places: int | N
     return _show_number(step, whole)
 
 
-def _missing_codes(present: Any) -> list[Any]:
+def _missing_codes(present: Any, who: Any = None) -> list[Any]:
     """Numbers that many rows have, such as -1 or 999, and that lie apart from all others.
 
     Example:
@@ -785,10 +803,11 @@ def _missing_codes(present: Any) -> list[Any]:
     common = [one for one in values.filter(often).to_pylist() if one in _MISSING]
     if not common:
         return []
-    rest = present.filter(pc.invert(pc.is_in(present, value_set=pa.array(common, present.type))))
+    kept = pc.invert(pc.is_in(present, value_set=pa.array(common, present.type)))
+    rest = present.filter(kept)
     if len(pc.unique(rest)) < _LEAST_SCALE:
         return []
-    ends = _ends(rest)
+    ends = _ends(rest, _filter(who, kept))
     return sorted(
         one for one in common
         if (one < 0 <= ends["min"]) or one > _APART * max(ends["max"], 1)
@@ -797,23 +816,34 @@ def _missing_codes(present: Any) -> list[Any]:
 
 
 def _beyond(rows: int) -> int:
-    """Of how many rows nothing may be told by a bound or a step."""
-    return min(FEWEST, (rows + _TAILS - 1) // _TAILS) - 1
+    """Of how many rows, or people, nothing may be told by a bound or a step."""
+    return min(FEWEST - 1, rows // _TAILS + 1, (rows - 1) // 2)
 
 
-def _ends(present: Any) -> dict[str, Any]:
-    """The ends of the numbers or days but for a few rows, so that no bound tells of one of them."""
-    beyond = _beyond(len(present))
-    order = pc.sort_indices(present)
-    ends = {"min": order[beyond].as_py(), "max": order[len(order) - 1 - beyond].as_py()}
-    return {key: present[place].as_py() for key, place in ends.items()}
+def _of_each(present: Any, who: Any, which: str) -> Any:
+    """One value of each person: the first one, the least (`min`) or the largest (`max`)."""
+    table = pa.table({"value": present, "who": who})
+    each = table.group_by("who", use_threads=False).aggregate([("value", which)])
+    return each[f"value_{which}"].combine_chunks()
 
 
-def _places(present: Any) -> int | None:
-    """How many places after the point decimals need, but for a few rows; None for many places."""
+def _ends(present: Any, who: Any) -> dict[str, Any]:
+    """The ends of the numbers or days that a few people reach, so that no bound tells of one."""
+    ends = {}
+    for which, order in (("min", "ascending"), ("max", "descending")):
+        each = present if who is None else _of_each(present, who, which)
+        place = pc.array_sort_indices(each, order=order)[_beyond(len(each))].as_py()
+        ends[which] = each[place].as_py()
+    return ends
+
+
+def _places(present: Any, who: Any) -> int | None:
+    """How many places after the point decimals need, but for few people; None for many places."""
+    people = present if who is None else who
+    most = _beyond(len(people if who is None else people.unique()))
     for places in range(1, 4):
-        finer = pc.not_equal(pc.round(present, ndigits=places), present)
-        if (pc.sum(finer).as_py() or 0) <= _beyond(len(present)):
+        finer = people.filter(pc.not_equal(pc.round(present, ndigits=places), present))
+        if len(finer if who is None else finer.unique()) <= most:
             return places
     return None
 

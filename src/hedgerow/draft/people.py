@@ -18,8 +18,8 @@ from hedgerow.data.encode import MISSING_WORDS, plain_array, text_of
 _FEW = 200  # different texts, up to which their spellings are told
 
 
-def once_each(name: str, parts: Sequence[Any], people: Any) -> list[Any]:
-    """The values of a column, each once for every person who has it.
+def once_each(name: str, parts: Sequence[Any], people: Any) -> tuple[list[Any], Any]:
+    """The values of a column, each once for every person who has it, and who that is.
 
     Args:
         name: The name of the column.
@@ -27,16 +27,17 @@ def once_each(name: str, parts: Sequence[Any], people: Any) -> list[Any]:
         people: Who each row is about, as an Arrow array.
 
     Example:
-        >>> [part] = once_each("ward", [pa.array(["a", "a", "b"])], pa.array(["P1", "P1", "P1"]))
-        >>> sorted(part.to_pylist())
-        ['a', 'b']
+        >>> [part], who = once_each("ward", [pa.array(["a", "a", "b"])], pa.array(["P1"] * 3))
+        >>> sorted(part.to_pylist()), who.to_pylist()
+        (['a', 'b'], ['P1', 'P1'])
     """
     array = _join(name, parts)
     table = pa.table(
         {"value": array, "who": people, "row": pa.array(range(len(array)), pa.int64())}
     )
     rows = table.group_by(["value", "who"]).aggregate([("row", "min")])["row_min"]
-    return [array.take(rows.combine_chunks())]
+    first = rows.combine_chunks()
+    return [array.take(first)], people.take(first)
 
 
 def texts_of(name: str, parts: Sequence[Any]) -> Any:

@@ -491,6 +491,13 @@ def _propose_dropping(sketch: Sketch, answers: Answers) -> list[str]:
     ]  # fmt: skip
 
 
+def uncounted_person(sketch: Sketch, answers: Answers) -> str:
+    """The column that was named as the person's, if proposals are not counted by it yet; or ""."""
+    known = sketch.role("person")
+    who = answers.get("person", "") if answers.get("unit") == "yes" else ""
+    return "" if who == NO_COLUMN or (known is not None and who == known.name) else who
+
+
 def reason(column: Column) -> str:
     """Why a column is proposed to be dropped."""
     guess = column.guess

@@ -42,10 +42,22 @@ class Guided:
     Args:
         sketch: What was read off the data.
         answers: The answers so far.
+        waiting: Answers that hold once proposals are counted by the person that they name.
     """
 
     sketch: Sketch
     answers: Mapping[str, str] = field(default_factory=dict)
+    waiting: Mapping[str, str] = field(default_factory=dict)
+
+    def recount(self, sketch: Sketch) -> Guided:
+        """The same with other proposals: answers that only accepted the former ones are open."""
+        before = {one.key: one for one in questions(self.sketch, self.waiting)}
+        kept = {
+            key: answer for key, answer in self.waiting.items()
+            if key not in before or before[key].default != answer
+            or not (before[key].columns or key == "drop")
+        }  # fmt: skip
+        return Guided(sketch=sketch, answers=kept)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +95,7 @@ def under_way(asked: Asked, text: SchemaText) -> Guided | None:
             job = None
         if job is not None and job.result and "proposals" in job.result:
             sketch, job.result = Sketch.from_dict(job.result["proposals"]), None
-            known[text.mark] = Guided(sketch=sketch)
+            known[text.mark] = known.get(text.mark, Guided(sketch=sketch)).recount(sketch)
             proposed = SchemaText(text.path, write_schema(sketch, {}, datetime.date.today()))
             asked.studio.drafts[text.path] = proposed.domains()
     guided = known.get(text.mark) or (known.get(asked.get("seen")) if asked.form else None)

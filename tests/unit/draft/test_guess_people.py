@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hedgerow.draft.draft import Sketch, sketch_table
+from hedgerow.draft.answers import interview_of
+from hedgerow.draft.draft import ItemSketch, Sketch, draft_text, sketch_table
 from hedgerow.draft.guess import Guess, guess_column
 from hedgerow.draft.questions import accept, questions
 from hedgerow.errors import UsageError
@@ -207,3 +208,42 @@ def test_a_value_of_many_rows_may_be_one_persons() -> None:
     sketch = sketch_table(pa.table({"patient": who, "job": job}))
     assert isinstance(sketch, Sketch)
     assert sketch.columns[1].guess.labels == ["clerk", "nurse"]
+
+
+def visits() -> pa.Table:
+    """A hundred people of twelve rows; no name says so, and one has words of her own."""
+    who = [f"{'abcdefghij'[n // 10]}{'abcdefghij'[n % 10]}" for n in range(100) for _ in range(12)]
+    why = ["my husband hits me" if one == "da" else ["cough", "fever"][n % 2]
+           for n, one in enumerate(who)]  # fmt: skip
+    cost = [float(10**7 + n) if one == "fb" else 20.0 + n % 60 for n, one in enumerate(who)]
+    places = [0.125 if one == "cc" and n % 2 else n % 9 / 2 for n, one in enumerate(who)]
+    return pa.table({"who": who, "why": why, "cost": cost, "dose": places})
+
+
+def test_people_are_counted_by_the_column_that_is_named() -> None:
+    rows = sketch_table(visits())
+    assert isinstance(rows, Sketch) and rows.role("person") is None
+    assert "my husband hits me" in rows.columns[1].guess.labels  # of so many rows
+    asked = []
+
+    def recount(person: str) -> Sketch | ItemSketch:
+        asked.append(person)
+        return sketch_table(visits(), person=person)
+
+    interview, answers = interview_of(rows, recount), {"unit": "yes", "person": "who"}
+    values = {one.key: one.default for one in interview.questions(answers)}
+    assert values["values of why"] == "cough, fever" and asked == ["who"]
+    assert values["numbers of cost"].split(" step ")[0] == "0 to 100"
+    assert values["numbers of dose"] == "0.0 to 5.0 step 0.1"
+    assert interview.rare(answers)["why"] == ("my husband hits me",)
+    text = interview.text(answers, datetime.date(2026, 1, 31))
+    assert "husband" not in text and "who: {role: person, max_rows: 3}" in text
+    # whoever says that rows are people hears of rows, and the data is read no more than once
+    assert "husband" in str(interview.questions({"unit": "no"})) and asked == ["who"]
+
+
+def test_a_person_who_is_named_has_to_be_there() -> None:
+    with pytest.raises(UsageError, match="there is no column 'whom'"):
+        sketch_table(visits(), person="whom")
+    drafted = draft_text(sketch_table(visits(), person="who"))
+    assert "who: {role: person, max_rows: 3}" in drafted and "husband" not in drafted

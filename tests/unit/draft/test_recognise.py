@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,7 @@ def test_bounds_that_everybody_knows_and_round_ones() -> None:
 def test_proposed_bounds_are_not_the_extremes_of_the_data(
     values: list[float], low: str, high: str
 ) -> None:
-    settings = guess_column("finding", [pa.array(values)]).settings
+    settings = guess_column("finding", [pa.array(values * 2)]).settings
     assert settings is not None and (settings["low"], settings["high"]) == (low, high)
 
 
@@ -310,3 +311,21 @@ def test_days_without_signs_are_dates_and_months_or_numbers_are_not(as_text: boo
     assert (settings["low"], settings["high"]) == ("2010-01-01", "2018-12-31")
     assert "format" not in guess([*days, 20101301])  # there is no 13th month
     assert "format" not in guess([201000 + 100 * (n % 9) + n % 12 + 1 for n in range(400)])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "odd"),
+    [
+        ("age", [18 + n % 70 for n in range(999)], (121, -1, 0, 999, 10**9)),
+        ("visits", [n % 7 + 1 for n in range(999)], (0, 8, 100, -5)),
+        ("dose", [n % 9 / 2 for n in range(999)], (0.125, 77.75, -3.5)),
+        ("pay", [1000 + 400 * (n % 5) for n in range(30)], (10**7, 3, -4)),
+        ("seen", [datetime.date(2020, 1, 1 + n % 28) for n in range(999)],
+         (datetime.date(1901, 5, 6), datetime.date(2099, 3, 4))),
+    ],
+)  # fmt: skip
+def test_one_record_changes_no_bounds(name: str, values: list[Any], odd: tuple[Any, ...]) -> None:
+    usual = guess_column(name, [pa.array(values)]).settings
+    for one in odd:
+        for neighbor in ([*values, one], [*values[:-1], one]):
+            assert guess_column(name, [pa.array(neighbor)]).settings == usual, one

@@ -96,6 +96,35 @@ def test_forty_columns_are_done_by_three_forms(browser: Any, told: Any, ward: An
     assert "drug0" in kept and "sex" not in kept.partition("Who confirms")[0].split(", ")
 
 
+def test_people_are_counted_by_the_column_that_is_named(browser: Any, told: Any) -> None:
+    """What one person says in twelve rows is not proposed once it is known who that is."""
+    lines = [f"{'abcdefghij'[n // 120]}{n // 12 % 10},{['cough', 'fever'][n % 2]},{n % 3}" for n in
+             range(1200)]  # fmt: skip
+    lines[12:24] = ["a1,my husband hits me,0"] * 12
+    (browser.root / "visits.csv").write_text("who,why,n\n" + "\n".join(lines) + "\n", "utf-8")
+    at = {"data": "visits.csv", "schema": "visits.yaml"}
+    page = browser.finish(browser.post("/data/draft", {"data": "visits.csv", "name": "visits"}))
+    form = entered(page) | {"unit": "yes", "person": "who", "class": "none"}
+    page = browser.post("/unit", at | form)
+    assert "unit: row or person?" in (browser.root / "visits.yaml").read_text("utf-8")
+    page = browser.finish(page)
+    assert page.url.path == "/columns" and "husband" not in page.text, told(page)
+    page = browser.post(
+        "/columns", at | entered(page) | {"values-1": "cough\nfever\nx\nmy husband hits me"}
+    )
+    assert page.url.path == "/taxonomies", told(page)
+    text = (browser.root / "visits.yaml").read_text("utf-8")
+    assert "unit: person" in text and '"x"' in text
+    assert "my husband hits me rare: fewer than 10 have it" in told(
+        browser.get("/check", params=at)
+    )
+    assert "are not marked yet" not in told(browser.get("/check", params=at))
+    # nobody has to be named twice, and answers of one's own stay
+    page = browser.get("/unit", params=at)
+    page = browser.post("/unit", at | entered(page))
+    assert page.url.path == "/columns" and "\r\nx\r\n" in entered(page)["values-1"], told(page)
+
+
 def test_questions_that_follow_are_asked_before_one_goes_on(
     browser: Any, told: Any, ward: Any
 ) -> None:

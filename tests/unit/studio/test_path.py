@@ -135,10 +135,11 @@ def test_from_data_to_a_verified_release(browser: Any, told: Any) -> None:
     words = told(browser.get("/budget", params=chosen))
     assert "2.72" in words and "hedgerow plan --schema clinic.yaml --method diffmulti" in words
 
+    assert "are not marked yet" in told(browser.get("/check", params=chosen))
     page = browser.finish(browser.post("/check", chosen))
     assert page.url.path == "/check", told(page)
     words = told(page)
-    assert "Of 400 rows 400 are counted" in words
+    assert "Of 400 rows 400 are counted" in words and "are not marked yet" not in words
     refused = browser.finish(browser.post("/publish", chosen | {"out": "no", "confirmed": "yes"}))
     assert "draft" in told(refused) and not (root / "no").exists()
     before = (root / "clinic.yaml").read_text(encoding="utf-8")

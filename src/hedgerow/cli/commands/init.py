@@ -51,6 +51,13 @@ def init(
             "--trust-header", help="The first line holds names, even if it looks like a record."
         ),
     ] = False,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that tells people apart, if they have several rows: proposals are "
+            "then values that enough people have."
+        ),
+    ] = None,
     no_questions: Annotated[
         bool,
         typer.Option(
@@ -65,6 +72,10 @@ def init(
             "the data, for a program that asks them itself.",
         ),
     ] = False,
+    no_file: Annotated[
+        bool,
+        typer.Option("--no-file", help="Together with --proposals, write no draft."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema from a table or transactions, for a person to finish.
@@ -75,30 +86,43 @@ def init(
     release protects, and signed it.
     """
     from hedgerow.cli.files import refuse_existing, write_text
-    from hedgerow.draft.draft import Sketch, draft_text, sketch_table
+    from hedgerow.draft.draft import ItemSketch, Sketch, draft_text, sketch_table
 
+    if no_file and not (proposals and as_json):
+        raise UsageError("--no-file is for --proposals with --json.", hint="Omit it.")
     source_table, tables = split_tables(table)
     source = source_of(data, source_table, query)
-    refuse_existing(out, overwrite)
-    drafted = sketch_table(
-        source,
-        delimiter=delimiter_of(delimiter),
-        line_breaks=line_breaks,
-        trust_header=trust_header,
-        written=layout_of(encoding, header_row, sheet),
-    )
-    if tables and not isinstance(drafted, Sketch):
-        raise UsageError("--table names columns, and these are records of items.", hint="Omit it.")
-    if isinstance(drafted, Sketch):
-        drafted = drafted.with_tables(tables)
+    if not no_file:
+        refuse_existing(out, overwrite)
+
+    def draft(who: str | None) -> Sketch | ItemSketch:
+        found = sketch_table(
+            source,
+            delimiter=delimiter_of(delimiter),
+            line_breaks=line_breaks,
+            trust_header=trust_header,
+            written=layout_of(encoding, header_row, sheet),
+            person=who or person,
+        )
+        if isinstance(found, Sketch):
+            return found.with_tables(tables)
+        for option, given in (("--table", tables), ("--person", person)):
+            if given:
+                what = f"{option} names columns, and these are records of items."
+                raise UsageError(what, hint="Omit it.")
+        return found
+
     if not (no_questions or as_json) and on_terminal():
-        ask_for_schema(drafted, out, overwrite, "..." if "://" in data else data)
+        ask_for_schema(draft, out, overwrite, "..." if "://" in data else data)
         return
+    drafted = draft(None)
     text = draft_text(drafted)
-    write_text(out, text, overwrite, private=True)
+    if not no_file:
+        write_text(out, text, overwrite, private=True)
     with telling(out):
         if as_json:
-            facts: dict[str, Any] = {"schema": str(out), "draft": True, "read_private_data": True}
+            place = None if no_file else str(out)
+            facts: dict[str, Any] = {"schema": place, "draft": True, "read_private_data": True}
             if proposals and isinstance(drafted, Sketch):
                 facts["proposals"] = drafted.to_dict()
             print_json(facts)

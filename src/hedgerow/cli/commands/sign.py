@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from hedgerow.cli.asking import on_terminal
-from hedgerow.cli.display.terminal import note, print_json, say, warn, warned
-from hedgerow.cli.options import AsJson
+from hedgerow.cli.display.terminal import (
+    data_warnings,
+    note,
+    print_json,
+    progress,
+    say,
+    warn,
+    warned,
+)
+from hedgerow.cli.options import (
+    AsJson,
+    Delimiter,
+    LineBreaks,
+    QueryText,
+    TableName,
+    delimiter_of,
+    source_of,
+)
 from hedgerow.errors import UsageError
 
 
@@ -18,6 +34,17 @@ def sign(
     name: Annotated[
         str, typer.Option(help="Who has looked at all of it; every release states the name.")
     ],
+    data: Annotated[
+        str | None,
+        typer.Option(
+            help="Also look at this private table, and mark values that fewer than 10 people have. "
+            "NOT PRIVATE."
+        ),
+    ] = None,
+    delimiter: Delimiter = None,
+    line_breaks: LineBreaks = False,
+    table: TableName = None,
+    query: QueryText = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="It was looked at before; ask nothing.")
     ] = False,
@@ -25,7 +52,8 @@ def sign(
 ) -> None:
     """Sign a schema off, or sign it again after a change.
 
-    Shows all that a release of it publishes, asks whether anybody could have written that who
+    Shows all that a release of it publishes, with what is long or odd marked (and with --data what
+    is rare), asks whether anybody could have written that who
     never saw the data, and writes name, date and a fingerprint into the file. A draft's mark and
     comments are taken out. After a change `hedgerow publish` refuses it until it is signed again.
     """
@@ -45,8 +73,20 @@ def sign(
         raise UsageError("a person signs a schema by name.", hint='Write --name "Ada Brown".')
     for warning in known.warnings:
         warn(warning, as_json)
+    rare: Any = {}
+    if data is not None:
+        from hedgerow.draft.check import check_rows
+
+        if known.kind != "table":
+            raise UsageError("--data is about the values of a table.", hint="Leave it out.")
+        with progress("Checking the data") as bar, data_warnings(as_json):
+            rare = check_rows(
+                source_of(data, table, query), known, delimiter=delimiter_of(delimiter),
+                line_breaks=line_breaks, progress=bar,
+            ).rare  # fmt: skip
+    published = published_columns(known, rare)
     if not as_json:
-        print_published(published_columns(known), say)
+        print_published(published, say)
     if not yes:
         if as_json or not on_terminal():
             raise UsageError(
@@ -65,8 +105,7 @@ def sign(
         print_json({
             "schema": str(schema), "reviewer": reviewer, "signed": today,
             "fingerprint": known.fingerprint,
-            "published": [asdict(one) for one in published_columns(known)],
-            "warnings": warned(),
-        })  # fmt: skip
+            "published": [asdict(one) for one in published], "warnings": warned(),
+        } | ({} if data is None else {"private": False}))  # fmt: skip
         return
     say(f"{reviewer} signed {schema} on {today}.")

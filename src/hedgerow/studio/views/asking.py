@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.draft.answers import write_schema
-from hedgerow.draft.questions import Question
+from hedgerow.draft.questions import Question, uncounted_person
 from hedgerow.draft.words import PUBLIC, name_columns
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.studio.app import Asked
@@ -27,6 +27,7 @@ from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Way
 from hedgerow.studio.views.columns import brief
+from hedgerow.studio.views.data import recount
 from hedgerow.studio.views.history import describe_change
 from hedgerow.studio.views.unit import doubt, list_repeated
 
@@ -106,7 +107,12 @@ def save_unit(asked: Asked, way: Way, text: SchemaText, guided: Guided) -> Respo
         doubt(text, asked)
     elif "unit" not in {**guided.answers, **asked.form}:
         raise UsageError("the unit was not chosen.", hint="Choose whom a release protects.")
-    guided, errors = take_answers(guided, asked)
+    before, (guided, errors) = guided, take_answers(guided, asked)
+    who = uncounted_person(guided.sketch, guided.answers)
+    if who and not errors:
+        # till then nothing is written: a value of many rows may be one person's
+        asked.studio.guided[text.path][text.mark] = replace(before, waiting=guided.answers)
+        return recount(asked, way, who)
     fault = keep(asked, text, guided, "unit")
     if errors or fault:
         return show_unit(asked, way, way.text(), guided, errors, fault)

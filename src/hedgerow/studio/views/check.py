@@ -30,16 +30,17 @@ def show(asked: Asked) -> Response:
             result = job.result
             prepared = _describe_rows(result.get("preparation"))
             warnings = _others(result, prepared)
-    drafted = next(iter(asked.studio.guided.get(text.path, {}).values()), None)
-    rare = {one.name: one.guess.rare for one in drafted.sketch.columns} if drafted else {}
+    drafted = asked.studio.guided.get(text.path, {}).get(text.mark)
+    rare: dict[str, Any] = dict(drafted.sketch.rare) if drafted else {}
     rare |= ((result or {}).get("preparation") or {}).get("rare", {})
     about = schema.metadata
     return asked.show(
         "check", signer=about.reviewer or "", signed_on=about.reviewed or "",
         about={FIELDS[key][0]: getattr(about, key) for key in FIELDS if getattr(about, key)},
         way=way, text=text, schema=schema, result=result, prepared=prepared,
-        published=published_columns(schema, rare), warnings=warnings,
-        warned=bool(result and _warnings(result)), **_list_unchanged(asked, text),
+        published=published_columns(schema, rare), counted=bool(drafted or result),
+        warnings=warnings, warned=bool(result and _warnings(result)),
+        **_list_unchanged(asked, text),
         command=command_text(_command(way)) if way.get("data") else "",
     )  # fmt: skip
 

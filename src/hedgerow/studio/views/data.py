@@ -45,6 +45,25 @@ def draft(asked: Asked) -> Response:
     return go("/job", job=job.name)
 
 
+def recount(asked: Asked, way: Way, who: str) -> Response:
+    """Reads the data again, for proposals that enough people have.
+
+    Args:
+        asked: The request.
+        way: What was chosen.
+        who: The column that tells people apart.
+    """
+    job = asked.studio.jobs.start(
+        [*_command(way, way.argument("schema")), f"--person={who}", "--proposals", "--no-file"],
+        step="unit",
+        title="Counting people, not rows",
+        then="",
+        back=way.to("unit"),
+    )
+    job.then = way.to("columns", drafted=job.name)
+    return go("/job", job=job.name)
+
+
 def _command(way: Way, out: str) -> list[str]:
     trust = ["--trust-header"] if way.get("trust_header") else []
     written = way.options("header_row", "delimiter", "encoding", "sheet")
