@@ -52,10 +52,12 @@ def is_true(found: Difference, table: Table) -> bool:
     places = [schema.columns.index(one) for one in found.by]
     outcome = table.codes[:, schema.columns.index(found.outcome)]
     value = (outcome >= found.codes[0]) & (outcome < found.codes[1])
-    shares = np.array([value[inside(table, places, group)].mean() for group in found.parts])
-    most, least = int(found.low.argmax()), int(found.high.argmin())
+    groups = [inside(table, places, group) for group in found.parts]
+    if len(found.shares) > len(groups):  # all others than the group that the sentence names
+        groups.append(~groups[min(found.most, found.least)])
+    shares = np.array([value[group].mean() for group in groups])
     held = (found.low - 1e-9 <= shares) & (shares <= found.high + 1e-9)
-    return bool(shares[most] > shares[least] and held.all())
+    return bool(shares[found.most] > shares[found.least] and held.all())
 
 
 def inside(table: Table, places: list[int], group: tuple[tuple[int, int], ...]) -> Bools:

@@ -7,25 +7,38 @@ the estimate; groups of which a rule of the schema says that none has a value, o
 out. Bands are joined where they are small; of several ways to join them, the one counts
 whose groups lie furthest apart.
 
-**Corrected for looking at many.** Which groups, values and attributes are shown depends on noise.
-So every share that could have been asked for gets its part of the error, shown or not: that of each
-value in each run of bands, each group of a taxonomy and each cell. All intervals of all differences
-hold at once with 95%. Two groups differ if their intervals do not overlap, and how far they lie
-apart is what differences are ranked by.
+**What is said.** A group is *above* if the share of a value in it is larger than among all, and
+*below* if it is smaller. Of one above and one below, the first has the larger share; of one above
+alone, it has a larger share than all others have.
+
+**Corrected for looking at many.** With probability 95% everything holds at once: that groups are
+above or below, and every interval of a share that is drawn or written. *Proof.* The error, 5%, is
+divided by public facts alone: one half to the tables that the schema names, one half to the class
+by attribute (all to one if there is nothing of the other), in equal parts to their tables. Of each
+part, `_CLAIMS` goes to claims and the rest to intervals; either is divided among all that could be
+asked of the table, shown or not: each value, in each run of bands, each group of a taxonomy and
+each cell, above and below. (Of a number's claims half goes to where it can be cut in two, half to
+all runs.) So it does not matter that groups, values and tables are picked by noise. An interval
+misses with the part that it got (`Release.count`); a share is bounded by those of two counts. A
+claim is false with the part that it got, once the shares of the value and of the group among all
+lie in their intervals (`hedgerow.estimate.differences`), which are among those that hold. The parts
+add up to 5%. Where no table counts a group by the value, as in trees, all error goes to intervals,
+and one group is above another if their intervals do not overlap.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
-from hedgerow.arrays import Floats
+from hedgerow.arrays import Bools, Floats
+from hedgerow.estimate.differences import Excess
 from hedgerow.estimate.queries import RULED_OUT
 from hedgerow.measured import TreePartition
 from hedgerow.present.document import (
@@ -52,11 +65,13 @@ _MOST = 10  # differences that are shown
 _TABLES = 4  # distributions that are shown first
 _VALUES = 8  # of each; the others are told together
 _ERROR = 0.05
+_CLAIMS = 0.8  # of the error: what groups are above and below
 _GROUP = 0.05  # of all records: smaller groups are left out, so that a few people make no finding
 _JOINED = (0.05, 0.1, 0.2)  # how large joined bands are at least
 _MOST_GROUPS, _MOST_VALUES = 30, 4
 _MOST_SPLITS = 40  # of a tree, those near its top
 _SOME = 50  # values of the other columns of a named table, together
+_SURE = 0.5  # of the reach of intervals: what counts against a difference when they are ranked
 
 Span = tuple[int, int]
 Group = tuple[Span, ...]
@@ -72,9 +87,11 @@ class Difference:
         codes: Those of its value.
         by: What groups are made by.
         parts: The codes of each group in each of these, in the schema's order.
-        shares: The share of the value in each.
+        shares: The share of the value in each; one more if a group is held against all others.
         low: The lower ends of intervals that hold at once, with those of all other differences.
         high: The upper ends.
+        most: The place of the group that surely has the larger share,
+        least: and of the one that has the smaller; the last place are all others.
         smaller: How many smaller groups there are, of which nothing is said.
         named: Whether the schema names the table.
     """
@@ -86,6 +103,8 @@ class Difference:
     shares: Floats
     low: Floats
     high: Floats
+    most: int
+    least: int
     smaller: int = 0
     named: bool = False
 
@@ -97,40 +116,48 @@ class Difference:
     @property
     def groups(self) -> list[tuple[str, ...]]:
         """The values of each group in words."""
-        return [
+        found = [
             tuple(part_of(one, *span) for one, span in zip(self.by, group, strict=True))
             for group in self.parts
         ]
+        return [*found, *[("all others",)] * (len(self.shares) - len(found))]
 
     @property
     def title(self) -> str:
         """Which table it is from."""
-        return f"{self.outcome.name} by {' and '.join(one.name for one in self.by)}"
+        return f"{self.outcome.title} by {' and '.join(one.title for one in self.by)}"
 
     @property
     def gap(self) -> float:
-        """How far the intervals of the two groups lie apart that differ most; 0 or less: not."""
-        return float(self.low.max() - self.high.min())
+        """How far the two groups lie apart, less half of what their intervals leave open."""
+        down, up = self.shares - self.low, self.high - self.shares
+        reach = float(down[self.most] + up[self.least])
+        return float(self.shares[self.most] - self.shares[self.least]) - _SURE * reach
 
     def sentence(self, people: str) -> str:
         """The two groups that differ most, in words."""
-        most, least = int(self.low.argmax()), int(self.high.argmin())
-        first, last = (f"{self.shares[one]:.0%}" for one in (most, least))
+        one, other = self.most, self.least
+        if one >= len(self.parts):
+            one, other = other, one
+        value = f"have {self.outcome.title} {self.value}"
         return (
-            f"{self.outcome.name} is {self.value} for {first} of {people} with "
-            f"{self._words(most)}, ±\u00a0{self.reach(most)}; for {last} of those with "
-            f"{self._words(least)}, ±\u00a0{self.reach(least)}."
+            f"{self.shares[one]:.0%} of {people} with {self._words(one)} {value}, "
+            f"{self.reach(one)}; {self.shares[other]:.0%} of {self._words(other, 'those with ')}, "
+            f"{self.reach(other)}."
         )
 
-    def _words(self, place: int) -> str:
+    def _words(self, place: int, those: str = "") -> str:
+        if place >= len(self.parts):
+            return "all others"
         named = zip(self.by, self.groups[place], strict=True)
-        return " and ".join(f"{one.name} {label}" for one, label in named)
+        return those + " and ".join(f"{one.title} {label}" for one, label in named)
 
-    def reach(self, place: int) -> int:
+    def reach(self, place: int) -> str:
         """How far the interval of a group goes from its share, in points, rounded up."""
         share = round(100 * self.shares[place])
         ends = 100 * self.low[place], 100 * self.high[place]
-        return max(1, math.ceil(float(max(share - ends[0], ends[1] - share)) - 1e-9))
+        far = max(1, math.ceil(float(max(share - ends[0], ends[1] - share)) - 1e-9))
+        return f"at most {share + far}%" if far > share else f"±\u00a0{far}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +171,9 @@ class _Question:
         by: The places of the columns that groups are made by.
         groupings: The ways to make groups.
         family: How many groups there might have been.
+        cut: In how many places a single number may be cut in two; 0 for anything else.
         named: Whether the schema names the table.
+        known: Whether a table counts groups by values.
     """
 
     outcome: int
@@ -153,7 +182,9 @@ class _Question:
     by: tuple[int, ...]
     groupings: tuple[tuple[Group, ...], ...]
     family: int
-    named: bool
+    cut: int = 0
+    named: bool = False
+    known: bool = False
 
 
 def differences(release: Release) -> tuple[list[Difference], list[str]]:
@@ -163,64 +194,166 @@ def differences(release: Release) -> tuple[list[Difference], list[str]]:
         release: A release of any kind; those that count no tables tell nothing.
     """
     questions = _QUESTIONS[release.kind](release) if release.kind in _QUESTIONS else []
-    if not questions:
-        return [], []
-    schema = release.schema
-    asked: dict[Query, int] = {}
-
-    def ask(query: Query) -> int:
-        return asked.setdefault(query, len(asked))
-
-    places = [
-        [
-            (value, grouping, [
-                [ask(_query(schema, one, group, value, rest)) for group in grouping]
-                for rest in (False, True)
-            ])
-            for value in one.values
-            for grouping in one.groupings
-        ]
-        for one in questions
-    ]  # fmt: skip
-    family = sum(one.possible * one.family for one in questions)
-    answers = release.count(list(asked), level=1 - _ERROR / (2 * family))
-    everybody = max(1.0, float(release.count_all().estimate[0]))
-    bases = np.full(len(asked), "") if answers.basis is None else answers.basis
     told, vain = [], []
-    for question, tried in zip(questions, places, strict=True):
-        best: Difference | None = None
-        for value, grouping, (part, rest) in tried:
-            counts = np.maximum(answers.estimate[[part, rest]], 0.0)
-            # what a rule of the schema says is no finding
-            ruled = np.isin(bases[[part, rest]], RULED_OUT).any(axis=0)
-            large = np.flatnonzero((counts.sum(axis=0) >= _GROUP * everybody) & ~ruled)
-            if len(large) < 2:
-                continue
-            low = _share(answers.low[part], answers.high[rest], 0.0)[large]
-            high = _share(answers.high[part], answers.low[rest], 1.0)[large]
-            outcome, by = (
-                schema.columns[question.outcome],
-                tuple(schema.columns[p] for p in question.by),
-            )
-            new = Difference(
-                outcome=outcome,
-                codes=value,
-                by=by,
-                parts=tuple(grouping[place] for place in large.tolist()),
-                shares=_inside(_share(counts[0], counts[1], 0.0)[large], low, high),
-                low=low,
-                high=high,
-                smaller=len(grouping) - len(large),
-                named=question.named,
-            )
-            if best is None or new.gap > best.gap:
-                best = new
-        if best is not None and best.gap > 0:
+    several = {one.named for one in questions}
+    alike = {named: sum(one.named is named for one in questions) for named in several}
+    for question in questions:
+        error = _ERROR / len(several) / alike[question.named]
+        found = _differences(release, question, error)
+        best = max(found, key=lambda one: one.gap, default=None)
+        if best is not None:
             told.append(best)
         else:
-            columns = [schema.columns[place].name for place in (question.outcome, *question.by)]
+            columns = [release.schema.columns[p].title for p in (question.outcome, *question.by)]
             vain.append(f"{columns[0]} by {' and '.join(columns[1:])}")
     return sorted(told, key=lambda one: -one.gap), vain
+
+
+def _differences(release: Release, question: _Question, error: float) -> list[Difference]:
+    """All differences of a table, one at most for each value and way to make groups."""
+    schema, asked = release.schema, dict[Query, int]()
+    groups = list(dict.fromkeys(group for way in question.groupings for group in way))
+
+    def ask(value: Span | None, group: Group | None, rest: bool = False) -> int:
+        query = _query(schema, question, group, value, rest)
+        return asked.setdefault(query, len(asked))
+
+    # those who have the value, and those who have not
+    inside = np.array(
+        [[[ask(v, g, rest) for rest in (False, True)] for g in groups] for v in question.values]
+    )
+    of_all = np.array([[[ask(v, None, rest) for rest in (False, True)]] for v in question.values])
+    size, everybody = np.array([ask(None, g) for g in groups]), ask(None, None)
+    claims = _CLAIMS * error if question.known else 0.0
+    intervals = (2 * question.possible + 1) * (question.family + 1)
+    answers = release.count(list(asked), level=1 - (error - claims) / intervals)
+    count, least, most = np.maximum(answers.estimate, 0.0), answers.low, answers.high
+    bases = np.full(len(asked), "") if answers.basis is None else answers.basis
+
+    def shares_of(count: Floats, least: Floats, most: Floats) -> Floats:
+        """The estimate, the lower and the upper end of shares of values."""
+        low = _share(least[..., 0], most[..., 1], 0.0)
+        high = _share(most[..., 0], least[..., 1], 1.0)
+        middle = _share(count[..., 0], count[..., 1], 0.0)
+        return np.stack([_inside(middle, low, high), low, high])
+
+    every = shares_of(count[of_all], least[of_all], most[of_all])  # [3, values, 1]
+    shares = shares_of(count[inside], least[inside], most[inside])  # [3, values, groups]
+    others = shares_of(
+        *(
+            np.maximum(whole[of_all] - part[inside], 0.0)
+            for whole, part in ((count, count), (least, most), (most, least))
+        )
+    )
+    above, below = shares[1] > every[2], shares[2] < every[1]
+    if claims:
+        parts = np.stack([
+            least[size] / max(1.0, most[everybody]),
+            np.minimum(most[size] / max(1.0, least[everybody]), 1.0),
+        ])  # fmt: skip
+        sure = _claims(release, question, groups, every[1:, :, 0], parts, claims)
+        above, below = above | sure[0], below | sure[1]
+    # what a rule of the schema says is no finding
+    ruled = np.isin(bases[inside], RULED_OUT).any(axis=2)
+    kept = (count[size] >= _GROUP * count[everybody]) & ~ruled  # [values, groups]
+    found = []
+    for place, value in enumerate(question.values):
+        for grouping in question.groupings:
+            here = [at for group in grouping if kept[place, at := groups.index(group)]]
+            if len(here) < 2:
+                continue
+            ends = np.concatenate([shares[:, place, here], others[:, place, here]], axis=1)
+            best = _furthest(ends, above[place, here], below[place, here])
+            if best is None:
+                continue
+            drawn = [*range(len(here)), *(n for n in best if n >= len(here))]
+            found.append(
+                Difference(
+                    outcome=schema.columns[question.outcome],
+                    codes=value,
+                    by=tuple(schema.columns[column] for column in question.by),
+                    parts=tuple(groups[at] for at in here),
+                    shares=ends[0, drawn],
+                    low=ends[1, drawn],
+                    high=ends[2, drawn],
+                    most=min(best[0], len(here)),
+                    least=min(best[1], len(here)),
+                    smaller=len(grouping) - len(here),
+                    named=question.named,
+                )
+            )
+    return found
+
+
+def _furthest(ends: Floats, above: Bools, below: Bools) -> tuple[int, int] | None:
+    """The two groups that differ most among those that surely do: the larger share, the smaller.
+
+    Args:
+        ends: Estimates and both ends of shares: [3, groups and then all others than each].
+        above: Which groups are above all.
+        below: Which are below.
+    """
+    number = len(above)
+    differ = (ends[1, :number, None] > ends[2, None, :number]) | (above[:, None] & below)
+    gaps = (ends[0, :, None] - ends[0]) - _SURE * (
+        (ends[0] - ends[1])[:, None] + (ends[2] - ends[0])
+    )
+    if not differ.any():  # a group and all others
+        differ = np.block([[differ, np.diag(above)], [np.diag(below), differ]])
+    else:
+        gaps = gaps[:number, :number]
+    if not differ.any():
+        return None
+    one, other = np.unravel_index(np.where(differ, gaps, -np.inf).argmax(), gaps.shape)
+    return int(one), int(other)
+
+
+def _claims(
+    release: Any, question: _Question, groups: list[Group], common: Floats, sizes: Floats,
+    error: float,
+) -> tuple[Bools, Bools]:  # fmt: skip
+    """Which groups are above all, and which below: [values, groups], with all that error.
+
+    Args:
+        release: The release, which counted the table.
+        question: The table.
+        groups: The groups.
+        common: The ends of the values' shares of all: [2, values].
+        sizes: The ends of the groups' shares of all: [2, groups].
+        error: How often any claim may be false.
+    """
+    last = len(release.schema.attributes)
+    excess = _excess(release, question.by, question.outcome)
+
+    def cells(place: int, span: Span) -> Bools:
+        own = place < last
+        ends = release.partition.edges[place] if own else np.arange(len(release.schema.classes) + 1)
+        return np.asarray((ends[:-1] >= span[0]) & (ends[1:] <= span[1]))
+
+    member = np.array([
+        reduce(np.multiply.outer, map(cells, question.by, group)).ravel() for group in groups
+    ])  # fmt: skip
+    value = np.array([cells(question.outcome, span) for span in question.values])
+    shape = len(value), len(member)
+    found = excess.surprises(
+        np.tile(member, (shape[0], 1)),
+        np.repeat(value, shape[1], axis=0),
+        np.repeat(common, shape[1], axis=1),
+        np.tile(sizes, shape[0]),
+    )
+    # where there are two groups, one is above if the other is below
+    family = 1 if question.family == 2 else question.family
+    each = error / (2 * question.possible * family)
+    levels = np.full(shape[1], each)
+    if question.cut:  # half to where a number is cut in two, half to all runs of bands
+        size = release.schema.columns[question.by[0]].size
+        two = [low == 0 or high == size for ((low, high),) in groups]
+        levels = np.where(two, error / (4 * question.possible * question.cut), each / 2)
+    return found[0].reshape(shape) <= levels, found[1].reshape(shape) <= levels
+
+
+def _excess(release: MarginalsRelease, by: Sequence[int], outcome: int) -> Excess:
+    return Excess(tables=release.bounds.base.tables, by=tuple(by), outcome=outcome)
 
 
 def _share(part: Floats, rest: Floats, unknown: float) -> Floats:
@@ -240,21 +373,24 @@ def _inside(shares: Floats, low: Floats, high: Floats) -> Floats:
     return np.asarray(np.clip(shares, low + quarter, high - quarter))
 
 
-def _query(schema: Schema, question: _Question, group: Group, value: Span, rest: bool) -> Query:
-    """Those of a group who have a value, or all others of it."""
-    where = {
-        place: ((float(low), float(high)),)
-        for place, (low, high) in zip(question.by, group, strict=True)
-    }
+def _query(
+    schema: Schema, question: _Question, group: Group | None, value: Span | None, rest: bool
+) -> Query:
+    """Those of a group, or of all, who have a value, or all others of it."""
+    where: dict[int, tuple[tuple[float, float], ...]] = {}
+    if group is not None:
+        for place, (low, high) in zip(question.by, group, strict=True):
+            where[place] = ((float(low), float(high)),)
     last, size = len(schema.attributes), schema.columns[question.outcome].size
-    ends = (
-        (value,) if not rest else tuple(s for s in ((0, value[0]), (value[1], size)) if s[0] < s[1])
-    )
     classes = None
-    if question.outcome == last:
-        classes = tuple(code for low, high in ends for code in range(low, high))
-    else:
-        where[question.outcome] = tuple((float(low), float(high)) for low, high in ends)  # type: ignore[assignment]
+    if value is not None:
+        ends = [value]
+        if rest:
+            ends = [span for span in ((0, value[0]), (value[1], size)) if span[0] < span[1]]
+        if question.outcome == last:
+            classes = tuple(code for low, high in ends for code in range(low, high))
+        else:
+            where[question.outcome] = tuple((float(low), float(high)) for low, high in ends)
     return Query(tuple(sorted(where.items())), classes)
 
 
@@ -293,10 +429,14 @@ def _by_cells(release: TableRelease | MarginalsRelease) -> list[_Question]:
         if values and groupings:
             family = math.prod(_family(schema.columns[place], known[place]) for place in by)
             possible = 1 if len(known[outcome]) == 3 else len(known[outcome]) - 1
+            alone = len(by) == 1 and isinstance(schema.columns[by[0]], Numeric)
             questions.append(
                 _Question(
                     outcome=outcome, values=values, possible=possible, by=tuple(by),
                     groupings=groupings, family=family, named=named,
+                    cut=len(known[by[0]]) - 2 if alone else 0,
+                    known=isinstance(release, MarginalsRelease)
+                    and _excess(release, by, outcome).known,
                 )
             )  # fmt: skip
     return questions
@@ -324,7 +464,7 @@ def _family(attribute: Attribute, edges: tuple[int, ...]) -> int:
     cells = len(edges) - 1
     if isinstance(attribute, Numeric):
         return cells * (cells + 1) // 2
-    return max(cells, len(attribute.taxonomy.labels))
+    return len({*pairwise(edges), *attribute.taxonomy.spans[1:]})
 
 
 def _groupings(
@@ -333,7 +473,7 @@ def _groupings(
     """The ways to make groups of some columns, each once."""
     schema = release.schema
     ways = [list(_ways(release, schema.columns[place], place, known[place])) for place in by]
-    longest = max(map(len, ways))
+    longest = len(ways[0]) if len(ways) == 1 else len(_JOINED)
     found: dict[tuple[Group, ...], None] = {}
     for step in range(longest):
         groups = tuple(product(*(way[min(step, len(way) - 1)] for way in ways)))
@@ -368,6 +508,7 @@ def _ways(
             waiting = max(0.0, size) + (waiting if grown else 0.0)
             joined = [*joined[:-1], (joined[-1][0], high)] if grown else [*joined, (low, high)]
         yield tuple(joined)
+    yield from (((0, cut), (cut, attribute.size)) for cut in edges[1:-1])
 
 
 def _by_splits(release: TableRelease) -> list[_Question]:
@@ -455,7 +596,7 @@ def findings(release: Release) -> tuple[Part, ...]:
         note += f" {picked('Of many values, those that are listed')}"
     parts.append(Text(note, "note"))
     if vain:
-        parts.append(Text(f"No difference beyond noise was seen in {', '.join(vain)}.", "note"))
+        parts.append(Text(f"Nothing stands out of the noise in {', '.join(vain)}.", "note"))
     return tuple(parts)
 
 
@@ -467,9 +608,9 @@ def _finding(found: Difference, people: str, scale: Scale) -> Finding:
         rows.append(
             (", ".join(group), Bar(share, low=low, high=high), *rounded_share(share, low, high))
         )
-    by = " and ".join(one.name for one in found.by)
-    heads = (by, scale, f"{found.outcome.name} {found.value}", "95% interval")
-    caption = f"{found.outcome.name} {found.value} by {by}: share of {people}"
+    by = " and ".join(one.title for one in found.by)
+    heads = (by, scale, f"{found.outcome.title} {found.value}", "95% interval")
+    caption = f"{found.outcome.title} {found.value} by {by}: share of {people}"
     few = (Text(f"Left out: {many(found.smaller, 'group')} of fewer than 5% of {people}.", "note"),)
     return Finding(
         found.title,

@@ -191,6 +191,7 @@ class Categorical:
         weight: How much a division by it counts when one is chosen, beside the others' weights.
         group: The attributes that it belongs to; together they count as one when one is chosen.
         column: What its column is called in the data, if not by its name.
+        caption: What people call it, if not by its name: `label` of a schema file.
     """
 
     name: str
@@ -206,10 +207,16 @@ class Categorical:
     weight: Fraction = Fraction(1)
     group: str = ""
     column: str = ""
+    caption: str = ""
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type."""
         check_fields(self)
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return self.caption or self.name
 
     @property
     def size(self) -> int:
@@ -244,6 +251,7 @@ class Numeric:
         weight: How much a division by it counts when one is chosen, beside the others' weights.
         group: The attributes that it belongs to; together they count as one when one is chosen.
         column: What its column is called in the data, if not by its name.
+        caption: What people call it, if not by its name: `label` of a schema file.
 
     Example:
         >>> age = Numeric("age", low=Fraction(17), high=Fraction(90), step=Fraction(1),
@@ -269,11 +277,17 @@ class Numeric:
     weight: Fraction = Fraction(1)
     group: str = ""
     column: str = ""
+    caption: str = ""
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type; puts common values in order."""
         check_fields(self)
         object.__setattr__(self, "common", tuple(sorted(set(self.common))))
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return self.caption or self.name
 
     @cached_property
     def grid(self) -> int:
@@ -327,7 +341,9 @@ def in_bands(numeric: Numeric, edges: Sequence[int]) -> Categorical:
         >>> in_bands(age, [0, 20]).taxonomy.leaves
         ('[0, 20)', '[20, 99]')
     """
-    plain = replace(numeric, missing="error", outside="error", scale="linear", common=())
+    plain = replace(
+        numeric, missing="error", outside="error", scale="linear", common=(), caption=""
+    )
     ends = [*edges[1:], numeric.grid]
     labels = [plain.label(low, high) for low, high in zip(edges, ends, strict=True)]
     outside = numeric.outside
@@ -335,7 +351,7 @@ def in_bands(numeric: Numeric, edges: Sequence[int]) -> Categorical:
         numeric.name, Taxonomy.flat([*labels, *([OTHER] if numeric.has_other else [])]),
         missing=numeric.missing, outside="error" if outside == "clip" else outside,
         bands=replace(plain, outside="clip" if outside == "clip" else "error"),
-        edges=tuple(edges), column=numeric.column,
+        edges=tuple(edges), column=numeric.column, caption=numeric.caption,
     )  # fmt: skip
 
 
@@ -438,9 +454,9 @@ def describe(attribute: Attribute) -> dict[str, Any]:
         rules["split"] = attribute.split
     if attribute.weight != 1:
         rules["weight"] = describe_weight(attribute.weight)
-    for key in ("group", "column"):
-        if getattr(attribute, key):
-            rules[key] = getattr(attribute, key)
+    for key, name in (("group", "group"), ("column", "column"), ("label", "caption")):
+        if getattr(attribute, name):
+            rules[key] = getattr(attribute, name)
     if isinstance(attribute, Categorical) and attribute.bands is not None:
         bands = attribute.bands
         rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside

@@ -744,7 +744,8 @@ def _in_choices(here: Source, column: Published) -> dict[str, Any]:
         hint = "Write a number, for example weight: 0.5."
         here.fault("weight is not a number", hint, "weight")
         number = (Fraction(1), "")
-    names = {"group": (column.group or "").strip(), "column": (column.column or "").strip()}
+    given = {"group": column.group, "column": column.column, "caption": column.label}
+    names = {key: (name or "").strip() for key, name in given.items()}
     return {"split": column.split, "weight": number[0], **names}
 
 

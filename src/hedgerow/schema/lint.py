@@ -424,8 +424,8 @@ def choice_faults(attribute: Attribute, is_class: bool) -> list[tuple[str, str, 
     elif never and weight != 1:
         what = "weight is given beside split: never"
         faults.append(("weight", what, "Keep one of the two: there is nothing to weigh."))
-    for key in ("group", "column"):
-        name = getattr(attribute, key)
+    named = {"group": attribute.group, "column": attribute.column, "label": attribute.caption}
+    for key, name in named.items():
         wrong = label_fault(name) if name else None
         if wrong is None and name != name.strip():
             wrong = (f"the {key} {name!r} starts or ends with a space", "Remove the space.")

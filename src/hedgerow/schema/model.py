@@ -126,6 +126,9 @@ class _Column(_Model):
     column: Label | None = Field(
         None, description="What the column is called in the data, if not by the attribute's name."
     )
+    label: Label | None = Field(
+        None, description="What people call it, in reports and on the first line of tables."
+    )
     group: Label | None = Field(
         None, description="The name of a group of attributes that count as one when one is chosen."
     )

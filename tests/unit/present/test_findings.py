@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,13 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.data import encode_rows
+from hedgerow.estimate.differences import Excess
 from hedgerow.present.document import Histogram, Scale
 from hedgerow.present.findings import (
     Difference,
+    _by_cells,
     _card,
+    _claims,
     _finding,
     averages,
     differences,
@@ -134,36 +138,50 @@ def difference(shares: list[float], low: list[float], high: list[float], **more:
     return Difference(
         outcome=sample.schema().target,  # type: ignore[arg-type]
         codes=(1, 2), by=(names["age"],), parts=tuple(((n, n + 1),) for n in range(len(shares))),
-        shares=np.array(shares), low=np.array(low), high=np.array(high), **more,
+        shares=np.array(shares), low=np.array(low), high=np.array(high),
+        **{"most": int(np.argmax(shares)), "least": int(np.argmin(shares))} | more,
     )  # fmt: skip
 
 
 def test_a_difference_in_one_plain_sentence() -> None:
-    found = difference([0.428, 0.2, 0.03], [0.40, 0.1, 0.02], [0.46, 0.3, 0.05], smaller=2)
+    found = difference([0.428, 0.2, 0.06], [0.40, 0.1, 0.05], [0.46, 0.3, 0.08], smaller=2)
     assert found.sentence("people").replace("\u00a0", " ") == (
-        "readmitted is yes for 43% of people with age 18, ± 3; for 3% of those with age 20, ± 2."
+        "43% of people with age 18 have readmitted yes, ± 3; 6% of those with age 20, ± 2."
     )
     text = fragment([_finding(found, "people", Scale(0.5, "%"))])
     assert "Left out: 2 groups of fewer than 5% of people." in text
-    assert found.gap == pytest.approx(0.35)
+    assert found.gap == pytest.approx(0.368 - (0.028 + 0.02) / 2)
+
+
+def test_one_group_alone_is_held_against_all_others() -> None:
+    """What lies below nothing is told as an upper end."""
+    shares, low, high = [0.057, 0.01, 0.008], [0.02, 0.0, 0.0], [0.09, 0.04, 0.021]
+    found = difference(shares, low, high, most=0, least=2)
+    found = replace(found, parts=found.parts[:2])
+    assert found.sentence("people").replace("\u00a0", " ") == (
+        "6% of people with age 18 have readmitted yes, ± 4; 1% of all others, at most 3%."
+    )
+    assert found.groups == [("18",), ("19",), ("all others",)]
+    assert "all others" in fragment([_finding(found, "people", Scale(0.5, "%"))])
+    fewer = replace(found, most=2, least=1)  # the others have the larger share
+    assert fewer.sentence("people").startswith("1% of people with age 19 have readmitted yes")
 
 
 def test_what_is_written_after_plus_and_minus_holds_the_interval() -> None:
     found = difference([0.125, 0.5], [0.119, 0.5], [0.1349, 0.5])
-    share = round(100 * 0.125)
-    assert share - found.reach(0) <= 11.9 and share + found.reach(0) >= 13.49
-    assert found.reach(1) == 1  # and never 0: that would be exact
+    assert found.reach(0) == "±\u00a02"  # 13 less 2 and plus 2 hold 11.9 and 13.49
+    assert found.reach(1) == "±\u00a01"  # and never 0: that would be exact
 
 
 def test_the_class_by_groups_comes_first_and_only_where_intervals_tell() -> None:
     release = hr.publish(sample.people(3000, seed=3), sample.schema(), epsilon=2, seed=7)
     told, vain = differences(release)
-    assert told and all(one.gap > 0 for one in told)
+    assert told and all(one.shares[one.most] > one.shares[one.least] for one in told)
     assert [one.gap for one in told] == sorted((one.gap for one in told), reverse=True)
     assert len(told) + len(vain) == len(release.schema.attributes)
     text = fragment(findings(release))
     assert text.index(f"<h3>{told[0].title}</h3>") < text.index("<h3>readmitted</h3>")
-    assert "do not show causes" in text and f"was seen in {vain[0]}" in text
+    assert "do not show causes" in text and f"stands out of the noise in {vain[0]}" in text
     noise = hr.publish(sample.people(60, seed=3), sample.schema(), epsilon="0.05", seed=7)
     assert differences(noise)[0] == []
 
@@ -200,38 +218,82 @@ def test_intervals_of_shares_by_group_hold_the_truth(method: str) -> None:
         held = []
         for one in found:
             place = schema.attributes.index(one.by[0])
-            for ((low, high),), least, most in zip(one.parts, one.low, one.high, strict=True):
-                inside = classes[(codes[:, place] >= low) & (codes[:, place] < high)]
-                held.append(not len(inside) or least <= np.mean(inside == one.value) <= most)
+            groups = [(codes[:, place] >= low) & (codes[:, place] < high)
+                      for ((low, high),) in one.parts]  # fmt: skip
+            if len(one.shares) > len(groups):
+                groups.append(~groups[min(one.most, one.least)])
+            truth = [np.mean(classes[group] == one.value) for group in groups]
+            held += [a <= b <= c for a, b, c in zip(one.low, truth, one.high, strict=True)]
+            held.append(truth[one.most] > truth[one.least])
         missed += not all(held)
     assert told >= 20 and missed < 6
 
 
+@pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("classes", [2, 3, 9])
-def test_every_share_that_might_be_shown_has_its_part_of_the_error(
-    classes: int, monkeypatch: pytest.MonkeyPatch
+def test_all_that_might_be_said_has_its_part_of_the_error(
+    classes: int, named: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which groups and classes are looked at depends on noise, so the others pay as well."""
     names = [f"c{n}" for n in range(classes)]
-    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row",
+        "tables": ["kind by home"] if named else [], "attributes": {
         "age": {"type": "numeric", "low": 0, "high": 3},
+        "home": {"type": "categorical", "values": ["x", "y", "z"]},
         "kind": {"type": "categorical", "values": names, "role": "class"}}})  # fmt: skip
-    rows = pa.table(
-        {"age": [n % 4 for n in range(900)], "kind": [names[n % classes] for n in range(900)]}
-    )
+    rows = pa.table({
+        "age": [n % 4 for n in range(900)], "home": [*"xyz"] * 300,
+        "kind": [names[n % classes] for n in range(900)],
+    })  # fmt: skip
     release = hr.publish(rows, schema, epsilon=9, seed=1)
     levels: list[float] = []
+    claimed: list[tuple[Any, float]] = []
     own = hr.MarginalsRelease.count
 
-    def count(self: Any, queries: Any, level: float = 0.95) -> Any:
+    def count(self: Any, queries: Any, *, level: float = 0.95) -> Any:
         levels.append(level)
-        return own(self, queries, level)
+        return own(self, queries, level=level)
+
+    def claims(release: Any, question: Any, groups: Any, *rest: Any) -> Any:
+        claimed.append((question, rest[-1]))
+        return (np.zeros((len(question.values), len(groups)), bool),) * 2
 
     monkeypatch.setattr(hr.MarginalsRelease, "count", count)
+    monkeypatch.setattr("hedgerow.present.findings._claims", claims)
     differences(release)
-    (level,) = {level for level in levels if level != 0.95}
-    runs = 4 * 5 / 2  # of four ages
-    assert (1 - level) * 2 * runs * {2: 1, 3: 3, 9: 9}[classes] == pytest.approx(0.05)
+    values = classes if classes > 2 else 1
+    spent = []
+    for (question, error), level in zip(claimed, levels, strict=True):
+        groups = {0: 4 * 5 // 2, 1: 3}[question.by[0]]  # runs of four ages, three homes
+        intervals = 2 * values * (groups + 1) + groups + 1
+        spent.append(error + intervals * (1 - level))
+        assert (question.possible, question.family) == (values, groups) and error > 0
+    assert sum(spent) == pytest.approx(0.05) and spent[0] == pytest.approx(spent[1])
+
+
+def test_claims_of_a_table_share_their_error() -> None:
+    """Of a number half goes to its cuts in two, which are above or below, half to all runs."""
+    release: Any = hr.publish(sample.people(300, seed=4), sample.schema(), epsilon=1, seed=1)
+    (age,) = [one for one in _by_cells(release) if release.schema.columns[one.by[0]].name == "age"]
+    bands = len(age.groupings[0]) if age.cut == 0 else age.cut + 1
+    size = release.schema.attributes[age.by[0]].size
+    groups: list[Any] = [((0, 9),), ((9, size),), ((3, 9),)]
+    ends = np.array([[0.0], [1.0]]), np.array([[0.0] * 3, [1.0] * 3])
+    limits = []
+    for group in groups:
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(
+                    Excess, "surprises", lambda _, g, *__, p=middle: (np.full(len(g), p),) * 2
+                )
+                (above,), _ = _claims(release, age, [group], *(e[:, :1] for e in ends), 0.04)
+            low, high = (middle, high) if above[0] else (low, middle)
+        limits.append(low)
+    cut, again, run = limits
+    assert cut == pytest.approx(again) and age.possible == 1
+    assert 2 * (bands - 1) * cut + 2 * (bands * (bands + 1) // 2) * run == pytest.approx(0.04)
 
 
 def test_small_groups_make_no_finding() -> None:
@@ -257,7 +319,7 @@ def test_heavy_tails_are_joined() -> None:
     release = hr.publish(pa.table({"gain": gains, "rich": rich}), schema, epsilon=2, seed=1)
     ((first, *_), _) = differences(release)
     assert first.groups[0] == ("0",) and len(first.groups) == 2
-    assert first.sentence("people").startswith("rich is true for 7")
+    assert re.match("7.% of people with gain .* have rich true", first.sentence("people"))
 
 
 def test_named_tables_are_found_without_a_class() -> None:
@@ -310,3 +372,23 @@ def test_pages_say_what_picking_the_largest_does_to_intervals(release: Release) 
     assert f"These regions {words}" in page(fine)
     shop = Release.load(next(GOLDEN.glob("diffpart*")))
     assert f"These itemsets {words}" in page(shop)
+
+
+def test_one_group_that_stands_out_is_found_in_a_named_table() -> None:
+    """6% in one group of six, 1% in the others, at epsilon 1: intervals of two groups overlap."""
+    random = np.random.default_rng(5)
+    group = np.repeat([*"ABCDEF"], [3024, 1800, 1800, 1792, 1792, 1792])
+    ill = random.random(12_000) < np.where(group == "A", 0.057, 0.008)
+    rows = {
+        "group": group,
+        "ill": ill,
+        **{f"x{n}": random.integers(0, 9, 12_000) for n in range(6)},
+    }
+    number = {"type": "numeric", "low": 0, "high": 8}
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "tables": ["ill by group"],
+        "attributes": {"group": {"type": "categorical", "values": [*"ABCDEF"]},
+        "ill": {"type": "boolean", "role": "class"},
+        **{f"x{n}": number for n in range(6)}}})  # fmt: skip
+    told, vain = differences(hr.publish(pa.table(rows), schema, epsilon=1, seed=2))
+    assert told[0].title == "ill by group" and told[0].groups[told[0].most] == ("A",)
+    assert len(vain) >= 5 and told[0].named

@@ -38,6 +38,7 @@ SOME = {
     "split": st.sampled_from(["allowed", "allowed", "never"]),
     "group": NAME,
     "column": NAME,
+    "caption": NAME,
     "weight": st.sampled_from([*[Fraction(1)] * 6, Fraction(1, 2), Fraction(1, 3)]),
 }
 MISSING = st.sampled_from(["error", "drop", "error", "drop", "other"])
