@@ -6,12 +6,13 @@ or they are found by a private k-means that has its own share of epsilon. A reco
 nearest released centroid. That rule looks at one record at a time, so it keeps neighbors
 neighbors, and the table with its labels is published like any other.
 
-Private k-means: the first of T rounds finds the mean of all records. In each of the others every
-record goes to its nearest centroid, and for each cluster the number of records and the sums of
-their features get discrete Laplace noise. Features lie
-between 0 and `SCALE`, and a record has at most that much in all features of one attribute, and in
-the number of records; so with A attributes one record moves the sums by at most (A + 1) SCALE in
-total. The rounds see all records, so their charges add up: T charges of epsilon / T.
+Private k-means: the first round finds the mean of all records, for half of epsilon. In each of the
+others every record goes to its nearest centroid, and for each cluster the number of records and the
+sums of their features get discrete Laplace noise. Features lie between 0 and `SCALE`, and a record
+has at most that much in all features of one attribute, and in the number of records; so with A
+attributes one record moves the sums by at most (A + 1) SCALE in total. The rounds see all records,
+so their charges add up. How many share the other half follows from the noisy number of records that
+the first has released: so many that clusters of equal size stand out from noise.
 
 Centroids and the release of the labeled table are two releases about the same people. Each tells
 its own epsilon, and what one person loses is the sum: give both the same budget ledger.
@@ -21,6 +22,7 @@ its own epsilon, and what one person loses is the sum: give both the same budget
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -37,11 +39,11 @@ from hedgerow.counting.nearest import feature_sizes, labeled, nearest
 from hedgerow.data import Database, Table, encode_rows, read, refuse_mixing
 from hedgerow.data.choose import open_source
 from hedgerow.data.stream import known_columns
-from hedgerow.errors import UsageError
+from hedgerow.errors import DataWarning, UsageError
 from hedgerow.methods.api import publish
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.payment import drawing, payment
-from hedgerow.methods.plan import Plan, divide_budget, levels
+from hedgerow.methods.plan import Plan, divide_budget
 from hedgerow.methods.publisher import Publisher, refuse_unready
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
@@ -56,7 +58,12 @@ from hedgerow.suggestions import check_arguments, check_fields
 CLUSTER = "cluster"
 SCALE = 64
 UNITS = 100_000
+CLEAR = 15  # how many times the noise of its number of records a cluster should have
 MOST_CLUSTERS, MOST_ROUNDS = 100, 1000
+FAINT = (
+    "There are too few people for so many clusters at this epsilon: noise may hide them, and"
+    " labels be arbitrary. Look for fewer, or spend more epsilon or a larger share on centroids."
+)
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
@@ -71,6 +78,7 @@ class Centroids:
         epsilon: What finding them cost one person, in a fraction; "0" if they are public.
         ledger: What was booked, if anything was.
         private: Whether they may leave: not if they were found with a seed.
+        remark: What a reader should know of them.
 
     Example:
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
@@ -84,6 +92,7 @@ class Centroids:
     epsilon: str = "0"
     ledger: dict[str, Any] = field(default_factory=dict)
     private: bool = True
+    remark: str = ""
 
     def describe(self) -> list[dict[str, str]]:
         """For each centroid the mean of each number, and the most common of other values.
@@ -143,7 +152,8 @@ def find_centroids(
         schema: The public schema; its class plays no part.
         clusters: How many.
         epsilon: What finding them may cost one person.
-        rounds: How often sums are asked for: once for all records, then by cluster.
+        rounds: How often sums are asked for at most: once for all records, then by cluster, less
+            often where noise would drown them.
         seed: For tests alone: makes the run repeatable and the result NOT private.
         ledger: The file that adds up what all releases of a data set cost (see `BudgetLedger`).
         dataset: The data set's name in the ledger; without it, the schema's.
@@ -170,6 +180,8 @@ def find_centroids(
     table = read(source, schema, allow_empty=allow_empty)
     with drawing(pay, seed) as (stream, _):
         found = run(table, clusters, rounds, budget, SecureSampler(stream))
+    if found.remark:  # by a noisy number of records
+        warnings.warn(found.remark, DataWarning, stacklevel=2)
     return replace(found, private=stream.secure)
 
 
@@ -264,7 +276,8 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampl
     with_label = cluster_schema(schema, clusters)
     max_contribution = plan.allowances[0].reach
     points = np.zeros((1, sum(feature_sizes(schema))))  # the first round finds the mean of all
-    for step in range(rounds):
+    shares, remark = [UNITS] if rounds == 1 else [UNITS // 2], ""
+    for step, share in enumerate(shares):  # which the first round adds to
         if step == 1:
             points = _first(schema, clusters, points[0])
         engine = MemoryEngine(labeled(table, with_label, points))
@@ -273,20 +286,26 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampl
         ((_, found),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
         exact = found.map(_sums(schema, len(points), clusters))
         noisy, units = curator.laplace(
-            "centroid", step, _ROOT, exact, max_contribution=max_contribution
+            "centroid", step, _ROOT, exact, np.array([share]), max_contribution=max_contribution
         )
         sums = noisy.reshape(len(points), -1).astype(np.float64)
+        rate = float(curator.noise_rate("centroid", int(units[0]), max_contribution))
         # a cluster that noise alone could have filled stays where it was
-        held = sums[:, 0] >= 5 / float(
-            curator.noise_rate("centroid", int(units[0]), max_contribution)
-        )
+        held = sums[:, 0] >= 5 / rate
         means = np.clip(sums[:, 1:] / np.maximum(sums[:, :1], 1), 0, 1)
         points = np.where(held[:, None], means, points)
+        if step == 0 and rounds > 1:
+            stand_out = sums[0, 0] * rate / clusters  # the others have as much together
+            more = min(max(1, int(stand_out / CLEAR)), rounds - 1)
+            shares += [int(part) for part in np.diff(np.arange(more + 1) * share // more)]
+            if stand_out < CLEAR:
+                remark = FAINT
     return Centroids(
         schema=schema,
         points=points,
         epsilon=str(Fraction(budget.epsilon)),
         ledger=ledger.book(_ROOT, 1),
+        remark=remark,
     )
 
 
@@ -298,7 +317,7 @@ def _check_number(name: str, value: int, most: int) -> None:
 def _plan(schema: Schema, budget: Budget, rounds: int) -> Plan:
     """What each round may spend, and how far one record moves its sums."""
     charge = Allowance(
-        "centroid", "epsilon", units=levels(UNITS, rounds), uses=rounds,
+        "centroid", "epsilon", units=None, uses=rounds, least=UNITS // 2 // max(1, rounds - 1),
         reach=(len(schema.attributes) + 1) * SCALE,
     )  # fmt: skip
     return Plan(

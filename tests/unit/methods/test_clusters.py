@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,14 @@ import pytest
 import hedgerow
 from hedgerow.counting.nearest import nearest
 from hedgerow.data import Table
-from hedgerow.errors import BudgetError, DataError, LedgerWarning, SchemaError, UsageError
+from hedgerow.errors import (
+    BudgetError,
+    DataError,
+    DataWarning,
+    LedgerWarning,
+    SchemaError,
+    UsageError,
+)
 from hedgerow.ledger.ledger import BudgetLedger
 from hedgerow.methods.clusters import (
     Centroids,
@@ -210,7 +218,7 @@ def test_the_example_of_the_page_runs():
     exec(example, names)
     release = names["release"]
     assert isinstance(release, hedgerow.Release)
-    assert release.schema.classes == ("1", "2") and release.guarantee["epsilon"] == "9/10"
+    assert release.schema.classes == ("1", "2") and release.guarantee["epsilon"] == "7/10"
 
 
 def test_a_draft_is_refused_before_data_is_opened():
@@ -259,7 +267,30 @@ def test_numbers_of_clusters_and_rounds(setting, most):
         with pytest.raises(UsageError, match=setting):
             find_centroids(crowds(), SCHEMA, epsilon=1, seed=1, **{setting: refused})
     few = crowds().slice(0, 3)
-    assert len(find_centroids(few, SCHEMA, epsilon=1, seed=1, **{setting: most}).points) in (2, 100)
+    with pytest.warns(DataWarning, match="too few people"):
+        found = find_centroids(few, SCHEMA, epsilon=1, seed=1, **{setting: most})
+    assert len(found.points) in (2, 100)
+
+
+@pytest.mark.parametrize(
+    "clear, rounds, faint",
+    [(-3, 2, True), (14, 2, True), (16, 2, False), (29, 2, False), (31, 3, False), (900, 5, False)],
+)
+def test_noise_leaves_as_many_rounds_as_clusters_stand_out(clear, rounds, faint):
+    """By the noisy number of records that the first round releases, over its noise."""
+    rates = []
+
+    class Exact:
+        def laplace(self, exact, drawn):
+            rates.append(drawn.values[0])
+            return np.full(exact.shape, round(2 * clear / float(rates[0])))
+
+    found = run(Table(SCHEMA, np.zeros((9, 3), np.uint16)), 2, 5, Budget.of(1), Exact())
+    assert len(rates) == rounds and bool(found.remark) == faint
+    assert rates[0] == Fraction(1, 2) / (3 * 64)
+    assert sum(rates[1:]) == pytest.approx(float(rates[0]), rel=1e-3)
+    (path,) = found.ledger["paths"]
+    assert path["spent"]["epsilon"]["centroid"] == found.ledger["budgets"]["epsilon"]["units"]
 
 
 def test_a_cluster_that_noise_could_have_filled_stays_where_it_was():
