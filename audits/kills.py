@@ -12,7 +12,7 @@ is free for the next run. Three kinds of kills are made:
   started afresh, as from a shell.
 - by events (--sweep): the run kills itself before its last file or database operation, the one
   before that, and so on back to where nothing was booked yet. This asks for no luck, so the tests
-  use it, also on deliberately broken unsound.
+  use it, also on code that is broken on purpose.
 - races (--races): runs that start together on a ledger with room for some of them, and runs that
   start together with the same folder to write to.
 

@@ -61,6 +61,25 @@ def test_every_way_in_gives_the_same_release(hedge: Hedge, people: Path, tmp_pat
         assert table(hedge, people, tmp_path / str(number), *words) == expected, words
 
 
+@pytest.mark.kernels
+def test_a_database_leaves_nothing_to_say_at_the_end(people: Path, tmp_path: Path) -> None:
+    """In a process of its own: what is never freed is told by libraries when Python ends."""
+    words = [
+        f"duckdb://{people}/people.db",
+        "--table",
+        "people",
+        "--schema",
+        people / "schema.yaml",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "hedgerow", "publish", *words, "--epsilon", "1",
+         "--out", tmp_path / "release"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "leaked" not in done.stderr
+
+
 def test_a_query_needs_an_acknowledgement(hedge: Hedge, people: Path, tmp_path: Path) -> None:
     query = [f"duckdb://{people}/people.db", "--query", "SELECT * FROM people LIMIT 9"]
     common = ["--schema", people / "schema.yaml", "--epsilon", 1, "--out", tmp_path / "r"]

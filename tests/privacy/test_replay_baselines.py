@@ -132,7 +132,7 @@ def test_every_published_path_spends_the_grant(method):
     assert ledger.budgets["epsilon"].total == Fraction(3, 2)
 
 
-# Deliberately broken unsound.
+# Unsound on purpose.
 
 
 def test_catches_medians_that_count_a_record_too_little(monkeypatch):

@@ -1,4 +1,4 @@
-"""Deliberately broken unsound: an audit that catches nothing proves nothing.
+"""Unsound on purpose: an audit that catches nothing proves nothing.
 
 Each flaw is one that a published algorithm, or an obvious implementation of it, has. It is put
 into the real code for as long as an audit runs (or, where the method is not written yet, into a

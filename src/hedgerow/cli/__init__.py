@@ -143,7 +143,6 @@ app = _app(COMMANDS)
 def main() -> None:
     """Runs the command line."""
     heed_signals()
-    Command.alone = True
     named = [function for function in COMMANDS if sys.argv[1:2] == [name_of(function)]]
     try:
         (_app(named) if named else app)()

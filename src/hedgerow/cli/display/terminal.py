@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -85,40 +85,8 @@ def _stop(number: int, _: FrameType | None) -> NoReturn:
     raise Stopped(number)
 
 
-# Arrow without pandas, for a process that is one command.
-
-
-class _NoPandas:
-    """Says that there is no pandas to import."""
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        if name == "pandas":
-            raise ImportError(name)
-
-
-def load_arrow() -> None:
-    """Loads Arrow, which would load pandas at its first array, for half a second.
-
-    Arrow looks for pandas once, to know pandas' missing values and dates if it meets them in
-    Python's objects. A command reads files, so it meets none. Pandas can be imported afterwards.
-    """
-    if "pandas" in sys.modules:
-        return
-    finder = _NoPandas()
-    sys.meta_path.insert(0, finder)
-    try:
-        import pyarrow as pa
-
-        pa.array([0]).to_numpy()
-    finally:
-        sys.meta_path.remove(finder)
-
-
 # Warnings of this run that are kept for its JSON: printed as text, they would spoil it.
 _kept: list[str] = []
-
-# What reads files alone, and begins with Arrow in any case.
-_READERS = {"publish", "show", "query", "table", "sample", "verify", "report", "dossier"}
 
 
 @contextmanager
@@ -166,9 +134,6 @@ class CommandGroup(TyperGroup):
 class Command(TyperCommand):
     """A command whose errors leave as a message and a stable exit code, never as a traceback."""
 
-    alone: ClassVar[bool] = False
-    """Whether the process is there for this command alone."""
-
     def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:
         """Parses the command's arguments."""
         with _parsing("--json" in args):
@@ -179,8 +144,6 @@ class Command(TyperCommand):
         as_json = bool(ctx.params.get("as_json"))
         _kept.clear()
         try:
-            if self.alone and ctx.info_name in _READERS:
-                load_arrow()
             return super().invoke(ctx)
         except HedgerowError as error:
             _debug()
