@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hedgerow as hr
-from hedgerow.errors import DataError, ReleaseError, UsageError
+from hedgerow.errors import DataError, DataWarning, ReleaseError, UsageError
 from hedgerow.ledger.ledger import BudgetLedger
 from hedgerow.methods.clusters import find_centroids
 from hedgerow.release.manifest import check_guarantee
@@ -308,7 +308,8 @@ def test_centroids_of_nobody_are_refused(ledger: Path) -> None:
     with pytest.raises(DataError, match="no records in it"):
         find_centroids(people(0), SCHEMA, ledger=ledger)
     assert booked(ledger) == 0
-    find_centroids(people(0), SCHEMA, ledger=ledger, allow_empty=True)
+    with pytest.warns(DataWarning, match="too few people"):
+        find_centroids(people(0), SCHEMA, ledger=ledger, allow_empty=True)
 
 
 @pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")

@@ -285,6 +285,7 @@ def visits(path, extra):
     return path
 
 
+@pytest.mark.filterwarnings("ignore:There are too few people")
 @pytest.mark.parametrize("number", [2, 3, 5])
 def test_finding_centroids_costs_a_whole_person_no_more_than_epsilon(number, tmp_path, monkeypatch):
     """Through `find_centroids` itself, from files: the cap on rows, and what each row may cost."""

@@ -18,6 +18,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from hedgerow.audit import distinguish, replay
 from hedgerow.audit.distinguish import Trial, epsilon_bound, tally
@@ -37,6 +38,7 @@ from hedgerow.audit.search import Telling, check_rules, unlike_tables
 from hedgerow.counting.items import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
+from hedgerow.errors import DataWarning
 from hedgerow.measured.measurements import Measurement
 from hedgerow.methods import clusters, diffpart, scores
 from hedgerow.methods.api import run
@@ -574,7 +576,10 @@ def centroids_of_a_person(runs: int) -> Catch:
         table = pa.table({"who": [who for who, _ in rows], "home": [home for _, home in rows]})
 
         def found(sampler: Any) -> Any:
-            with patch.object(clusters, "SecureSampler", lambda stream: sampler):
+            with (
+                patch.object(clusters, "SecureSampler", lambda stream: sampler),
+                pytest.warns(DataWarning, match="too few people"),
+            ):
                 return clusters.find_centroids(table, VISITS, 2, 1, rounds=2, seed=1)
 
         return found

@@ -165,7 +165,7 @@ def find_centroids(
 
     Example:
         >>> from hedgerow import sample
-        >>> len(find_centroids(sample.people(50), sample.schema(), clusters=3, epsilon=1).points)
+        >>> len(find_centroids(sample.people(2000), sample.schema(), clusters=3, epsilon=1).points)
         3
     """
     check_arguments(find_centroids, locals())
@@ -224,9 +224,9 @@ def publish_clusters(
 
     Example:
         >>> from hedgerow import sample
-        >>> centroids, release = publish_clusters(sample.people(50), sample.schema(), epsilon=1)
+        >>> centroids, release = publish_clusters(sample.people(2000), sample.schema(), epsilon=4)
         >>> centroids.epsilon, release.guarantee["epsilon"]
-        ('1/10', '9/10')
+        ('2/5', '18/5')
     """
     check_arguments(publish_clusters, locals())
     if not 1 <= share <= 99:
@@ -368,10 +368,10 @@ def label_rows(
 
     Example:
         >>> from hedgerow import sample
-        >>> people = sample.people(50)
+        >>> people = sample.people(2000)
         >>> rows, schema = label_rows(people, find_centroids(people, sample.schema(), epsilon=1))
         >>> rows.num_rows, schema.classes
-        (50, ('1', '2'))
+        (2000, ('1', '2'))
     """
     if not (centroids.private or for_tests):
         raise UsageError(

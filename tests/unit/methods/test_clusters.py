@@ -218,7 +218,7 @@ def test_the_example_of_the_page_runs():
     exec(example, names)
     release = names["release"]
     assert isinstance(release, hedgerow.Release)
-    assert release.schema.classes == ("1", "2") and release.guarantee["epsilon"] == "7/10"
+    assert release.schema.classes == ("1", "2") and release.guarantee["epsilon"] == "3/5"
 
 
 def test_a_draft_is_refused_before_data_is_opened():
