@@ -302,7 +302,6 @@ def walk_table(walk: Walk) -> None:
     page.get_by_label("Institution").fill("Clinic of Examples")
     walk.look("table-about")
     walk.press("Save")
-    walk.follow("Back to the check")
     walk.at("/check")
     page.get_by_label(re.compile("^I have looked")).check()
     page.get_by_label(re.compile("^Your name")).fill("A. Steward")

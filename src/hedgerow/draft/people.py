@@ -87,7 +87,7 @@ def tidy(name: str, parts: Sequence[Any]) -> tuple[Any, dict[str, tuple[str, int
         cast = _whole_if_possible(cast) if pa.types.is_floating(kind) else cast
         return cast, _respelt(texts, kind)
     # Beside other words, None may well be one: nothing was measured, nothing was taken.
-    return pc.if_else(pc.equal(written, "None"), written, texts), {}
+    return pc.if_else(pc.equal(pc.utf8_lower(written), "none"), written, texts), {}
 
 
 def _join(name: str, parts: Sequence[Any]) -> Any:

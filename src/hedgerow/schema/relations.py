@@ -54,7 +54,7 @@ _TABLE = (
     "Write, for example, illness by home; or [home town, illness] for names with blanks; or "
     "illness by home, weight 2."
 )
-_WEIGHT = re.compile(r"(.+?)[,;]?\s+weight:?\s+([\d./]+)\s*", re.IGNORECASE)
+_WEIGHT = re.compile(r"(.+?)([,;])?\s+weight:?\s+([\d./]+)\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*,\s*(?:and\s+)?|\s+(?:by|and)\s+")
 _RULE = (
     "Write, for example, age < 15 implies education = none, or not (sex = male and pregnant = "
@@ -170,10 +170,13 @@ def read_words(text: str, known: Collection[str]) -> tuple[list[str], str | None
         (['Illness', 'home_town', 'sex'], '2')
         >>> read_words("home illness", ["home", "illness"])
         (['home', 'illness'], None)
+        >>> read_words("illness by weight, weight 2", ["illness", "weight"])
+        (['illness', 'weight'], '2')
     """
     weight = None
-    if "weight" not in known and (match := _WEIGHT.fullmatch(text)):
-        text, weight = match[1], match[2]
+    match = _WEIGHT.fullmatch(text)
+    if match and (match[2] or "weight" not in map(_plain, known)):
+        text, weight = match[1], match[3]
     what, by, groups = text.partition(" by ")
     if not by or '"' in text or {"by", "and"} & {*known}:
         names = [name.text for name in read_names(text)]

@@ -157,8 +157,9 @@ def test_codes_that_nobody_has_are_in_the_code_book() -> None:
 
 
 def test_none_is_a_word_beside_words_and_missing_beside_numbers() -> None:
-    found = guess_column("glucose", [pa.array(["None", "Norm", ">200", "None", "?"] * 10)])
-    assert set(found.labels) == {"None", "Norm", ">200"}
+    for word in ("None", "none"):
+        found = guess_column("glucose", [pa.array([word, "Norm", ">200", word, "?"] * 10)])
+        assert set(found.labels) == {word, "Norm", ">200"}
     found = guess_column("dose", [pa.array(["None", "1", "20", "None"] * 9)])
     assert found.settings is not None and found.settings["type"] == "numeric"
 

@@ -35,7 +35,7 @@ def way(folder: Path) -> Way:
         (("attributes", "town"), "town: Type", "/columns?{}#c-2"),
         (("items", "universe"), "All items there could be", "/columns?{}#i-universe"),
         (("unit",), "Unit of protection", "/unit?{}#u-row"),
-        (("file", "header_row"), "Line of the column names", "/data?{}#d-row"),
+        (("file", "header_row"), "Row of the column names", "/data?{}#d-row"),
         (("draft",), "Sign the schema off", "/check?{}#s-public"),
         (("epsilon",), "Epsilon", "/budget?{}#b-epsilon"),
     ],

@@ -527,7 +527,7 @@ def test_a_file_with_a_title_above_its_names(browser: Any, told: Any) -> None:
     (browser.root / "titled.csv").write_bytes(f"Clinic, visits 2025\n\n{rows}".encode("cp1252"))
     at = {"data": "titled.csv"}
     page = browser.get("/data", params=at)
-    assert page.status_code == 400 and "Line of the column names" in told(page)
+    assert page.status_code == 400 and "Row of the column names" in told(page)
     at |= {"header_row": "3", "delimiter": ";", "encoding": "cp1252"}
     page = browser.get("/data", params=at)
     assert page.status_code == 200 and "town categories" in told(page), told(page)
@@ -543,7 +543,7 @@ def test_a_file_with_a_title_above_its_names(browser: Any, told: Any) -> None:
     assert "Of 400 rows 400 are counted" in told(page), told(page)
     for fault in ({"header_row": "x"}, {"header_row": "0"}, {"encoding": "ebcdic"}):
         page = browser.get("/data", params=at | fault)
-        assert page.status_code == 400 and "Line of the column names" in told(page)
+        assert page.status_code == 400 and "Row of the column names" in told(page)
 
 
 def test_a_file_with_one_column_asks_whether_a_title_stands_above(browser: Any, told: Any) -> None:

@@ -79,7 +79,7 @@ def run(asked: Asked) -> Response:
             command,
             step="publish",
             title="Publishing",
-            then=link("/release", release=out.name),
+            then=way.to("release", release=out.name),
             back=way.to("publish"),
             clear=lambda: _clear(out),
         )

@@ -103,9 +103,7 @@ def read_table(words: str, schema: Schema) -> tuple[list[str], str]:
     """
     tables, complaints = read_tables([words], schema)
     for _, what, hint in complaints:
-        raise UsageError(
-            f"{what}.", hint=f"{hint} There are {', '.join(one.name for one in schema.columns)}."
-        )
+        raise UsageError(f"{what[:1].upper()}{what[1:]}.", hint=hint)
     return [schema.columns[place].name for place in tables[0].places], str(
         describe_weight(tables[0].weight)
     )
