@@ -185,7 +185,7 @@ def _hold_cells(
             raise Failed("a table holds a text where none belongs")
     if np.isinf([estimate, low, high, typical]).any():
         raise Failed("a table holds a number without end")
-    answers = release.count(cells, _SURE)
+    answers = release.count(cells, level=_SURE)
     near = _DIGITS * (1 + np.abs(estimate))
     inside = np.maximum(estimate, 0.0)  # some methods' estimates may be negative
     if counted:
