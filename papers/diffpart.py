@@ -45,7 +45,7 @@ from papers.figure import (
     plain,
 )
 
-__all__ = ["CLAIMS", "FIGURES", "TITLE"]
+__all__ = ["ABSENT", "CLAIMS", "FIGURES", "TITLE"]
 
 TITLE = "DiffPart: publishing set-valued data via differential privacy (VLDB 2011)"
 ABSENT = (

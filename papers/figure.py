@@ -283,8 +283,7 @@ class Claim:
         counts = {one: verdicts.count(one) for one in dict.fromkeys(verdicts)}
         if len(counts) == 1:
             return words, verdicts[0]
-        told = ", ".join(f"{one} at {times}" for one, times in counts.items())
-        return words, f"{told} of {len(verdicts)} points"
+        return words, ", ".join(f"{one} {n}/{len(verdicts)}" for one, n in counts.items())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -339,6 +338,7 @@ class Line:
         high: Where it ends.
         runs: How many runs there were.
         error: The standard error of the mean; 0 where one run is all there is.
+        cpu: The seconds that the runs took.
         taxonomies: Whose taxonomies; None if they make no difference.
     """
 
@@ -349,6 +349,7 @@ class Line:
     high: float
     runs: int
     error: float = 0.0
+    cpu: float = 0.0
     taxonomies: Taxonomies | None = None
 
 
@@ -361,7 +362,6 @@ class Result:
     runs: int
     quick: bool
     skipped: str | None = None
-    cpu: float = math.nan  # seconds that all runs took, if it is known
     commit: str = ""  # whose code was run
     taxonomies: tuple[Taxonomies, ...] = ("ours",)
 
@@ -560,20 +560,21 @@ def measure(
         yield 1.0, Result(figure=figure, lines=(), runs=0, quick=quick, skipped=reason)
         return
     lines = []
-    cpu = 0.0
     for place, (point, whose) in enumerate(every):
-        values = []
+        values, cpu = [], 0.0
         for one in range(number):
             yield (place + one / number) / len(every), None
             found = runs.get(key(point, whose, one), partial(compute, point, whose, one))
             values.append(found["y"])
-            cpu += found.get("cpu", math.nan)
+            cpu += found["cpu"]
         mean, *ends = interval(values)
         low, high = (min(max(end, 0.0), MOST.get(figure.y, math.inf)) for end in ends)
         error = float(np.std(values, ddof=1)) / math.sqrt(number) if number > 1 else 0.0
+        # as a table holds them, so that pages follow from tables
+        mean, low, high, error, cpu = (float(f"{x:.6g}") for x in (mean, low, high, error, cpu))
         line = Line(
             series=point.series, x=point.x, mean=mean, low=low, high=high, runs=number,
-            error=error, taxonomies=whose,
+            error=error, cpu=cpu, taxonomies=whose,
         )  # fmt: skip
         lines.append(line)
     yield (
@@ -583,7 +584,6 @@ def measure(
             lines=tuple(lines),
             runs=number,
             quick=quick,
-            cpu=cpu,
             taxonomies=taxonomies,
         ),
     )

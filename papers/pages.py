@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hedgerow.evaluation.workload import NOT_PRIVATE
 from hedgerow.surroundings import load_plainly
-from papers.figure import PROOF, Claim, Figure, Line, Result, student
+from papers.figure import PROOF, Claim, Figure, Line, Result
 
 __all__ = ["draw", "read_table", "write_page", "write_table"]
 
@@ -22,16 +23,17 @@ def write_table(result: Result, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
         out.writerow([
-            "series", "taxonomies", result.figure.x or "x", result.figure.y, "low", "high", "runs",
-            "paper", "commit",
+            "series", "taxonomies", result.figure.x or "x", result.figure.y, "low", "high", "error",
+            "runs", "CPU seconds of all runs", "paper", "commit",
         ])  # fmt: skip
         for line in result.lines:
             x = "" if line.x is None else line.x
             paper = stated.get((line.series, line.x), "")
-            ends = (f"{value:.6g}" for value in (line.mean, line.low, line.high))
-            out.writerow(
-                [line.series, line.taxonomies or "", x, *ends, line.runs, paper, result.commit]
-            )
+            numbers = [f"{value:.6g}" for value in (line.mean, line.low, line.high, line.error)]
+            out.writerow([
+                line.series, line.taxonomies or "", x, *numbers, line.runs, f"{line.cpu:.6g}",
+                paper, result.commit,
+            ])  # fmt: skip
 
 
 def read_table(figure: Figure, path: Path) -> Result | None:
@@ -42,19 +44,14 @@ def read_table(figure: Figure, path: Path) -> Result | None:
               for point in figure.points(False)}  # fmt: skip
     lines, commits = [], set()
     with path.open(newline="", encoding="utf-8") as file:
-        head, *rows = csv.reader(file)
-    if head[-1] != "commit":
-        return None
-    for series, trees, x, *numbers, times, _, commit in rows:
-        if (series, x) not in places:
+        _, *rows = csv.reader(file)
+    for series, trees, x, *numbers, times, cpu, _, commit in rows:
+        if (series, x) not in places or len(numbers) != 4:
             return None
-        mean, low, high = map(float, numbers)
-        runs = int(times)
-        # an end may have been cut off at what is possible
-        error = max(mean - low, high - mean) / student(runs) if runs > 1 else 0.0
+        mean, low, high, error = map(float, numbers)
         lines.append(Line(
-            series=series, x=places[series, x], mean=mean, low=low, high=high, runs=runs,
-            error=error, taxonomies=trees or None,  # type: ignore[arg-type]
+            series=series, x=places[series, x], mean=mean, low=low, high=high, runs=int(times),
+            error=error, cpu=float(cpu), taxonomies=trees or None,  # type: ignore[arg-type]
         ))  # fmt: skip
         commits.add(commit)
     if {(line.series, line.x) for line in lines} != {(name, x) for (name, _), x in places.items()}:
@@ -172,6 +169,14 @@ def write_page(
     for reason in dict.fromkeys(one.skipped for one in results if one.skipped):
         names = ", ".join(one.figure.name for one in results if one.skipped == reason)
         parts += [f"**Not run: {names}**, {reason}.", ""]
+    few = [one for one in results if not one.skipped and one.runs < one.figure.runs]
+    if few:
+        minutes = sum(
+            line.cpu * (one.figure.runs / line.runs - 1) for one in few for line in one.lines
+        )
+        names = ", ".join(f"{one.figure.name} {one.runs} of {one.figure.runs}" for one in few)
+        parts += [f"**Fewer runs than in the paper: {names}.** The others would take"
+                  f" {math.ceil(minutes / 60)} CPU minutes.", ""]  # fmt: skip
     parts += _table(claims, results)
     parts += [f"*Written by {command}. {NOT_PRIVATE}*", ""]
     for result in results:
@@ -180,16 +185,8 @@ def write_page(
     path.write_text("\n".join(parts).rstrip() + "\n", encoding="utf-8")
 
 
-_KEY = (
-    "Mean of so many runs ± its standard error; where `A against B` are compared, ± is that of the"
-    " difference, and of several points the first and the last are shown. [More](README.md)"
-)
-
-
-_TREES = (
-    "**What depends on the taxonomies comes first, in bold**: ours stand beside those of DiffGen's"
-    " authors."
-)
+_KEY = "Means ± standard errors ([how to read them](README.md))."
+_TREES = "**What depends on the taxonomies comes first, in bold.** "
 
 
 def _table(claims: Sequence[Claim], results: Sequence[Result]) -> list[str]:
@@ -221,7 +218,7 @@ def _table(claims: Sequence[Claim], results: Sequence[Result]) -> list[str]:
     head = ["the paper says", "its number", "ours", *(["the authors' trees"] if both else [])]
     head += ["runs", "verdict", "why"]
     line = "| " + " | ".join(["---"] * len(head)) + " |"
-    about = f"{_TREES} {_KEY}" if first else _KEY
+    about = (_TREES if first else "") + _KEY
     return [about, "", "| " + " | ".join(head) + " |", line, *first, *rest, ""]
 
 
@@ -234,17 +231,9 @@ def _section(result: Result, folder: Path) -> list[str]:
     figure = result.figure
     parts = [f"## {figure.name}: {figure.title}", ""]
     times = "1 run" if result.runs == 1 else f"{result.runs} runs"
-    told = f"{figure.settings} {'A quick run with fewer points, ' if result.quick else ''}{times}"
-    told += " of each point"
-    if result.runs < figure.runs:
-        told += f"; the paper has {figure.runs}"
-        if result.cpu > 0:
-            minutes = round(result.cpu / 60 * figure.runs / result.runs)
-            time = f"{minutes} CPU minutes" if minutes > 1 else "a minute of CPU"
-            told += f", which would take about {time}"
-    parts += [f"{told}. All numbers: [{figure.name}.csv]({figure.name}.csv).", ""]
-    if figure.differs:
-        parts += [figure.differs, ""]
+    told = f"{figure.settings} {'A quick run with fewer points, ' if result.quick else ''}{times}."
+    parts += [" ".join([told, *([figure.differs] if figure.differs else [])]), ""]
+    table = f"{figure.name}.csv"
     if (folder / f"{figure.name}.png").is_file():
-        parts += [f"![{figure.title}]({figure.name}.png)", ""]
-    return parts
+        return [*parts, f"[![{figure.title}]({figure.name}.png)]({table})", ""]
+    return [*parts, f"[{table}]({table})", ""]

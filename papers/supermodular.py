@@ -55,17 +55,19 @@ from papers.personal import (
     table_of,
 )
 
-__all__ = ["CLAIMS", "FIGURES", "TITLE"]
+__all__ = ["ABSENT", "CLAIMS", "FIGURES", "TITLE"]
 
 TITLE = (
     "Supermodular: a supermodularity-based differential privacy preserving algorithm for data"
     " anonymization (TKDE 2014)"
 )
 ABSENT = (
-    "The paper's table (Wal-Mart's item descriptions, more than 400,000 records, 30 attributes) is"
-    " not public, and the paper states no numbers. Rows drawn from UCI Adult stand in: it has 14"
-    " attributes, and for 20 and 30 (figure 3a) two or three people make one record. Algorithm 2 is"
-    " run for study alone (`papers/algorithm_2.py`): it is not private at a usable delta."
+    "Not as in the paper: its table (Wal-Mart's items, more than 400,000 records, 30 attributes) is"
+    " not public, and rows drawn from UCI Adult stand in, with other rows as the side table, which"
+    " in the paper is the private table. Algorithm 1 is replaced: as printed it takes only"
+    " thresholds near the least risk a record can have, and may return 12 times the threshold"
+    " (supermodular-algorithm1). Algorithm 2 is run for study alone (`papers/algorithm_2.py`): it"
+    " is not private at a usable delta. The paper states no numbers, weights, thresholds or lambda."
 )
 
 EIGHT, SIX, FOUR = 8, 6, 4  # attributes
@@ -504,118 +506,86 @@ def _shares(quick: bool) -> Sequence[Point]:
 
 
 _DATA = (
-    " Hierarchies are the taxonomies"
-    " of our schema, numbers are halved repeatedly; weights are 1 at the leaves. The root's"
-    " sensitivity is 0 in the paper, where risks would be 0 too; here a record has a sensitivity of"
-    f" at least {FLOOR}. The side table is 30,000 other rows, in the paper it is the private table."
+    " Hierarchies are our schema's taxonomies and halved numbers, weights are 1 at the leaves; a"
+    f" record has a sensitivity of at least {FLOOR} (at the root it is 0 in the paper). The side"
+    " table has 30,000 rows."
 )
-_SAME = " Data and weights are those of figure 3a."
-_MODELS = (
-    "utility: steps below the root; sensitivity: the harmonic rule. Weights, thresholds, lambda and"
-    " the number of runs (`several` in figure 4) are not stated."
-)
+_MODELS = "Utility: steps below the root; sensitivity: the harmonic rule."
 
 FIGURES = (
     Figure(
         name="supermodular-fig3a", title="CPU time for one record by the number of attributes",
         x="attributes", y="CPU milliseconds",
-        settings="threshold model and modified aggregate model, various numbers of attributes; "
-        + _MODELS,
-        runs=5, points=_times, stated=(),
-        differs="The paper states no numbers: the aggregate algorithm `significantly outperforms`"
-        " the threshold one in running time, which is ARUBA's and looks at every generalization."
-        " Both searches end at 11 attributes: with 12, a record has some hundred million"
-        " generalizations. Walks have no guarantee and come close to the best (figure 3b). Risk at"
-        f" most 0.1, lambda {TRADE:g}, {TIMED} records a run; with 20 and 30 attributes 4, each"
-        " made of two or three people side by side."
-        + _DATA, logarithmic=True,
+        settings=f"Risk at most 0.1, lambda {TRADE:g}. " + _MODELS, runs=5, points=_times,
+        differs="The threshold algorithm of the paper is ARUBA's and looks at every generalization."
+        " Both searches end at 11 attributes: with 12, a record has some hundred million. Walks"
+        f" have no guarantee and come close to the best (figure 3b). {TIMED} records a run; with 20"
+        " and 30 attributes 4, each made of two or three people side by side." + _DATA,
+        logarithmic=True,
     ),
     Figure(
         name="supermodular-fig3b", title="Mean utility of a record at equal mean risk",
-        x="attributes", y="mean utility (steps)",
-        settings="both models for various numbers of attributes and risk thresholds; " + _MODELS,
-        runs=5, points=_utilities, stated=(),
-        differs="The paper states no numbers: `both algorithms have comparable utilities`. Not "
-        "with its"
-        " formula, lambda / risk + utility ^ kappa: the best generalization lies on the upper hull"
+        x="attributes", y="mean utility (steps)", settings="Both models. " + _MODELS, runs=5,
+        points=_utilities,
+        differs="For each kappa we take the lambda at which the mean risk is that of the threshold"
+        " model. The best generalization by lambda / risk + utility ^ kappa lies on the upper hull"
         " of (1 / risk, utility ^ kappa), which is little more than its ends, so records are"
-        " released unchanged or not at all. For each kappa we take the lambda at which the mean"
-        " risk is that of the threshold model." + _SAME,
+        " released unchanged or not at all.",
     ),
     Figure(
         name="supermodular-lambda",
         title="Utility of the aggregate model with the best lambda of each record",
         x="kappa", y="percent of the threshold model's utility",
-        settings="As figure 3b; kappa is not stated.", runs=3, points=_hulls,
-        differs="Not in the paper. Even with a lambda of its own for each record, chosen in"
-        " hindsight, the aggregate model does not come near: what is best for some lambda lies on"
-        f" the hull of (1 / risk, utility ^ kappa), which has few points. {HULLS} records of {SIX}"
-        " attributes." + _SAME,
+        settings=f"As figure 3b, {HULLS} records of {SIX} attributes.", runs=3, points=_hulls,
+        differs="Not in the paper: even a lambda of its own for each record, chosen in hindsight.",
     ),
     Figure(
         name="supermodular-algorithm1", title="Algorithm 1 as printed, and what replaces it",
         x="c over the least risk that a record can have", unit="c", y="mean utility (steps)",
         settings="Algorithm 1 and Theorem 2: E[u] >= z*, with a risk of at most sigma2 (1 +"
-        " epsilon) / sigma1 times c. The paper has no experiment with it.", runs=3,
+        " epsilon) / sigma1 times c.", runs=3,
         points=_approximations,
-        differs="Layers (epsilon 0.5), convex programs, rounding with sigma1 0.5, sigma2 4, which"
-        " the theorem allows up to 2.5 times the least risk. `the best within Algorithm 1's risk`"
-        " may have the risk that the algorithm's own result may have, which is up to 12 c."
-        f" {ROUNDED} records of {FOUR} attributes; layers that would try for ever are left out."
-        " `ours, repaired` keeps to c itself." + _SAME,
+        differs="No experiment of the paper. Layers (epsilon 0.5), convex programs, rounding with"
+        " sigma1 0.5, sigma2 4, which the theorem allows up to 2.5 times the least risk; layers"
+        " that would try for ever are left out. `the best within Algorithm 1's risk` may have the"
+        " risk of the algorithm's own result, up to 12 c; `ours, repaired` keeps to c."
+        f" {ROUNDED} records of {FOUR} attributes.",
     ),
     Figure(
         name="supermodular-sampling", title="How many sampled people must share a row",
         x="share of people that is sampled", y="least number of sampled people",
         settings="Differential privacy from sampling, epsilon 1, delta 1e-6.", runs=1,
         points=_samplings,
-        differs="Not in the paper, whose Algorithm 2 samples too but lets a random threshold decide"
-        " which rows are frequent; its delta is at least 1 / ((n - 1)(1 - theta0)), 2.8e-6 for"
-        " 400,000 records, whatever epsilon is. The known way to get differential privacy from"
-        " sampling is to drop what too few sampled people share (Li, Qardaji and Su, ASIACCS 2012)."
-        " Ours is that, with a delta that is attained: rows of fewer people can be published.",
+        differs="Not in the paper, whose random threshold costs a delta of 2.8e-6 for 400,000"
+        " records, whatever epsilon is. Dropping what too few sampled people share is private (Li,"
+        " Qardaji and Su, ASIACCS 2012); ours has the tight delta.",
     ),
     Figure(
         name="supermodular-fig4a", title="Drawn generalizations beside the best ones and groups",
         x="sharpness of the draw", unit="sharpness", y="mean value of equation 2",
-        settings="exponential sampling over the whole lattice, the optimum, and the group sampling "
-        "of [29],"
-        " by equation 2, lambda / risk + utility ^ kappa; " + _MODELS, runs=5, points=_drawing,
-        stated=(),
-        differs="The paper states no numbers: sampling costs `a little` utility, and is superior "
-        "to group"
-        f" sampling. Here lambda is {TRADE:g}, kappa 1, and there are 8 attributes. The loss is"
-        " small if the draw is sharp. In Algorithm 2 as printed, sharpness is epsilon' divided by"
-        " the number of records, which for 400,000 is close to 0, the leftmost point: all"
-        " generalizations are nearly equally likely. Here drawing costs no budget, so any sharpness"
-        " may be used (docs/algorithms/supermodular.md). Equation 2 hardly penalises risk before a"
-        " row says almost nothing, so any draw beats the groups, by revealing more: figure 4a-risk"
-        " compares both at equal utility. [29] is DiffGen, here with 12 specializations by NCP on"
-        " 400,000 records." + _SAME,
+        settings=f"Equation 2, lambda / risk + utility ^ kappa; lambda {TRADE:g}, kappa 1,"
+        " 8 attributes. " + _MODELS,
+        runs=5, points=_drawing,
+        differs="Groups are [29], DiffGen, with 12 specializations by NCP on 400,000 records. In"
+        " Algorithm 2 sharpness is epsilon' divided by the number of records: close to 0, the"
+        " leftmost point, where all generalizations are nearly equally likely. Here drawing costs"
+        " no budget, so any sharpness may be used. Equation 2 hardly penalises risk, so any draw"
+        " beats groups by revealing more: figure 4a-risk compares at equal utility.",
     ),
     Figure(
         name="supermodular-fig4a-risk",
         title="Mean risk at equal mean utility: own rows and groups",
         x="epsilon of the groups", unit="epsilon", y="mean risk",
-        settings="as figure 4a: superior `in terms of risk and utility` to group sampling.", runs=5,
-        points=_risks, stated=(),
-        differs="The paper states no numbers. Own rows are those of the threshold model, 8 "
-        "attributes, at"
-        " the threshold that gives the utility of the groups: the risk is about a hundredth."
-        + _SAME, logarithmic=True,
+        settings="As figure 4a; own rows by the threshold model.", runs=5, points=_risks,
+        logarithmic=True,
     ),
     Figure(
         name="supermodular-fig4b", title="Utility by the share of people that is sampled",
         x="share of people", y="utility of listed rows, for one of all people",
-        settings="Algorithm 2 with sampling sets of different size, over frequent items alone; "
-        + _MODELS,
-        runs=3, points=_shares, stated=(),
-        differs="The paper states no numbers. Algorithm 2 as printed is not private at a usable "
-        "delta; here"
-        " a row is published if enough sampled people share it (epsilon 1, delta 1e-6, 8"
-        " attributes, risk at most 0.01). Utility grows with the sampling rate, although the number"
-        " of people who must share a row grows too. The horizontal line is our default, noisy"
-        " counts of all people." + _SAME,
+        settings="A row is published if enough sampled people share it: epsilon 1, delta 1e-6, 8"
+        " attributes, risk at most 0.01.",
+        runs=3, points=_shares,
+        differs="The level line is our default, noisy counts of all people.",
     ),
 )  # fmt: skip
 
