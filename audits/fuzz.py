@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -29,7 +30,8 @@ from typing import Any
 from fuzz_framing import Inserted, line_readers
 from fuzz_guard import SECONDS, Failure, Guard, limit_memory
 from fuzz_readers import Edits, Reader, readers
-from fuzz_values import value_readers
+from fuzz_values import SERVER, value_readers
+from postgres_server import NoServer, postgres_server
 
 __all__ = ["Found", "Outcome", "fuzz", "insertions", "main", "minimize"]
 
@@ -233,10 +235,16 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args(words)
     shared = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(
-        prefix="hedgerow-fuzz-", dir=shared if os.access(shared, os.W_OK) else None
-    ) as folder:
+    room = shared if os.access(shared, os.W_OK) else None
+    with (
+        ExitStack() as until,
+        tempfile.TemporaryDirectory(prefix="hedgerow-fuzz-", dir=room) as folder,
+    ):
         os.environ["HEDGEROW_FUZZ_FOLDER"] = folder
+        try:
+            os.environ[SERVER] = until.enter_context(postgres_server())
+        except NoServer as why:
+            print(f"PostgreSQL is left out: {why}", file=sys.stderr)
         named = Path(folder) / "names"
         kinds = (readers(named), asked.cases), (insertions(named), asked.insertions)
         known = [name for some, _ in kinds for name in some]

