@@ -11,11 +11,14 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import hedgerow as hr
+from hedgerow.estimate.answers import Answers, reliability
+from hedgerow.release.plain_files import csv_of
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
@@ -124,6 +127,38 @@ def domain(manifest: Manifest, _: Path) -> None:
     manifest["schema"]["name"] += " of others"
 
 
+def table(name: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Forge:
+    """Other numbers in a table, in both of its forms."""
+
+    def forge(_: Manifest, folder: Path) -> None:
+        path = folder / "tables" / f"{name}.parquet"
+        rows = pq.read_table(path)
+        made = pa.Table.from_pylist([change(dict(row)) for row in rows.to_pylist()], rows.schema)
+        pq.write_table(made, path)
+        path.with_suffix(".csv").write_bytes(csv_of(made))
+
+    return forge
+
+
+def worth_of(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose word is that of its numbers."""
+    none = np.full(1, np.nan)
+    numbers = {name: np.array([row[name]]) for name in ("estimate", "low", "high", "typical_error")}
+    answers = Answers(
+        noise=none, uniformity_low=none, uniformity_high=none, level=0.95,
+        basis=np.array([row["basis"]]), **numbers,
+    )  # fmt: skip
+    return row | {"reliability": reliability(answers)[0]}
+
+
+def described(manifest: Manifest, folder: Path) -> None:
+    """A column of the first table is described by another name."""
+    path = folder / "tables-metadata.json"
+    told = json.loads(path.read_text("utf-8"))
+    told["tables"][0]["tableSchema"]["columns"][0]["name"] = "height"
+    path.write_text(json.dumps(told), "utf-8")
+
+
 FORGERIES: dict[str, tuple[str, Forge]] = {
     "a smaller epsilon": ("marginals-tuned-1", put("guarantee", "epsilon", "1/2")),
     "a smaller delta": ("marginals-tuned-1-delta", put("guarantee", "delta", "1/10000000")),
@@ -182,23 +217,80 @@ FORGERIES: dict[str, tuple[str, Forge]] = {
         "marginals-tuned-1",
         numbers(column("estimate", lambda value: value * 2), "tables/ill.parquet"),
     ),
+    "lower ends above estimates": (
+        "marginals-tuned-1", table("job__ill", lambda row: row | {"low": row["low"] + 40}),
+    ),
+    "upper ends below estimates": (
+        "diffmulti-tuned-1", table("ill", lambda row: row | {"high": row["high"] - 60}),
+    ),
+    "half the typical error": (
+        "marginals-tuned-1",
+        table("age__ill", lambda row: row | {"typical_error": row["typical_error"] / 2}),
+    ),
+    "all is good": (
+        "marginals-tuned-1", table("age__ill", lambda row: row | {"reliability": "good"}),
+    ),
+    "a smaller epsilon on the page": (
+        "marginals-tuned-1", text("README.md", "psilon 1", "psilon 0.01"),
+    ),
+    "a higher level on the page": (
+        "marginals-tuned-1", text("README.md", "least 95%", "least 99.9%"),
+    ),
+    "a smaller epsilon of the tables": (
+        "diffgen-tuned-1", text("tables-metadata.json", "epsilon 1", "epsilon 0.01"),
+    ),
+    "a column of another name": ("marginals-tuned-1", described),
+    "a table of the page": (
+        "marginals-tuned-1", text("README.md", "tables/ill.csv", "tables/ail.csv"),
+    ),
+    "no settings": ("marginals-tuned-1", put("settings", {})),
+    "another method": ("marginals-tuned-1", put("method", "diffmulti")),
+    "other ages": (
+        "marginals-tuned-1", numbers(column("age", lambda age: (age + 1) % 40), "rows.parquet"),
+    ),
+    "other ages in regions": (
+        "diffmulti-tuned-1", numbers(column("age", lambda age: (age + 1) % 40), "rows.parquet"),
+    ),
     "other weights": (
         "marginals-tuned-1", numbers(column("weight", lambda value: value * 2), "rows.parquet"),
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("forgery", FORGERIES)
-def test_both_see_a_forgery(forgery: str, tmp_path: Path) -> None:
-    name, forge = FORGERIES[forgery]
-    folder, manifest = copy_of(name, tmp_path)
+def forged(forgery: tuple[str, Forge], to: Path) -> Path:
+    """A forged copy of a golden folder, whose forger knows how to hash."""
+    name, forge = forgery
+    folder, manifest = copy_of(name, to)
     forge(manifest, folder)
-    for file in manifest["files"]:  # a forger knows how to hash
+    for file in manifest["files"]:
         if (folder / file).is_file():
             found = hashlib.sha256((folder / file).read_bytes()).hexdigest()
             manifest["files"][file] = found
     write(folder, manifest)
-    assert both(folder) == (False, False)
+    return folder
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_both_see_a_forgery(forgery: str, tmp_path: Path) -> None:
+    assert both(forged(FORGERIES[forgery], tmp_path)) == (False, False)
+
+
+UNSEEN: dict[str, tuple[str, Forge]] = {
+    "narrower intervals": (
+        "marginals-tuned-1",
+        table("job", lambda row: row | {"low": row["low"] + 3, "high": row["high"] - 3}),
+    ),
+    "smaller errors, with their words": (
+        "marginals-tuned-1",
+        table("job__ill", lambda row: worth_of(row | {"typical_error": row["typical_error"] / 4})),
+    ),
+}  # fmt: skip
+"""What takes the model and its intervals, which the second verifier does not compute."""
+
+
+@pytest.mark.parametrize("forgery", UNSEEN)
+def test_the_first_alone_computes_intervals_and_errors(forgery: str, tmp_path: Path) -> None:
+    assert both(forged(UNSEEN[forgery], tmp_path)) == (False, True)
 
 
 def test_every_byte_that_changes_is_seen(tmp_path: Path) -> None:
