@@ -11,11 +11,13 @@ its condition on attribute a. The estimate is off
 - for every other pair of attributes, by what relates them beyond what the model knows: with a
   correlation phi that is e phi sqrt((1 - p_a) (1 - p_b) / (p_a p_b)).
 
-The squares are added up, with e + 1 for a count's own chance, and 1.96 roots are the typical error.
-phi follows from the pairs that were counted (`missed_correlation`). Where none was, nobody knows,
-and the interval is all that can be said. The other constants were chosen on two tables; how often
-the error holds on others is measured by `benchmarks/marginal_intervals.py`. Where two attributes
-depend on each other strongly and were not counted together, it is far too small.
+The squares are added up. Where attributes were not all counted together, a count's own chance
+comes to them: e (1 - P (1 + sum_a (1 - p_a) / p_a)) with P the product of all p_a, the variance of
+a cell whose margins are known. 1.96 roots are the typical error; 1.8 with Gaussian noise, where
+more tables overlap and take out more noise than is reckoned here. phi follows from the pairs that
+were counted (`missed_correlation`), and is 0.2 where none was. These constants were chosen on five
+tables; how often the error holds is measured by `benchmarks/marginal_intervals.py`. Where two
+attributes depend on each other strongly and were not counted together, it is far too small.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ from hedgerow.estimate.queries import Conditions
 from hedgerow.measured.tables import PARTS
 
 _TINY = 1e-9
-_FACTOR = 1.96  # of a normal law, for 95%
+_FACTOR, _NORMAL = 1.96, 1.8  # for 95%, of Laplace and of Gaussian noise
+_UNKNOWN = 0.2  # phi, where no pair was counted
 _PHI, _LEAST_PHI, _MOST_PHI = 0.1, 0.05, 0.5  # unless counted pairs tell otherwise; the limits
 _UNEVEN, _ANYHOW = 0.1, 1 / 3  # how unevenly records may lie in cells; in full ones that were
 # not counted in parts, where any share is as likely as any other
@@ -46,7 +49,7 @@ def typical_error(bounds: Bounds, asked: Conditions, estimate: Floats) -> Floats
         estimate: What the model counts.
 
     Returns:
-        The errors; infinite where pairs of attributes matter and none was counted.
+        The errors.
     """
     phi = missed_correlation(bounds)
     errors = [
@@ -63,7 +66,7 @@ def missed_correlation(bounds: Bounds) -> float:
 
     A pair's table differs from what its attributes by the class make expect by
     phi sqrt(p (1 - p) q (1 - q)) n in a cell, and by noise. Pairs are chosen for how far they are
-    off, so while there are few they are no measure of the others. Without any nothing is known.
+    off, so while there are few they are no measure of the others.
     """
     strengths = [
         _strength(bounds.base, stage, block, margin)
@@ -72,7 +75,7 @@ def missed_correlation(bounds: Bounds) -> float:
         if len(block) == 2
     ]
     if not strengths:
-        return math.inf
+        return _UNKNOWN
     others = len(bounds.tables.cells.counted) - 1 - len(strengths)
     middle = float(np.median([*strengths, *[_PHI] * others]))
     return min(_MOST_PHI, max(_LEAST_PHI, middle))
@@ -104,6 +107,7 @@ class _Errors:
         self.bounds = bounds
         self.base = base = bounds.base
         self.asked = asked = bounds.asked(conditions)
+        self.whole = bounds.together(conditions)
         queries = len(estimate)
         self.classed = asked.of_classes if base.by_class else np.zeros(queries, np.bool_)
         self.number, self.noise = base.number(None, queries)
@@ -113,10 +117,11 @@ class _Errors:
             self.noise = np.where(self.classed, noise, self.noise)
         self.number = np.maximum(self.number, 1.0)
         self.share = {place: self._share(place) for place in asked.at}
-        together = np.prod([share for share, _ in self.share.values()], axis=0, initial=1.0)
+        self.together = np.prod([share for share, _ in self.share.values()], axis=0, initial=1.0)
+        self.estimate = estimate
         # a count that was taken for nothing may still be as large as its noise
-        self.counted = np.maximum(estimate, self.number * together)
-        self.square = estimate + 1 + (self.counted / self.number) ** 2 * self.noise
+        self.counted = np.maximum(estimate, self.number * self.together)
+        self.square = 1 + (self.counted / self.number) ** 2 * self.noise
 
     def all_together(self, phi: float) -> Floats:
         """All squares together, and the root of that."""
@@ -126,6 +131,8 @@ class _Errors:
             self.square += (self.counted / (share * self.number)) ** 2 * variance
             odds[place] = (1 - share) / share * (asked.at[place] >= 0)
         total = sum(odds.values(), np.zeros(len(self.square)))
+        chance = np.maximum(0.0, 1 - self.together * (1 + total))
+        self.square += self.estimate * np.where(self.whole, 0.0, chance)
         unknown = (total**2 - sum((one**2 for one in odds.values()), 0 * total)) / 2
         known: set[tuple[int, ...]] = set()
         for stage in (self.base, *self.bounds.later):
@@ -136,9 +143,9 @@ class _Errors:
                 both = (asked.at[block[0]] >= 0) & (asked.at[block[1]] >= 0)
                 unknown -= odds[block[0]] * odds[block[1]] * both
                 self.square += self._together(stage, block, margin, both)
-        missed = self.counted * np.sqrt(np.where(unknown > _TINY * total**2, unknown, 0.0))
-        square = self.square + np.multiply(phi, missed, out=missed, where=missed > 0) ** 2
-        return np.asarray(_FACTOR * np.sqrt(square))
+        missed = self.counted**2 * np.where(unknown > _TINY * total**2, unknown, 0.0)
+        square = self.square + phi**2 * missed
+        return np.asarray((_NORMAL if self.base.normal else _FACTOR) * np.sqrt(square))
 
     def _together(
         self, stage: Stage, block: tuple[int, ...], margin: Margin, both: Bools
@@ -191,5 +198,5 @@ class _Errors:
         full = mass * PARTS > self.number[query][:, None]
         uneven = np.where(full, _ANYHOW, _UNEVEN)
         square = np.zeros(len(wanted))
-        square[query] = (uneven * mass**2 * held * (1 - held)).sum(axis=1)
+        square[query] = ((uneven * mass + 1) * mass * held * (1 - held)).sum(axis=1)
         return square

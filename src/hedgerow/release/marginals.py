@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.answers import USUAL, Answers, by_model, with_queries
+from hedgerow.estimate.answers import Answers, by_model, with_queries
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.estimate.intervals import Bounds, sum_ends
 from hedgerow.estimate.model_error import typical_error
@@ -129,9 +129,6 @@ class MarginalsRelease(PredictingRelease):
         estimate, conditions = self.model.count(asked), Conditions.of(asked)
         ends = self.bounds.ends(conditions, share)
         typical = typical_error(self.bounds, conditions, estimate)
-        if (unknown := np.isinf(typical)).any():  # the interval is all that can be said
-            low, high = ends if share >= USUAL else self.bounds.ends(conditions, USUAL)
-            typical[unknown] = np.maximum(estimate - low, high - estimate)[unknown]
         answers = with_queries(by_model(estimate, typical, ends, share), asked, self.schema)
         together = self.bounds.together(conditions)
         basis = basis_of(asked, together, self._unmeasured, MODELED)

@@ -65,16 +65,26 @@ def test_what_pairs_are_missing_is_told_by_those_that_are_there() -> None:
     assert missed_correlation(bounds(6)) == pytest.approx(PHI * math.sqrt(square / most), rel=0.05)
     assert missed_correlation(bounds(6, phi=0.0)) == 0.05
     assert missed_correlation(bounds(1)) == 0.1  # too few to tell
-    assert missed_correlation(bounds(0)) == math.inf
+    assert missed_correlation(bounds(0)) == 0.2  # none at all
 
 
-def test_without_a_pair_conjunctions_are_unknown_and_nothing_else() -> None:
+def test_what_was_counted_as_it_is_asked_for_is_off_by_noise_alone() -> None:
     one, two, classed = errors(bounds(0), Query(FIRST), Query(FIRST + SECOND), Query(FIRST, (1,)))
-    assert two == math.inf
-    assert 0 < classed < math.inf
-    # half of the cells of a table by class: sqrt(8 / 4) noises, and the count's own chance
-    least = 1.96 * math.sqrt(2 * NOISE**2 + RECORDS / 2 + 1)
+    # half of the cells of a table by class: sqrt(8 / 4) noises, or half of that
+    least = 1.8 * math.sqrt(2 * NOISE**2)
     assert least < one < 1.2 * least
+    assert least / 2 < classed < 2 * least < 1.8 * math.sqrt(RECORDS / 8)
+    # without a pair phi = 0.2, beside which the rest is little
+    assert two == pytest.approx(1.8 * 0.2 * RECORDS / 4, rel=0.02)
+
+
+def test_the_own_chance_of_a_count_is_that_of_a_cell_with_known_margins() -> None:
+    """e (1 - p) (1 - q) beside phi, which is known to be 0.05, and what noise there is."""
+    (found,) = errors(bounds(5, phi=0.0), Query((*FIRST, (3, ((0.0, 2.0),)))))
+    (missing,) = errors(bounds(5, phi=0.0), Query(((2, ((0.0, 2.0),)), (3, ((0.0, 2.0),)))))
+    assert found < missing  # the last pair was not counted
+    chance = RECORDS / 16
+    assert missing**2 == pytest.approx(1.8**2 * (chance + (0.05 * RECORDS / 4) ** 2), rel=0.02)
 
 
 def test_a_counted_pair_is_surer_than_one_that_is_not() -> None:
@@ -84,4 +94,4 @@ def test_a_counted_pair_is_surer_than_one_that_is_not() -> None:
     assert counted < missing / 2
     assert three > counted
     # phi n sqrt(p (1 - p) q (1 - q)) alone
-    assert missing == pytest.approx(1.96 * 0.1 * RECORDS / 4, rel=0.1)
+    assert missing == pytest.approx(1.8 * 0.1 * RECORDS / 4, rel=0.1)
