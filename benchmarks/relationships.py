@@ -8,7 +8,7 @@ are cut into 32 equal cells with the lowest code apart: a public cut that is nob
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -38,6 +38,7 @@ def judge(
     answers: Answers | None,
     schema: hr.Schema,
     seed: int,
+    counted: Collection[tuple[int, int]] = (),
 ) -> dict[str, float]:
     """What a release keeps of the table it was made from. NOT PRIVATE.
 
@@ -47,6 +48,7 @@ def judge(
         answers: Answers queries; None if they are to be counted in the rows.
         schema: The public schema.
         seed: Of the queries.
+        counted: The pairs of attributes that the release counted, the earlier one first.
 
     Returns:
         - error: the median of |answer - truth| / max(truth, 0.1% of the rows) over 1,000 random
@@ -59,7 +61,8 @@ def judge(
         - never: the share of synthetic rows with two values, of attributes of at most 12 values,
           that no raw row has together;
         - correlation, correlation_most: how far correlations of two numbers are off, the mean and
-          the largest.
+          the largest; counted_correlation, counted_correlation_most: the same of pairs that the
+          release counted.
     """
     train = train if isinstance(train, Table) else read(train, schema)
     rows = rows if isinstance(rows, Table) else read(rows, schema)
@@ -70,7 +73,7 @@ def judge(
         off = relative_errors(train, rows, answers, one + two)
         worth |= {"class_error": np.median(off), "class_error_one": np.median(off[: len(one)])}
     if len(rows.codes):
-        worth |= _of_rows(train, rows, schema)
+        worth |= _of_rows(train, rows, schema, counted)
     return {name: float(value) for name, value in worth.items()}
 
 
@@ -102,7 +105,9 @@ def cell_codes(table: Table) -> list[tuple[Ints, int]]:
     return columns
 
 
-def _of_rows(train: Table, rows: Table, schema: hr.Schema) -> dict[str, float]:
+def _of_rows(
+    train: Table, rows: Table, schema: hr.Schema, counted: Collection[tuple[int, int]]
+) -> dict[str, float]:
     """Distances between raw and synthetic rows."""
     raw, made = cell_codes(train), cell_codes(rows)
     few = {place for place, column in enumerate(schema.columns) if column.size <= FEW}
@@ -123,19 +128,23 @@ def _of_rows(train: Table, rows: Table, schema: hr.Schema) -> dict[str, float]:
     if beside_class:
         worth["class"] = np.mean(beside_class)
     off = _correlations_off(train, rows)
-    if off:
-        worth |= {"correlation": np.mean(off), "correlation_most": np.max(off)}
+    for name, several in (
+        ("correlation", list(off.values())),
+        ("counted_correlation", [off[pair] for pair in off.keys() & {*counted}]),
+    ):
+        if several:
+            worth |= {name: np.mean(several), f"{name}_most": np.max(several)}
     return {name: float(value) for name, value in worth.items()}
 
 
-def _correlations_off(train: Table, rows: Table) -> list[float]:
+def _correlations_off(train: Table, rows: Table) -> dict[tuple[int, int], float]:
     """How far the correlation of each two numbers is off, of records that have both."""
     numbers = [
         (place, attribute.grid)
         for place, attribute in enumerate(train.schema.attributes)
         if not isinstance(attribute, Categorical)
     ]
-    off = []
+    off = {}
     for (i, most_i), (j, most_j) in combinations(numbers, 2):
         each = []
         for table in (train, rows):
@@ -145,5 +154,5 @@ def _correlations_off(train: Table, rows: Table) -> list[float]:
             spread = first.std() * second.std() if known.any() else 0.0
             covariance = np.mean((first - first.mean()) * (second - second.mean())) if spread else 0
             each.append(covariance / spread if spread else 0.0)
-        off.append(abs(each[0] - each[1]))
+        off[i, j] = abs(float(each[0] - each[1]))
     return off

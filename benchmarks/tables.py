@@ -40,7 +40,7 @@ class Task:
         name: What reports call it.
         rows: The rows.
         schema: Its schema.
-        fitted: Whether it was looked at when the constants of `publish.planning.rules` were chosen.
+        fitted: Whether it was looked at when the constants of the public rules were chosen.
     """
 
     name: str

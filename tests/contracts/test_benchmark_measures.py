@@ -66,6 +66,10 @@ def test_correlations_are_off_by_their_difference(relationships: ModuleType) -> 
     made = RAW.set_column(1, "pay", pa.array([99, 99, 49, 0]))
     found = relationships.judge(RAW, made, None, SCHEMA, 1)
     assert found["correlation"] == pytest.approx(2, abs=1e-3)
+    assert "counted_correlation" not in found
+    numbers = [RAW.column_names.index(name) for name in ("age", "pay")]
+    counted = relationships.judge(RAW, made, None, SCHEMA, 1, [tuple(numbers), (0, 2)])
+    assert counted["counted_correlation_most"] == found["correlation"]
 
 
 def test_queries_with_the_class_have_one_or_two_other_conditions(
