@@ -1,9 +1,10 @@
 """How long the way through the code is, and how much code there is.
 
-    python benchmarks/walks.py            # six walks: functions, modules, packages crossed
+    python benchmarks/walks.py            # nine walks: functions, modules, packages crossed
     python benchmarks/walks.py --lines    # lines of code in src/hedgerow, by package
 
-A walk is one command on the embedded sample, run in this process under a profiler. Functions are
+A walk is one command on the embedded samples, run in this process under a profiler; a warm count is
+asked of a release in memory that has answered one. Functions are
 the distinct functions of hedgerow that were called; modules are the files that they stand in;
 crossings are the distinct calls (from one function to another) that lead from one package to
 another; changes count how often the package changes from one function to the next, in the order in
@@ -23,6 +24,7 @@ import threading
 import tokenize
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FrameType
@@ -78,46 +80,44 @@ def walk(action: Callable[[], None]) -> Walk:
 
 
 def walks() -> dict[str, tuple[int, int, int, int]]:
-    """The six walks."""
+    """The walks, each after a first time that is not looked at."""
     from typer.testing import CliRunner
 
+    import hedgerow
     from hedgerow import sample
     from hedgerow.cli import app
 
-    def command(*words: object) -> Callable[[], None]:
-        def run() -> None:
-            done = CliRunner().invoke(app, [str(word) for word in words])
-            if done.exit_code:
-                raise SystemExit(f"{' '.join(map(str, words))}: {done.output}")
-
-        return run
+    def run(words: str) -> None:
+        done = CliRunner().invoke(app, words.split(" ", 2 if words.startswith("query") else -1))
+        if done.exit_code:
+            raise SystemExit(f"{words}: {done.output}")
 
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         sample.write(home, rows=1500, seed=5)
-        data, schema, release = home / "people.csv", home / "schema.yaml", home / "release"
-        asked = {
-            "publish people.csv": command(
-                "publish", data, "--schema", schema, "--epsilon", 1, "--out", release
-            ),
-            "publish, regions alone": command(
-                "publish", data, "--schema", schema, "--epsilon", 1,
-                "--out", home / "regions",
-            ),
-            "query": command("query", release, "age in [30, 50]"),
-            "query, regions alone": command("query", home / "regions", "age in [30, 50]"),
-            "report": command("report", release, "--out", home / "report.html"),
-            "publish, supermodular": command(
-                "publish", data, "--schema", schema, "--epsilon", 1, "--delta", "1e-6",
-                "--method", "supermodular", "--out", home / "rows",
-            ),
-        }  # fmt: skip
-        for action in asked.values():  # what is loaded and compiled once is not on the way
-            action()
-        for path in (release, home / "regions", home / "rows"):
-            shutil.rmtree(path)
+        table = f"publish {home}/people.csv --schema {home}/schema.yaml --epsilon 1"
+        rows = f"{table} --delta 1e-6 --method supermodular"
+        baskets = f"publish {home}/baskets.dat --schema {home}/baskets.yaml --epsilon 1"
+        commands = {
+            "publish": f"{table} --out {home}/release",
+            "publish, diffmulti": f"{table} --method diffmulti --out {home}/regions",
+            "publish, diffpart": f"{baskets} --out {home}/baskets",
+            "publish, supermodular": f"{rows} --out {home}/rows",
+            "query": f"query {home}/release age in [30, 50]",
+            "query, diffmulti": f"query {home}/regions age in [30, 50]",
+            "query, diffpart": f"query {home}/baskets bread",
+            "report": f"report {home}/release --out {home}/report.html",
+        }
+        for words in commands.values():  # what is loaded and compiled once is not on the way
+            run(words)
+        for made in ("release", "regions", "baskets", "rows"):
+            shutil.rmtree(home / made)
         (home / "report.html").unlink()
-        return {words: walk(action).figures() for words, action in asked.items()}
+        figures = {name: walk(partial(run, words)).figures() for name, words in commands.items()}
+        release = hedgerow.load(home / "release")
+        release.count("age in [30, 50]")
+        figures["count, warm"] = walk(lambda: release.count("age in [20, 40]")).figures()
+        return figures
 
 
 def code_lines(path: Path) -> int:
