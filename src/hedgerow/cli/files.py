@@ -57,12 +57,14 @@ def refuse_releases(path: Path, option: str = "--out") -> None:
         option: The option that names the file.
     """
     from hedgerow.release.files import read_manifest
+    from hedgerow.release.manifest import MANIFEST
 
     folder = path.parent.resolve()
     for above in (folder, *folder.parents):
-        with suppress(ReleaseError):  # most folders are none
-            read_manifest(above)
-            refuse_inside(path, above, option)
+        if os.path.lexists(above / MANIFEST):
+            with suppress(ReleaseError):  # it may be another program's
+                read_manifest(above)
+                refuse_inside(path, above, option)
 
 
 def is_same(one: Path, other: Path) -> bool:

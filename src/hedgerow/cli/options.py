@@ -252,17 +252,14 @@ def tell_of_taxonomy(method: Publisher, schema: Schema) -> None:
     )
 
 
-def warn_of_delta(
-    method: Publisher, schema: Schema, epsilon: str, delta: str, as_json: bool
-) -> None:
+def warn_of_delta(method: Publisher, schema: Schema, delta: str, as_json: bool) -> None:
     """Says so if a delta was asked for that the method has no use for."""
     from hedgerow.cli.display.terminal import warn
     from hedgerow.privacy.budget import read_number
 
-    if read_number("delta", delta) == 0:
+    if read_number("delta", delta) == 0 or method.data != schema.kind:  # which is refused
         return
-    spent = method.uses_delta and method.plan(schema, epsilon=epsilon, delta=delta).budget.delta
-    if not spent:
+    if not method.spends_delta(schema):
         warn(f"{method.name} has no use for a delta: it buys nothing, and none is spent.", as_json)
 
 

@@ -313,7 +313,7 @@ def show_simulation(trials: Trials, epsilons: list[str]) -> None:
 
     trials.check()
     for _, method in trials.settings[:1]:
-        warn_of_delta(method, trials.schema, epsilons[0], trials.delta, trials.as_json)
+        warn_of_delta(method, trials.schema, trials.delta, trials.as_json)
     words = "Simulating" if trials.public is None else "Trying the public table"
     with progress(words) as tell, data_warnings(trials.as_json):
         simulation = simulate(

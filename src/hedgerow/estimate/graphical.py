@@ -288,8 +288,9 @@ def fit_model(
         warm: A model of some of the first of these tables, to begin from.
         progress: Called now and then with about the share that is done.
     """
-    tree, factors = _build(tables)
-    reference = _reference(tables, tree, factors)
+    forbidden = impossible_cells(tables)
+    tree, factors = _build(tables, [columns for columns, _ in forbidden])
+    reference = _reference(tables, tree, factors, forbidden)
     spreads = tuple(_spread_of(tables, a) for a in range(tables.cells.attributes))
     begin = np.empty(0) if warm is None else warm.theta
     dual = _Dual(tables, tree, factors, reference)
@@ -300,14 +301,14 @@ def fit_model(
     )  # fmt: skip
 
 
-def _build(tables: Tables) -> tuple[JunctionTree, list[Factor]]:
-    """The junction tree of all tables and rules, and where each table meets it."""
+def _build(tables: Tables, ruled: Sequence[tuple[int, ...]]) -> tuple[JunctionTree, list[Factor]]:
+    """The junction tree of all tables and columns of rules, and where each table meets it."""
     cells, last = tables.cells, tables.cells.attributes
     with_class = {t.columns[0] for t in tables.tables if t.columns[1:] == (last,)}
     sets = [t.columns for t in tables.tables if t.grouped or t.kind == "named"]
     if with_class:  # what meets a class table does so for each class
         sets = [tuple({*one, last}) for one in sets]
-    sets += [columns for columns, _ in impossible_cells(tables)]
+    sets += ruled
     details = {
         a: Detail(cells.group[a], (last,) if a in with_class else ())
         for a in range(cells.attributes)
@@ -351,7 +352,12 @@ def impossible_cells(tables: Tables) -> list[tuple[tuple[int, ...], Ints]]:
     return forbidden
 
 
-def _reference(tables: Tables, tree: JunctionTree, factors: Sequence[Factor]) -> Floats:
+def _reference(
+    tables: Tables,
+    tree: JunctionTree,
+    factors: Sequence[Factor],
+    forbidden: Sequence[tuple[tuple[int, ...], Ints]],
+) -> Floats:
     """The logarithm of the reference in each cell of each clique."""
     logits, shares = np.zeros(int(tree.start[-1])), []
 
@@ -370,7 +376,7 @@ def _reference(tables: Tables, tree: JunctionTree, factors: Sequence[Factor]) ->
             empty = tables.number * np.outer(one, other) > MANY * noise
             empty &= table.values < NOBODY * noise
             add(factor, np.where(empty.ravel(), math.log(_LEFT), 0.0))
-    for columns, met in impossible_cells(tables):
+    for columns, met in forbidden:
         add(tree.factor(columns), np.where(met.ravel(), _IMPOSSIBLE, 0.0))
     return logits
 

@@ -148,7 +148,7 @@ class DiffPart(Publisher):
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
         """See `Publisher.plan_for`. A delta may pay for supports, or is not spent."""
         items, kind = schema.transaction_items, self.kind(schema)
-        if not self._spends_delta(items, kind):
+        if not self.spends_delta(schema):
             budget = replace(budget, delta=Fraction(0))
         budget = replace(budget, rows=1)
         budgets = divide_budget(replace(budget, delta=Fraction(0)), UNITS, UNITS)
@@ -197,10 +197,11 @@ class DiffPart(Publisher):
             usefulness=_usefulness(items, budgets.parts[0], self) if kind == "paper" else None,
         )
 
-    def _spends_delta(self, items: Items, kind: str) -> bool:
+    def spends_delta(self, schema: Schema) -> bool:
         """Whether Gaussian noise is less: not where all sets of a small universe are counted."""
+        items = schema.transaction_items
         whole = items.size <= WHOLE_UNIVERSE if self.core is None else self.core >= items.size
-        return kind == "core" and not whole
+        return self.kind(schema) == "core" and not whole
 
     def _core(
         self, items: Items, budget: Budget, rows: int | None, supports: Ints | None = None

@@ -172,9 +172,10 @@ class Publisher(Suggestions, ABC):
                 hint=f"Use {' or '.join(for_data(schema.kind))}, or {instead}.",
             )
         cap = schema.person.max_rows if schema.person else 1
-        plan = self.plan_for(schema, Budget.of(epsilon, delta, cap), rows)
+        budget = Budget.of(epsilon, delta, cap)
+        plan = self.plan_for(schema, budget)
         self.check(schema, plan)
-        return plan
+        return plan if rows is None else self.plan_for(schema, budget, rows)
 
     @abstractmethod
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
@@ -186,12 +187,17 @@ class Publisher(Suggestions, ABC):
             rows: The noisy number of rows or a public guess at it; None while it is not known.
         """
 
+    def spends_delta(self, schema: Schema) -> bool:
+        """Whether a delta would be spent on such data; the plan says of how much."""
+        return self.uses_delta
+
     def check(self, schema: Schema, plan: Plan) -> None:
         """Refuses a plan that could stop after its first draw; no data was opened yet.
 
         It is looked at for noisy numbers of rows of all sizes, whichever will be drawn.
         """
-        for rows in (None, 0, *(10**power for power in range(MOST_POWER + 1))):
+        plan.check_rates()
+        for rows in (0, *(10**power for power in range(MOST_POWER + 1))):
             self.plan_for(schema, plan.budget, rows).check_rates()
 
     @abstractmethod

@@ -162,7 +162,7 @@ def plan(
         raise UsageError("Missing option '--epsilon'.", hint="Say how much may be spent: 1, say.")
     settings = method_of(method, known, given)
     warn_of_rounding(epsilon, as_json)
-    warn_of_delta(settings, known, epsilon, delta, as_json)
+    warn_of_delta(settings, known, delta, as_json)
     warn_of_tables(settings, known, as_json)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     promised = expected_errors(known, settings, epsilon, delta, rows)

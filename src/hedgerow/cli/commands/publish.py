@@ -140,7 +140,7 @@ def publish(
         warn(warning, as_json)
     warn_of_rounding(epsilon, as_json)
     confirm_large(epsilon, yes_epsilon, as_json)
-    warn_of_delta(settings, known, epsilon, delta, as_json)
+    warn_of_delta(settings, known, delta, as_json)
     with progress("Publishing") as bar, data_warnings(as_json):
         release: Any = hedgerow.publish(
             source_of(data, source_table, query, row_wise),

@@ -25,7 +25,6 @@ def verify(
     Its files must be intact, and its ledger add up to what it states. Exit code 6 if a check
     fails or the run was seeded, 7 if its method, schedule or score is not installed here.
     """
-    from hedgerow.release import read_manifest
     from hedgerow.verification import verify as verify_release
 
     verdict = verify_release(release)
@@ -67,7 +66,8 @@ def verify(
         )
     from hedgerow.cli.display.words import strength
 
-    promise = read_manifest(release)["guarantee"]  # which was held against what was recomputed
+    assert verdict.release is not None  # or a check had failed
+    promise = verdict.release.guarantee  # which was held against what was recomputed
     epsilon, delta = Fraction(promise["epsilon"]), Fraction(promise["delta"])
     say(f"\nVerified: {strength(epsilon, delta)}, as stated.")
     spent, chance = verdict.epsilon or Fraction(0), verdict.delta or Fraction(0)
