@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 import typer
@@ -17,8 +18,20 @@ from hedgerow.cli import COMMANDS, app
 
 Hedge = Callable[..., Any]
 
-WRITES = ("out", "plot", "record", "new_out")
+WRITES = ("out", "plot", "record", "catalog")
 """Options that name a file to write."""
+OTHER_FILES = {
+    "schema",
+    "release",
+    "releases",
+    "ledger",
+    "scratch",
+    "side",
+    "file",
+    "files",
+    "folder",
+}
+"""Options that name a file to read, or a folder."""
 
 # Commands for the holder alone: what each writes, made from private data or from a seeded release.
 HOLDER: dict[str, tuple[str, ...]] = {
@@ -57,6 +70,7 @@ RECIPIENT: dict[str, tuple[str, ...]] = {
     "public.html": ("compare", "safe", "safer", "--out"),
     "public-dossier.md": ("dossier", "safe", "--out"),
     "record.yaml": ("dossier", "safe", "--published", "2026-01-31", "--record"),
+    "tables.zip": ("dossier", "safe", "--published", "2026-01-31", "--catalog"),
     "public-answers.csv": ("query", "safe", "age < 40", "--out"),
     "public-table.csv": ("table", "safe", "smoker", "--out"),
     "public-rows.csv": ("sample", "safe", "--out"),
@@ -134,4 +148,10 @@ def test_every_command_that_writes_a_file_is_tried() -> None:
     }
     tried = {(words[0], words[-1].lstrip("-")) for words in (HOLDER | RECIPIENT).values()}
     assert {pair for pair in writing if pair[0] not in OTHERS} == tried
+    places = set()
+    for name in set(commands) - {"ledger"}:  # which has commands of its own
+        module = import_module(f"hedgerow.cli.commands.{name.replace('-', '_')}")
+        hints = get_type_hints(getattr(module, name.replace("-", "_")))
+        places |= {option for option, hint in hints.items() if Path in (hint, *get_args(hint))}
+    assert places - OTHER_FILES == {*WRITES}
     assert {name for name in commands} > OTHERS and len(COMMANDS) == len(commands)

@@ -16,7 +16,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import hedgerow
-from hedgerow.errors import UsageError
+from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.methods.clusters import publish_clusters
+from hedgerow.privacy.curator import Curator
 from hedgerow.registry import METHODS, load
 from hedgerow.schema import Schema
 
@@ -137,6 +139,48 @@ def test_a_plan_that_passes_never_stops_the_run(method: Any) -> None:
         cap = schema.person.max_rows if schema.person else 1
         epsilon = min(Fraction(100), Fraction(budget[0]) * cap)
         ran += attempt(method, schema, rows, str(epsilon), budget[1])
+
+    run()
+    assert ran >= 3
+
+
+def test_clusters_are_refused_before_the_first_draw_or_never(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`hedgerow clusters` draws centroids, and publishes a table that has another class then."""
+    ran, drawn = 0, False
+    laplace = Curator.laplace
+
+    def draw(*words: Any, **named: Any) -> Any:
+        nonlocal drawn
+        drawn = True
+        return laplace(*words, **named)
+
+    monkeypatch.setattr(Curator, "laplace", draw)
+
+    @settings(
+        max_examples=100, deadline=None, database=None, derandomize=True,
+        suppress_health_check=list(HealthCheck), phases=[Phase.generate],
+    )  # fmt: skip
+    @given(
+        cases("table", CAPS), budgets(8), st.sampled_from((1, 2, 3, 20)),
+        st.sampled_from((1, 10, 99)), st.sampled_from([m for m in methods() if m.data == "table"]),
+    )  # fmt: skip
+    def run(
+        case: tuple[Schema, pa.Table], budget: tuple[str, str], clusters: int, share: int,
+        method: Any,
+    ) -> None:  # fmt: skip
+        nonlocal ran, drawn
+        schema, rows = case
+        cap, drawn = schema.person.max_rows if schema.person else 1, False
+        epsilon = min(Fraction(100), Fraction(budget[0]) * cap)
+        try:
+            publish_clusters(rows, schema, clusters, str(epsilon), share=share, method=method)
+        except HedgerowError:
+            if drawn:
+                raise
+        else:
+            ran += 1
 
     run()
     assert ran >= 3

@@ -128,7 +128,9 @@ def dossier(
         write_text(record, record_text(told), overwrite, private=not opened.guarantee["private"])
     if catalog is not None and files is not None:
         unsaid = open_answers(opened, listing)
-        with whole_file(catalog, overwrite, "--catalog", private=False) as temporary:
+        with whole_file(
+            catalog, overwrite, "--catalog", private=not opened.guarantee["private"]
+        ) as temporary:
             write_archive(files, temporary)
     if out is not None:
         made = document(opened, verdict, booked)
