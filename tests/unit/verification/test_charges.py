@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from in_turn import in_turn
 
-from hedgerow import CDiffGen, DiffGen, DiffMulti, publish
+from hedgerow import CDiffGen, DiffGen, DiffMulti, DiffPart, Marginals, publish
 from hedgerow.measured import GridPartition, Measurement
 from hedgerow.methods import diffgen
 from hedgerow.schema import Schema
@@ -36,6 +36,7 @@ METHODS = {
     "cdiffgen": CDiffGen(specializations=6),
     "cdiffgen, by rule": CDiffGen(),
     "cdiffgen, paper": CDiffGen(schedule="paper"),
+    "marginals": Marginals(),
 }
 BUDGETS = {"pure": ("1", "0"), "zcdp": ("1", "1e-9"), "small": ("1/1000", "1e-9")}
 ATTRIBUTES = {
@@ -66,6 +67,33 @@ def made(method, epsilon="1", delta="0", rows=300, attributes=ATTRIBUTES):
     table = pa.table({name: column for name, column in columns.items() if name in attributes})
     release = publish(table, schema, method, epsilon, delta, seed=7, allow_empty=True)
     return replace(release, guarantee=release.guarantee | {"private": True})
+
+
+def made_of_sets(method, epsilon, delta):
+    """The same of transactions."""
+    rng = np.random.default_rng(1)
+    lists = [np.unique(rng.zipf(1.5, 5) % 30 + 1).tolist() for _ in range(2000)]
+    items = {"universe": {"range": [1, 40]}, "column": "x"}
+    schema = Schema.from_dict({"name": "simulated", "unit": "row", "items": items})
+    release = publish(pa.table({"x": lists}), schema, method, epsilon, delta, seed=4)
+    return replace(release, guarantee=release.guarantee | {"private": True})
+
+
+def made_of_pairs(epsilon, delta):
+    """The same of attributes that go together."""
+    a = np.arange(3000) % 10
+    columns = {"a": a, "b": a, "c": 9 - a, "d": np.arange(3000) // 10 % 10}
+    attributes = {name: {"type": "numeric", "low": 0, "high": 9} for name in columns}
+    schema = Schema.from_dict({"name": "simulated", "unit": "row", "attributes": attributes})
+    release = publish(pa.table(columns), schema, Marginals(), epsilon, delta, seed=4)
+    return replace(release, guarantee=release.guarantee | {"private": True})
+
+
+RELATED = {
+    "marginals, pairs": made_of_pairs,
+    "diffpart": lambda *budget: made_of_sets(DiffPart(), *budget),
+    "diffpart, tree": lambda *budget: made_of_sets(DiffPart(variant="tree"), *budget),
+}
 
 
 def failing(release):
@@ -277,6 +305,10 @@ FORGED = {
         "cdiffgen, paper": ("select", "cut"),
         "diffmulti": ("rows",),
         "diffmulti, deep": ("rows",),
+        "marginals": ("rows", "relate", "again"),
+        "marginals, pairs": ("rows", "relate", "pairs"),
+        "diffpart": ("size", "support", "cell"),
+        "diffpart, tree": ("size", "support", "gate", "leaf"),
     }.items()
     for purpose in purposes
 }
@@ -287,13 +319,22 @@ FORGED = {
 @pytest.mark.parametrize("forged", FORGED)
 def test_regions_that_nobody_paid_for_are_caught(forged, budget):
     name, purpose = FORGED[forged]
-    honest = made(METHODS[name], *BUDGETS[budget])
-    assert honest.partition.cells > 1 and failing(honest) == {}
+    kind = name.partition(",")[0]
+    if name in RELATED:
+        honest = RELATED[name](*BUDGETS[budget])
+    else:
+        honest = made(METHODS[name], *BUDGETS[budget], rows=3000 if kind == "marginals" else 300)
+    assert any(entry["purpose"] == purpose for entry in honest.ledger["entries"])
+    assert failing(honest) == {}
     forgery = without(honest, purpose)
+    assert verify(forgery).epsilon < verify(honest).epsilon
+    if kind in ("marginals", "diffpart"):  # what was counted tells as well
+        assert {"accounts", "measurements", "tables"} & failing(forgery).keys()
+        return
+    assert honest.partition.cells > 1
     # all else adds up, so that nothing but the regions tells
     assert failing(forgery).keys() == {"accounts"}
     assert "nothing was booked for" in failing(forgery)["accounts"]
-    assert verify(forgery).epsilon < verify(honest).epsilon
 
 
 @pytest.mark.parametrize("name", ["diffgen", "diffgen, paper", "cdiffgen", "cdiffgen, paper"])
