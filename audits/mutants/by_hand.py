@@ -202,7 +202,7 @@ BY_HAND = (
     ),
     ByHand(
         name="gate-pays-for-one-decision",
-        path="privacy/gate.py",
+        path="privacy/curator.py",
         old="epsilon * (beta - 1) / (2 * beta - 1)",
         new="epsilon * (beta - 1) / beta",
         flaw="The price of a path is that of its deepest decision, without its parent's.",
@@ -211,7 +211,7 @@ BY_HAND = (
     ),
     ByHand(
         name="gate-of-short-steps",
-        path="privacy/gate.py",
+        path="privacy/curator.py",
         old="-int(-(_LN2 * bits / rate) // 1)",
         new="-int(-(_LN2 * bits / rate) // 1) // 2",
         flaw="Ancestors pass the mark by half a step, so their costs do not add up to a constant.",

@@ -142,7 +142,6 @@ TARGETS: tuple[Target, ...] = (
         GOLDEN,
         slow=(*TRANSACTIONS, *ROWS, *TABLES),
     ),
-    _target("privacy/gate.py", *_unit("privacy", "curator"), GOLDEN, slow=TRANSACTIONS),
     _target("privacy/keystream.py", GOLDEN, slow=_unit("privacy", "sampler")),
     _target(
         "privacy/sampler.py", GOLDEN, slow=(*_unit("privacy", "sampler_laws"), *ROWS, *TRANSACTIONS)

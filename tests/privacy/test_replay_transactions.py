@@ -22,8 +22,7 @@ from hedgerow.methods.api import run
 from hedgerow.methods.diffpart import DiffPart
 from hedgerow.methods.rules import support_units
 from hedgerow.privacy.budget import Budget, UnitBudget, rho_of_epsilon
-from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.gate import Gate
+from hedgerow.privacy.curator import Curator, Gate
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Listing, SecureSampler

@@ -11,8 +11,7 @@ import pytest
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import LeakError
 from hedgerow.privacy.budget import UnitBudget
-from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.gate import Gate
+from hedgerow.privacy.curator import Curator, Gate
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Candidates, Choices, Listing, Rates
 

@@ -12,10 +12,9 @@ import pytest
 
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import LeakError
-from hedgerow.privacy import gate
+from hedgerow.privacy import curator
 from hedgerow.privacy.budget import UnitBudget
-from hedgerow.privacy.curator import Curator
-from hedgerow.privacy.gate import Gate
+from hedgerow.privacy.curator import Curator, Gate
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Listing, SecureSampler
@@ -73,7 +72,7 @@ def test_every_level_subtracts_one_step_more(epsilon: Fraction, bits: int) -> No
 def test_a_step_is_never_below_its_logarithm() -> None:
     """By rounding up a logarithm that is itself rounded up; by a hair less, some step is short."""
     exact = Decimal(2).ln(Context(prec=40))
-    assert 0 < Decimal(gate._LN2.numerator) / gate._LN2.denominator - exact < Decimal("1e-6")
+    assert 0 < Decimal(curator._LN2.numerator) / curator._LN2.denominator - exact < Decimal("1e-6")
     for bits in (1, 3, 9, 40):
         for epsilon in (Fraction(1, 1000), Fraction(1), Fraction(7, 3)):
             made = Gate.of(epsilon, bits)
