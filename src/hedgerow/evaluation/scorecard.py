@@ -7,12 +7,15 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from hedgerow.arrays import Ints
 from hedgerow.data import (
     Database,
     Table,
@@ -28,17 +31,12 @@ from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
 from hedgerow.evaluation import measures as comparisons
 from hedgerow.evaluation.classify import Model
 from hedgerow.evaluation.distortion import discernibility, ncp
-from hedgerow.evaluation.measures import (
-    Classification,
-    CountErrors,
-    Marginal,
-    TopItemsets,
-)
-from hedgerow.evaluation.personal import personal_table
-from hedgerow.evaluation.tables import TableErrors, k_marginal, table_errors
-from hedgerow.evaluation.workload import NOT_PRIVATE
+from hedgerow.evaluation.measures import Classification, CountErrors, Marginal, TopItemsets
+from hedgerow.evaluation.workload import NOT_PRIVATE, exact_counts
 from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimize.exact import LARGEST
+from hedgerow.optimize.side import Side
+from hedgerow.optimize.solve import solve
 from hedgerow.release import (
     MarginalsRelease,
     Release,
@@ -46,8 +44,205 @@ from hedgerow.release import (
     TableRelease,
     TransactionsRelease,
 )
+from hedgerow.release.histogram import bins
+from hedgerow.release.tabulate import cells_of, divisions_of
+from hedgerow.schema import Categorical, Schema
+from hedgerow.schema.query import Query
 from hedgerow.store.frames import Frame, as_kind
 from hedgerow.suggestions import JUDGMENT, Suggestions, answer_mistakes, check_arguments
+
+# One-way tables and pairs of attributes, raw against released. NOT PRIVATE.
+
+MOST_PAIRS, MOST_CELLS = 500, 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableErrors:
+    """How far the cells of `release.table(name)` are off. NOT PRIVATE.
+
+    Args:
+        name: The attribute, or the class.
+        cells: How many cells its table has.
+        mean: The mean error of a cell, in records.
+        worst: The largest one.
+        width: The median width of its intervals, in records; None if they have no upper end.
+        covered: The share of cells whose interval holds the truth.
+    """
+
+    name: str
+    cells: int
+    mean: float
+    worst: float
+    width: float | None
+    covered: float
+
+
+def table_errors(table: Table, release: Release) -> tuple[TableErrors, ...]:
+    """The one-way tables of all attributes and the class. NOT PRIVATE.
+
+    Args:
+        table: The raw table.
+        release: A release of it.
+    """
+    schema, found = release.schema, []
+    names = [attribute.name for attribute in schema.columns]
+    tables = [
+        cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))[1]
+        for name in names
+    ]
+    cells = [cell for some in tables for cell in some]
+    answers, counts = release.count(cells), exact_counts(table, cells)  # far quicker at once
+    ends = np.cumsum([len(some) for some in tables])
+    for name, some, end in zip(names, tables, ends.tolist(), strict=True):
+        here = np.arange(end - len(some), end)
+        told, truth = answers.take(here), counts[here]
+        off = np.abs(told.estimate - truth)
+        width = float(np.median(told.high - told.low))
+        held = (told.low <= truth) & (truth <= told.high)
+        found.append(
+            TableErrors(
+                name=name,
+                cells=len(truth),
+                mean=float(off.mean()),
+                worst=float(off.max()),
+                width=width if np.isfinite(width) else None,
+                covered=float(held.mean()),
+            )
+        )
+    return tuple(found)
+
+
+def k_marginal(raw: NDArray[np.integer], made: Ints, schema: Schema, seed: int = 0) -> float | None:
+    """The k-marginal score with k = 2, of 1,000. NOT PRIVATE.
+
+    For each pair of attributes, the class being one, the shares of all cells are compared: half
+    the sum of their absolute differences is 0 if they are the same and 1 if they have nothing in
+    common. The score is 1,000 times one less the mean over all pairs, or over 500 random ones if
+    there are more. Numbers are counted in round bands.
+
+    Args:
+        raw: Raw rows of codes: the predictors, then the class.
+        made: Synthetic rows of codes.
+        schema: The public schema.
+        seed: Which pairs, if there are many.
+
+    Returns:
+        The score, or None if there are fewer than two attributes or no rows.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "a": {"type": "boolean"}, "b": {"type": "boolean"}}})
+        >>> rows = np.array([[0, 0, 0], [1, 1, 0]])
+        >>> k_marginal(rows, rows, schema), k_marginal(rows, np.array([[0, 1, 0]]), schema)
+        (1000.0, 0.0)
+    """
+    columns = schema.columns
+    if len(columns) < 2 or not len(raw) or not len(made):
+        return None
+    coarse, sizes = [], []
+    for place, attribute in enumerate(columns):
+        edges = np.arange(attribute.size + 1)
+        if not isinstance(attribute, Categorical):
+            edges = np.asarray(bins(attribute))
+        sizes.append(len(edges) - 1)
+        of = [rows[:, place].astype(np.int64) for rows in (raw, made)]
+        coarse.append([np.searchsorted(edges, codes, "right") - 1 for codes in of])
+    pairs = list(combinations(range(len(columns)), 2))
+    if len(pairs) > MOST_PAIRS:
+        chosen = np.random.default_rng(seed).choice(len(pairs), MOST_PAIRS, replace=False)
+        pairs = [pairs[place] for place in chosen]
+    off = []
+    for one, other in pairs:
+        keys = [coarse[one][side] * sizes[other] + coarse[other][side] for side in (0, 1)]
+        if sizes[one] * sizes[other] > MOST_CELLS:  # many more cells than anybody has rows
+            _, known = np.unique(np.concatenate(keys), return_inverse=True)
+            keys = [known[: len(raw)], known[len(raw) :]]
+        cells = 1 + max(int(key.max()) for key in keys)
+        shares = [np.bincount(key, minlength=cells) / len(key) for key in keys]
+        off.append(np.abs(shares[0] - shares[1]).sum() / 2)
+    return float(1000 * (1 - np.mean(off)))
+
+
+# Risk and utility of the records themselves under a choice of settings. NOT PRIVATE.
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonalTable:
+    """Mean risk and utility by setting. NOT PRIVATE.
+
+    Args:
+        model: "threshold", "least-risk" or "aggregate".
+        setting: The risk thresholds, or the lambdas.
+        utility: The mean utility of a record.
+        risk: The mean risk of a record.
+        records: How many distinct records were solved.
+    """
+
+    model: str
+    setting: tuple[float, ...]
+    utility: tuple[float, ...]
+    risk: tuple[float, ...]
+    records: int
+
+    def text(self) -> str:
+        """The table in plain text, marked."""
+        word = {"threshold": "risk at most", "least-risk": "utility at least"}.get(
+            self.model, "lambda"
+        )
+        lines = [NOT_PRIVATE, f"{word:>12} {'utility':>8} {'risk':>10}"]
+        for setting, utility, risk in zip(self.setting, self.utility, self.risk, strict=True):
+            lines.append(f"{setting:>12.4g} {utility:>8.3f} {risk:>10.4g}")
+        return "\n".join(lines)
+
+
+def personal_table(
+    table: Table,
+    side: NDArray[np.integer],
+    method: Supermodular,
+    settings: tuple[float, ...],
+    most: int = 1000,
+    seed: int = 0,
+) -> PersonalTable:
+    """Solves records of a raw table for several settings. NOT PRIVATE.
+
+    Args:
+        table: The raw table.
+        side: The codes of a side table (`hedgerow.data.read_public`).
+        method: The method; its threshold or lambda is replaced.
+        settings: Risk thresholds, or lambdas.
+        most: At most so many records, drawn at random, are solved.
+        seed: Which ones.
+    """
+    forest, worth = method.terms(table.schema)
+    index = Side.of(forest, side)
+    random = np.random.default_rng(seed)
+    codes = table.codes[:, : forest.attributes]
+    picked = random.choice(len(codes), min(most, len(codes)), replace=False)
+    distinct, counts = np.unique(codes[picked], axis=0, return_counts=True)
+    leaves = forest.leaves(distinct.astype(np.int64))
+    utility, risk = [], []
+    for setting in settings:
+        aim = method.aim()
+        if aim.model == "threshold":
+            aim = replace(aim, risk=setting)
+        elif aim.model == "least-risk":
+            aim = replace(aim, utility=setting)
+        else:
+            aim = replace(aim, trade=setting)
+        found = solve(forest, index, worth, aim, leaves, np.ones(leaves.shape))
+        fine = found.solved & (found.count > 0)
+        utility.append(float(np.average(np.where(fine, found.utility, 0), weights=counts)))
+        # whom the side table has nobody like stands out by the whole of their sensitivity
+        alone = found.sensitivity
+        risk.append(float(np.average(np.where(fine, found.risk, alone), weights=counts)))
+    return PersonalTable(
+        model=method.model,
+        setting=settings,
+        utility=tuple(utility),
+        risk=tuple(risk),
+        records=len(leaves),
+    )
+
 
 QUERIES = 1000
 QUICK_QUERIES, QUICK_ROWS = 200, 4_000

@@ -1,7 +1,7 @@
 """What settings would be worth: errors against epsilon, on data that is simulated or public.
 
 Nobody may try settings on the private table and keep the best: that uses the data without paying.
-Here every run publishes a table simulated from the schema (`hedgerow.evaluation.simulated`), or a
+Here every run publishes a table simulated from the schema (`hedgerow.evaluation.trials`), or a
 PUBLIC one that the user names, and compares the release with that table. No other data is opened.
 """
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hedgerow.arrays import Ints
-from hedgerow.estimate import bitmaps
-from hedgerow.estimate.bitmaps import Bitmaps
+from hedgerow.estimate import graphical
+from hedgerow.estimate.graphical import Bitmaps
 from hedgerow.schema import Query
 
 SIZES = [1, 2, 7, 64, 65, 300, 4]  # the class is the last
@@ -53,9 +53,9 @@ def one_by_one(codes: Ints, query: Query) -> float:
 def test_counts_are_those_of_the_rows(
     monkeypatch: pytest.MonkeyPatch, room: int, number: int, whole: bool
 ) -> None:
-    monkeypatch.setattr(bitmaps, "_MOST_BYTES", room)
-    monkeypatch.setattr(bitmaps, "_BATCH", 50)
-    monkeypatch.setattr(bitmaps, "_BLOCK", 7)
+    monkeypatch.setattr(graphical, "_MOST_BYTES", room)
+    monkeypatch.setattr(graphical, "_BATCH", 50)
+    monkeypatch.setattr(graphical, "_BLOCK", 7)
     codes, asked = rows(number), queries(60, whole)  # more than a batch
     counts = Bitmaps(codes, 0.5, SIZES).count(asked)
     assert counts == pytest.approx([one_by_one(codes, one) for one in asked], abs=1e-6)

@@ -10,7 +10,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.personal import personal_table
+from hedgerow.evaluation.scorecard import personal_table
 from hedgerow.schema import Schema
 from papers.algorithm_2 import NonPrivateStudy, nonprivate_algorithm_2
 

@@ -6,8 +6,8 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.data import read
-from hedgerow.evaluation import tables
-from hedgerow.evaluation.tables import k_marginal, table_errors
+from hedgerow.evaluation import scorecard
+from hedgerow.evaluation.scorecard import k_marginal, table_errors
 from hedgerow.schema import Schema
 
 PAIR = Schema.from_dict(
@@ -58,12 +58,12 @@ def test_the_score_by_hand() -> None:
 def test_wide_pairs_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = rows(500, 1), rows(400, 2)
     found = k_marginal(one, other, PAIR)
-    monkeypatch.setattr(tables, "MOST_CELLS", 1)
+    monkeypatch.setattr(scorecard, "MOST_CELLS", 1)
     assert k_marginal(one, other, PAIR) == pytest.approx(found)
 
 
 def test_many_pairs_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MOST_PAIRS", 1)
+    monkeypatch.setattr(scorecard, "MOST_PAIRS", 1)
     one, other = rows(500, 1), rows(400, 2)
     found = {k_marginal(one, other, PAIR, seed) for seed in range(9)}
     assert 2 <= len(found) <= 3 and k_marginal(one, one, PAIR) == 1000
