@@ -59,19 +59,21 @@ $(VENV)/bench: $(VENV)/demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,dask]'
 	@touch $@
 
-demo: $(VENV)/demo  ## set everything up, publish an embedded sample and show the release
-	$(BIN)/python -m hedgerow.sample $(DEMO) --overwrite
-	$(BIN)/hedgerow publish $(DEMO)/people.csv --schema $(DEMO)/schema.yaml \
-	  --epsilon 1 --out $(DEMO)/release --overwrite
-	$(BIN)/hedgerow show $(DEMO)/release --plot $(DEMO)/release.png --overwrite
-	$(BIN)/hedgerow publish $(DEMO)/baskets.dat --schema $(DEMO)/baskets.yaml \
-	  --epsilon 1 --out $(DEMO)/shop --overwrite
-	$(BIN)/hedgerow show $(DEMO)/shop
-	$(BIN)/hedgerow report $(DEMO)/release --out $(DEMO)/report.html --overwrite
+demo: $(VENV)/demo  ## set everything up, publish an embedded sample and show what it says
+	@$(BIN)/python -m hedgerow.sample $(DEMO) --overwrite >/dev/null
+	@$(BIN)/hedgerow publish $(DEMO)/people.csv --schema $(DEMO)/schema.yaml \
+	  --epsilon 1 --out $(DEMO)/release --overwrite --json >$(DEMO)/release.json
+	@$(BIN)/hedgerow report $(DEMO)/release --out $(DEMO)/report.html --overwrite >/dev/null
+	@$(BIN)/hedgerow show $(DEMO)/release --top 0 --plot $(DEMO)/release.png --overwrite
+	@$(BIN)/hedgerow publish $(DEMO)/baskets.dat --schema $(DEMO)/baskets.yaml \
+	  --epsilon 1 --out $(DEMO)/shop --overwrite --json >$(DEMO)/shop.json
 	@echo
-	@echo "A table lies in $(DEMO)/release (hedgerow table $(DEMO)/release age readmitted), its picture in"
-	@echo "$(DEMO)/release.png and a page about it in $(DEMO)/report.html, for a browser; transactions lie in"
-	@echo "$(DEMO)/shop. To use the command yourself: source $(BIN)/activate"
+	@$(BIN)/hedgerow show $(DEMO)/shop --top 0
+	@echo
+	@echo "Where to look, in $(DEMO)/: report.html, the report; release.png, its first finding;"
+	@echo "release/tables/, all tables as CSV; people.csv and schema.yaml, what went in."
+	@echo "Any table:    $(BIN)/hedgerow table $(DEMO)/release age readmitted"
+	@echo "Your own:     $(BIN)/hedgerow studio"
 
 lint: $(VENV)/test  ## check style and types only
 	$(BIN)/ruff check .

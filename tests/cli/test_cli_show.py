@@ -14,8 +14,9 @@ import pyarrow as pa
 import pytest
 
 import hedgerow
-from hedgerow import Release
+from hedgerow import Release, sample
 from hedgerow.estimate.noise import half_width
+from hedgerow.present.findings import differences
 from hedgerow.present.regions import largest
 from hedgerow.present.words import rounded
 from hedgerow.release import TableRelease
@@ -202,20 +203,35 @@ def test_many_classes_fit_a_narrow_terminal(
     assert f" {about} " in done.stdout and "…" not in done.stdout
 
 
+def test_findings_come_first_and_the_picture_is_the_first(hedge: Hedge, tmp_path: Path) -> None:
+    """The first ten lines tell what was published, what it says, how sure, and the promise."""
+    pytest.importorskip("matplotlib")
+    schema = sample.schema().with_tables(["readmitted by sex"])
+    release = hedgerow.publish(sample.people(8000, seed=3), schema, epsilon=1, seed=2)
+    release.save(tmp_path / "r")
+    done = hedge("show", tmp_path / "r", "--plot", tmp_path / "r.svg")
+    first = differences(release)[0][0].sentence("people").replace("\u00a0", " ")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("clinic discharges: ") and "people counted" in lines[0]
+    assert " ".join(lines[2:5]).startswith(first)
+    told = " ".join(lines[:12])
+    assert told.index(first) < told.index("at once with 95%") < told.index("NOT PRIVATE: this")
+    assert "by readmitted and sex" in done.stdout and "0 to 0" not in done.stdout
+    assert "Drew the first finding to" in done.stdout
+    drawn = (tmp_path / "r.svg").read_text(encoding="utf-8")
+    assert first[:20] in drawn
+
+
 def test_of_many_cells_the_largest_are_drawn(hedge: Hedge, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    names = [f"c{place}" for place in range(14)]
-    klass = {"type": "categorical", "values": names, "role": "class"}
-    age = {"type": "numeric", "low": 0, "high": 99}
-    schema = hedgerow.Schema.from_dict(
-        {"name": "many", "unit": "row", "attributes": {"age": age, "k": klass}}
-    )
-    table = pa.table({"age": list(range(98)) * 20, "k": names * 140})
-    hedgerow.publish(table, schema, epsilon=3).save(tmp_path / "r")
-    assert len(Release.load(tmp_path / "r").table("age", "k")) > 100
+    names = [f"c{place}" for place in range(120)]
+    kinds = {"k": {"type": "categorical", "values": names}}
+    schema = hedgerow.Schema.from_dict({"name": "many", "unit": "row", "attributes": kinds})
+    hedgerow.publish(pa.table({"k": names * 20}), schema, epsilon=3).save(tmp_path / "r")
+    assert len(Release.load(tmp_path / "r").table("k")) > 100
     done = hedge("show", tmp_path / "r", "--plot", tmp_path / "r.svg")
     assert done.exit_code == 0 and (tmp_path / "r.svg").stat().st_size > 1000, done.stderr
-    assert "Drew the most telling table (its 100 largest cells) to" in done.stdout
+    assert "Drew the most telling table, its 100 largest cells to" in done.stdout
 
 
 def test_regions_have_errors(hedge: Hedge, published: Path) -> None:

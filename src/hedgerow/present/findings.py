@@ -56,10 +56,11 @@ from hedgerow.present.document import (
 from hedgerow.present.kinds import KINDS
 from hedgerow.present.tables import picked
 from hedgerow.present.values import bands_parts, is_vague, labels_of, widths_of
-from hedgerow.present.words import capped, many, part_of, rounded, rounded_share
+from hedgerow.present.words import capped, many, rounded, rounded_share
 from hedgerow.release import MarginalsRelease, Release, TableRelease
 from hedgerow.release.histogram import Spread, bands
 from hedgerow.schema import CLASS, Attribute, Numeric, Query, Schema
+from hedgerow.schema.schema import part_of
 
 _MOST = 10  # differences that are shown
 _TABLES = 4  # distributions that are shown first
@@ -600,6 +601,31 @@ def findings(release: Release) -> tuple[Part, ...]:
     return tuple(parts)
 
 
+def brief(release: Release, most: int = 3) -> tuple[Text, ...]:
+    """The first findings as sentences, and how sure they are; what is most frequent without any.
+
+    Args:
+        release: The release.
+        most: How many sentences.
+    """
+    people = release.schema.unit_names[1]
+    told: list[Difference] = []
+    if KINDS[release.kind].least is None:
+        told, _ = differences(release)
+    if told:
+        more = f" So do {len(told) - most} more that the report shows." if len(told) > most else ""
+        sure = f"All of this holds at once with 95%, whatever the data looks like.{more}"
+        return (*(Text(one.sentence(people)) for one in told[:most]), Text(sure))
+    if KINDS[release.kind].least is not None:
+        return tuple(part for part in _certain(release)[:most] if isinstance(part, Text))
+    for spread in notable(release, 1):
+        if not isinstance(spread.attribute, Numeric):
+            name = "" if spread.attribute is None else f"{spread.title}: "
+            first = int(np.argmax(spread.counts))
+            return (Text(name + _sentence(spread, labels_of(spread), first, people)),)
+    return ()
+
+
 def _finding(found: Difference, people: str, scale: Scale) -> Finding:
     """A difference with a bar for each group."""
     rows = []
@@ -645,7 +671,7 @@ def notable(release: Release, most: int = _TABLES) -> list[Spread]:
 
 
 def _card(release: Release, spread: Spread) -> Card:
-    name = "items" if spread.attribute is None else spread.name
+    name = "items" if spread.attribute is None else spread.title
     people = release.schema.unit_names[1]
     if isinstance(spread.attribute, Numeric):
         return Card(name, bands_parts(spread))
@@ -707,7 +733,7 @@ def averages(release: Release) -> tuple[Part, ...]:
             (row,) = summary().to_arrow().to_pylist()
             ends = [row[name] for name in ("estimate", "low", "high")]
             cells += _number_words(number, ends)
-        rows.append((number.name, *cells))
+        rows.append((number.title, *cells))
     if not rows:
         return ()
     heads = ("number", "median", "95% interval", "mean", "95% interval")

@@ -36,11 +36,12 @@ from hedgerow.present.regions import (
     what_was_counted,
 )
 from hedgerow.present.tables import picked
-from hedgerow.present.words import part_of, rounded
+from hedgerow.present.words import rounded
 from hedgerow.release import MarginalsRelease, RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.release.rows import FRONTIER_WORDS
-from hedgerow.schema import Numeric, Query, Schema
+from hedgerow.schema import Attribute, Numeric, Query, Schema
 from hedgerow.schema.item_tree import ItemTree
+from hedgerow.schema.schema import part_of
 
 Ints = NDArray[np.integer]
 _NOISE = "Small counts are mostly noise"
@@ -87,6 +88,11 @@ class Kind:
     narrow: str = ""
 
 
+def _called(attribute: Attribute) -> str:
+    """The name of a column, and what people call it."""
+    return attribute.name + (f" ({attribute.caption})" if attribute.caption else "")
+
+
 def _columns(schema: Schema) -> tuple[Part, ...]:
     rows = []
     for attribute in schema.attributes:
@@ -96,9 +102,9 @@ def _columns(schema: Schema) -> tuple[Part, ...]:
         else:
             domain = words.many(attribute.size, "value")
             kind = "boolean" if attribute.boolean else "categories"
-        rows.append((attribute.name, kind, domain))
+        rows.append((_called(attribute), kind, domain))
     if schema.target is not None:
-        rows.append((schema.target.name, "the class", words.many(len(schema.classes), "value")))
+        rows.append((_called(schema.target), "the class", words.many(len(schema.classes), "value")))
     parts: list[Part] = [
         Grid("The public columns", ("attribute", "kind", "domain"), rows=tuple(rows))
     ]
@@ -192,7 +198,7 @@ def _regions(release: TableRelease, top: int) -> tuple[Part, ...]:
     people = release.schema.unit_names[1]
     named = list(classes) if target is not None and len(classes) <= _CLASSES else []
     heads: list[str | Scale] = ["where", people, "95% interval", Scale.until(most, people)]
-    heads += [f"{target.name} {name}" for name in named if target]
+    heads += [f"{target.title} {name}" for name in named if target]
     heads += ["mostly"] if len(classes) > _CLASSES else []
     rows: list[tuple[Cell, ...]] = []
     for region in shown:
@@ -238,7 +244,7 @@ def _rows_made(release: RowsRelease) -> tuple[Part, ...]:
         left = np.where(width[:, place] > 1, width[:, place] / attribute.size, 0.0)
         share = float((left * release.counts).sum()) / total
         exact = float(release.counts[width[:, place] <= 1].sum()) / total
-        open_parts.append((attribute.name, f"{share:.0%}", Bar(share), f"{exact:.0%}"))
+        open_parts.append((attribute.title, f"{share:.0%}", Bar(share), f"{exact:.0%}"))
     return (
         Text(
             f"Every record was generalized by itself. What enough {people} share is published: "
@@ -261,7 +267,7 @@ def _rows(release: RowsRelease, top: int) -> tuple[Part, ...]:
     rows: list[tuple[Cell, ...]] = []
     for row in np.argsort(-release.counts, kind="stable")[:top].tolist():
         where = ", ".join(
-            f"{one.name} {part_of(one, int(release.lo[row, place]), int(release.hi[row, place]))}"
+            f"{one.title} {part_of(one, int(release.lo[row, place]), int(release.hi[row, place]))}"
             for place, one in enumerate(release.attributes)
             if release.hi[row, place] - release.lo[row, place] < one.size
         )

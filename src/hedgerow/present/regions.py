@@ -15,8 +15,8 @@ from hedgerow.estimate.noise import half_width
 from hedgerow.measured import GridPartition, TreePartition
 from hedgerow.present import words
 from hedgerow.present.document import Box, Part, Strip, Text, Tree
-from hedgerow.present.words import part_of
 from hedgerow.release import TableRelease
+from hedgerow.schema.schema import part_of
 
 if TYPE_CHECKING:
     from hedgerow.release import MarginalsRelease
@@ -183,7 +183,7 @@ def nested(release: TableRelease, tree: TreePartition, deepest: int) -> dict[str
             axis = int(tree.split[above])
             attribute = release.schema.attributes[axis]
             label = attribute.label(int(tree.lo[node, axis]), int(tree.hi[node, axis]))
-            where = f"{attribute.name} {label}"
+            where = f"{attribute.title} {label}"
         made[node] = {
             "where": where,
             "count": int(totals[node]),
@@ -250,7 +250,7 @@ def upper_tree(release: TableRelease, tree: TreePartition) -> Box:
                 small.append(child)
                 continue
             label = part_of(attribute, int(tree.lo[child, axis]), int(tree.hi[child, axis]))
-            below.append(branch(child, f"{attribute.name} {label}"))
+            below.append(branch(child, f"{attribute.title} {label}"))
         if small:
             name = words.many(len(small), "smaller part")
             below.append(box(name, small, (), len(small)))
@@ -267,7 +267,7 @@ def tree_parts(release: TableRelease, tree: TreePartition) -> tuple[Part, ...]:
         name = release.schema.classes[int(release.counts.sum(axis=0).argmax())]
         says = (
             " The strip at the bottom of a box is as long as the share of "
-            f"{target.name} {name} in it."
+            f"{target.title} {name} in it."
         )
     regions, depth = words.many(root.regions, "region"), int(tree.depth.max())
     stripes = "; striped boxes stand for several small parts" if _striped(root) else ""
@@ -299,7 +299,7 @@ def grid_parts(release: TableRelease, grid: GridPartition) -> tuple[Part, ...]:
             whole.append(attribute.name)
             continue
         shown = list(zip(labels, np.diff(edges).tolist(), strict=True))[:_PARTS]
-        strips.append(Strip(f"{attribute.name}: {words.many(len(labels), 'part')}", tuple(shown)))
+        strips.append(Strip(f"{attribute.title}: {words.many(len(labels), 'part')}", tuple(shown)))
     left = [Text(f"Not divided: {', '.join(whole)}.", "note")] if whole else []
     return (
         Text(
@@ -399,6 +399,6 @@ def what_was_counted(release: MarginalsRelease) -> str:
             f"{len(chosen)} chosen pair{'' if len(chosen) == 1 else 's'} of attributes{by}"
         )
     if fine := sorted({place for place, _ in release.tables.fine}):
-        those = ", ".join(schema.attributes[place].name for place in fine)
+        those = ", ".join(schema.attributes[place].title for place in fine)
         parts.append(f"large groups of {those} again in parts")
     return f"Counted over all {schema.unit_names[1]}: {'; '.join(parts)}."

@@ -13,14 +13,16 @@ from hedgerow.present.document import (
     Code,
     Document,
     Facts,
+    Folded,
     Part,
     Section,
     Text,
     Warning,
 )
-from hedgerow.present.findings import findings, notable
+from hedgerow.present.findings import brief, findings, notable
 from hedgerow.present.kinds import KINDS
 from hedgerow.present.promise import Doubt, budget, doubt, factor, promise
+from hedgerow.present.tables import count_grid, how_to_read, named_tables
 from hedgerow.present.values import questions, values
 from hedgerow.registry import METHODS
 from hedgerow.release import Release
@@ -107,29 +109,51 @@ def report(release: Release, verdict: Verdict, against: Judgment | None = None) 
 
 
 def overview(release: Release, top: int, parts: tuple[Part, ...] | None = None) -> Document:
-    """A look at a release: what is promised, what was counted, and so many of the largest parts.
+    """The report in short: what was published, what it says, what is promised, the largest parts.
 
     Args:
         release: The release.
-        top: How many.
-        parts: What to show instead of these parts.
+        top: How many parts.
+        parts: What to show instead of findings and these parts.
     """
     kind, told = KINDS[release.kind], release.describe()
     holds = f"{words.regions(release)} by {release.method}" if told.number else told.summary
     sentences = [*words.guarantee(release), told.suppressed, words.unmeasured(release)]
-    promised = tuple(Text(one) for one in sentences if one is not None)
-    made = () if release.kind == "table" else kind.making(release)  # a tree is shown when asked for
-    most = parts if parts is not None else (*made, *kind.division(release, top))
-    if parts is None and told.number > top:
-        most = (*most, Text(f"({told.number:,} in all; --top N for more)"))
-    if release.kind == "marginals":
-        name = release.schema.columns[0].name
-        most = (*most, Text(f"hedgerow table RELEASE {quote(name)} shows counts, of any columns."))
+    said = tuple(Text(one) for one in sentences if one is not None)
+    sections = [Section("", said if parts is not None else (*brief(release), *said))]
+    if parts is None:
+        made = () if release.kind == "table" else kind.making(release)  # a tree is asked for
+        parts = (*made, *kind.division(release, top)) if top else ()
+        if 0 < top < told.number:
+            parts = (*parts, Text(f"({told.number:,} in all; --top N for more)"))
+        named = (one for one in _named(release) if not isinstance(one, Folded))
+        sections.append(Section("", tuple(named)))
+    sections.append(Section("", parts))
+    if release.kind == "marginals" and top:
+        name = quote(release.schema.columns[0].name)
+        more = Text(f"hedgerow table RELEASE {name} shows counts, of any columns.")
+        sections.append(Section("", (more,)))
     return Document(
-        title=f"{release.schema.name}: {holds.rstrip('.')}.",
-        sections=(Section("", promised), Section("", most)),
+        title=f"{release.schema.name}: {holds.rstrip('.')}, about {_number(release)} "
+        f"{told.people}.",
+        sections=tuple(sections),
         private=bool(release.guarantee["private"]),
     )
+
+
+def _number(release: Release) -> str:
+    """How many records a release counts, about."""
+    everybody = release.count_all()
+    ends = (everybody.estimate, everybody.low, everybody.high)
+    return words.rounded(*(float(one[0]) for one in ends))[0]
+
+
+def _named(release: Release) -> tuple[Part, ...]:
+    """The tables that the schema names, with all their cells."""
+    tables = [release.table(*names) for names in named_tables(release)]
+    notes = dict.fromkeys(line for one in tables for line in how_to_read(one, release.schema))
+    told = Folded("How to read these tables", tuple(Text(line, "note") for line in notes))
+    return (*(count_grid(release, one) for one in tables), told) if tables else ()
 
 
 def warnings_of(
@@ -163,15 +187,12 @@ def _head(release: Release, doubted: Doubt | None, against: Judgment | None) -> 
     else:
         epsilon = words.decimal(exact(release.guarantee["epsilon"]))
         delta = words.decimal(exact(release.guarantee["delta"]))
-    told, everybody = release.describe(), release.count_all()
-    number, _ = words.rounded(
-        *(float(one[0]) for one in (everybody.estimate, everybody.low, everybody.high))
-    )
+    told = release.describe()
     figures = [
         ("epsilon (smaller is safer)", epsilon),
         ("delta", delta),
         ("published", words.regions(release)),
-        (f"{told.people}, about", number),
+        (f"{told.people}, about", _number(release)),
     ]
     if against is not None:
         figures.append((f"raw {release.schema.unit_names[1]} counted", f"{against.records:,}"))
@@ -237,6 +258,7 @@ def _sections(release: Release, verdict: Verdict, against: Judgment | None) -> l
     ]
     first = [
         Section("Findings", findings(release) if doubted is None else (), "findings"),
+        Section("Named tables", _named(release) if doubted is None else (), "named"),
         Section("In short", _short(release, doubted, against), "short"),
     ]
     promised = [

@@ -45,9 +45,22 @@ def columns(table: CountTable) -> dict[str, str]:
     return {"about": "estimate", **typical, "from": "low", "to": "high"}
 
 
-def headings(table: CountTable) -> list[str]:
-    """The names of the columns: what tells cells apart, then numbers, then a remark."""
-    return [*table.names, *columns(table), *([] if table.lower_only else ["remark"])]
+def named_tables(release: Release) -> list[tuple[str, ...]]:
+    """The columns of each table that the schema names, as far as it was counted."""
+    columns, counted = release.schema.columns, [{*one} for one in release.counted_tables()]
+    named = [tuple(columns[place].name for place in one.places) for one in release.schema.tables]
+    return [names for names in named if {*names} in counted]
+
+
+def titles_of(table: CountTable, schema: Schema) -> list[str]:
+    """What people call the columns that tell cells apart."""
+    called = {one.name: one.title for one in schema.columns}
+    return [called.get(name, name) for name in table.names]
+
+
+def headings(table: CountTable, schema: Schema) -> list[str]:
+    """The heads of the columns: what tells cells apart, then numbers, then a remark."""
+    return [*titles_of(table, schema), *columns(table), *([] if table.lower_only else ["remark"])]
 
 
 def lines(table: CountTable, schema: Schema) -> list[list[str]]:
@@ -82,7 +95,11 @@ def _total(table: CountTable) -> list[str]:
 def title_of(release: Release, table: CountTable, where: str | None) -> str:
     """What a table shows, as a heading."""
     what = f"{'shares' if table.by == 'share' else 'counts'} of {release.schema.unit_names[1]}"
-    by = "pair of items" if "with" in table.names[1:] else " and ".join(table.names)
+    by = (
+        "pair of items"
+        if "with" in table.names[1:]
+        else " and ".join(titles_of(table, release.schema))
+    )
     shown = f"{release.schema.name}: {what} by {by}"
     return shown + (f", where {where}" if where else "")
 
@@ -176,7 +193,7 @@ def count_grid(release: Release, table: CountTable, where: str | None = None) ->
         )
         for place in range(len(table))
     ]
-    heads, first = headings(table), len(table.names)
+    heads, first = headings(table, release.schema), len(table.names)
     last = first + len(columns(table))
     rows = [
         (*line[:last], bar, *line[last:])

@@ -23,12 +23,13 @@ from hedgerow.present.document import (
 )
 from hedgerow.present.kinds import KINDS, Least
 from hedgerow.present.tables import REMARKS, picked
-from hedgerow.present.words import part_of, rounded, unsure
+from hedgerow.present.words import rounded, unsure
 from hedgerow.release import Release
 from hedgerow.release.histogram import Spread
 from hedgerow.release.plots import PALE
 from hedgerow.schema import Attribute, Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
+from hedgerow.schema.schema import part_of
 
 _SHOWN = 8  # values of a categorical attribute; the others are told together
 _IN_NUMBERS = 40  # values in the table of all numbers
@@ -87,7 +88,7 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> tuple[Par
     for place, spread in enumerate(spreads):
         beside = None if raw is None else np.asarray(raw[place])
         if not spread.measured:
-            silent.append(spread.name)
+            silent.append(spread.title)
         elif all(is_vague(spread, one) for one in range(len(spread.labels))):
             vague.append(_card(spread, beside, people, total if items else None))
         else:
@@ -156,7 +157,7 @@ def _certain(release: Release, known: list[Least]) -> tuple[Part, ...]:
 
 def _card(spread: Spread, raw: Any, units: str, of: float | None) -> Card:
     """A picture and all numbers; `of` is what shares are of, if not the sum of all counts."""
-    name, labels = spread.name if of is None else "how often each item occurs", labels_of(spread)
+    name, labels = spread.title if of is None else "how often each item occurs", labels_of(spread)
     if isinstance(spread.attribute, Numeric):
         drawn = bands_parts(spread, raw)
     else:
@@ -227,7 +228,7 @@ def share_bars(
             rest += "" if raw is None else f" / {1 - float(raw[shown].sum()):.0%}"
         rows.append((f"{len(shares) - len(shown):,} more", None, rest))
     heads = ("value", Scale.until(top, "%"), "share" if raw is None else "released / raw")
-    return Grid(f"{spread.name}: shares", heads, rows=tuple(rows), numbers=frozenset({2}))
+    return Grid(f"{spread.title}: shares", heads, rows=tuple(rows), numbers=frozenset({2}))
 
 
 def histogram(spread: Spread, raw: Any = None) -> Histogram | None:
@@ -261,7 +262,7 @@ def histogram(spread: Spread, raw: Any = None) -> Histogram | None:
         ticks.insert(1, (float(ends[center]), str(attribute.edge(spread.edges[drawn[center]]))))
     labels = labels_of(spread)
     return Histogram(
-        caption=spread.name,
+        caption=spread.title,
         labels=tuple(labels[place] for place in drawn),
         shares=tuple(spread.shares[drawn].tolist()),
         heights=tuple(heights.tolist()),
@@ -271,7 +272,7 @@ def histogram(spread: Spread, raw: Any = None) -> Histogram | None:
         hollow=tuple(is_vague(spread, place) for place in drawn),
         raw=None if raw is None else tuple((np.asarray(raw) / per)[drawn].tolist()),
         unit=unit,
-        axis=attribute.name,
+        axis=attribute.title,
         ticks=tuple(ticks),
     )
 

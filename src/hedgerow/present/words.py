@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Callable, Collection
 from decimal import ROUND_CEILING, Decimal, localcontext
@@ -10,15 +9,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import ReleaseError
+from hedgerow.schema.schema import TO
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
-    from hedgerow.schema import Attribute, Schema
+    from hedgerow.schema import Schema
 
 ALTOGETHER = "altogether"
 """The line of a ledger that no other adds to: ranges do not reach their ends on one path."""
 _BROAD = 0.02  # the width of an interval from which tenths of a percent say nothing
-_TO = "\u00a0to\u00a0"  # a line must not end inside an interval
 _WEAK = 5  # above this epsilon a suspicion can become a near certainty
 
 # What the purposes of the ledger mean to a reader.
@@ -293,43 +292,6 @@ def in_order(purposes: Collection[str]) -> list[str]:
 # Values and shares.
 
 
-def part_of(attribute: Attribute, low: int, high: int) -> str:
-    """The generalized value for the codes from low to high, in words.
-
-    Example:
-        >>> from fractions import Fraction
-        >>> from hedgerow.schema import Numeric
-        >>> age = Numeric("age", low=Fraction(17), high=Fraction(90), step=Fraction(1),
-        ...     kind="integer", missing="other")
-        >>> [part_of(age, *codes).replace("\u00a0", " ") for codes in ((1, 23), (3, 4), (74, 75))]
-        ['18 to 39', '20', 'other (incl. missing)']
-        >>> bmi = Numeric("bmi", low=Fraction(14), high=Fraction(48), step=Fraction(1, 2),
-        ...     kind="decimal")
-        >>> [part_of(bmi, *codes).replace("\u00a0", " ") for codes in ((0, 2), (2, 69))]
-        ['14 to under 15', '15 to 48']
-    """
-    from hedgerow.schema import Categorical
-    from hedgerow.schema.attributes import OTHER
-    from hedgerow.schema.schema import other_of
-
-    if isinstance(attribute, Categorical):
-        label = attribute.label(low, high)
-        return other_of(attribute) if label == OTHER else label
-    if low >= attribute.grid:
-        return other_of(attribute)
-    other = f" or {other_of(attribute)}" if high > attribute.grid else ""
-    first, end, under = attribute.edge(low), attribute.edge(min(high, attribute.grid)), ""
-    if high < attribute.grid:
-        if isinstance(end, datetime.date):
-            end -= datetime.timedelta(days=1)
-        elif isinstance(end, int):
-            end -= 1
-        else:
-            under = "under\u00a0"
-    to = " to\u00a0" if attribute.kind == "date" else _TO  # two dates are too long for a phone
-    return f"{first}{other}" if first == end else f"{first}{to}{under}{end}{other}"
-
-
 def rounded(value: float, low: float, high: float) -> tuple[str, str]:
     """An estimate and its interval, with no more digits than the interval supports.
 
@@ -349,7 +311,7 @@ def rounded(value: float, low: float, high: float) -> tuple[str, str]:
         return "0", "not known"
     unit = 10 ** max(0, math.floor(math.log10(max(1.0, (high - low) / 10))))
     least, most = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
-    return f"{round(max(0.0, value) / unit) * unit:,}", f"{number(least)}{_TO}{number(most)}"
+    return f"{round(max(0.0, value) / unit) * unit:,}", f"{number(least)}{TO}{number(most)}"
 
 
 def rounded_share(share: float, low: float, high: float) -> tuple[str, str]:
@@ -362,7 +324,7 @@ def rounded_share(share: float, low: float, high: float) -> tuple[str, str]:
     digits = 0 if high - low >= _BROAD else 1
     unit = 10**digits
     least, most = math.floor(100 * low * unit) / unit, math.ceil(100 * high * unit) / unit
-    return f"{100 * share:.{digits}f}%", f"{least:.{digits}f}%{_TO}{most:.{digits}f}%"
+    return f"{100 * share:.{digits}f}%", f"{least:.{digits}f}%{TO}{most:.{digits}f}%"
 
 
 def unsure(low: float, high: float) -> str:
@@ -377,7 +339,7 @@ def unsure(low: float, high: float) -> str:
     digits = 1 if high < _BROAD else 0
     unit = 10**digits
     least, most = math.floor(100 * low * unit) / unit, math.ceil(100 * high * unit) / unit
-    return f"{least:.{digits if least else 0}f}{_TO}{most:.{digits}f}%"
+    return f"{least:.{digits if least else 0}f}{TO}{most:.{digits}f}%"
 
 
 def percent(share: float) -> str:

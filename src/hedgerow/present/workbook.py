@@ -10,7 +10,7 @@ from typing import Any
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import reliability
 from hedgerow.estimate.queries import NOT_MEASURED
-from hedgerow.present.tables import REMARKS, TOTAL, how_to_read, title_of
+from hedgerow.present.tables import REMARKS, TOTAL, how_to_read, named_tables, title_of, titles_of
 from hedgerow.present.words import guarantee, unmeasured
 from hedgerow.release import Release
 from hedgerow.release.tabulate import CountTable
@@ -37,13 +37,15 @@ def write_sheet(release: Release, table: CountTable, path: Path, where: str | No
 
 
 def write_workbook(release: Release, path: Path) -> None:
-    """Writes a workbook: a cover, every attribute and table that was measured, and the regions.
+    """Writes a workbook: a cover, tables that the schema names, all others, and the regions.
 
     Args:
         release: The release.
         path: The file, which is replaced.
     """
-    tables = [release.table(*names) for names in release.counted_tables()]
+    asked, counted = named_tables(release), release.counted_tables()
+    others = [names for names in counted if {*names} not in map(set, asked)]
+    tables = [release.table(*names) for names in (*asked, *others)]
     with _Book(path) as book:
         titles = [title_of(release, table, None) for table in tables]
         book.cover(release, titles)
@@ -118,12 +120,12 @@ class _Book:
 
     def table(self, release: Release, title: str, table: CountTable) -> None:
         """A sheet with a table: numbers as numbers, the total below."""
-        sheet = self._sheet(" & ".join(table.names))
+        sheet = self._sheet(" & ".join(titles_of(table, release.schema)))
         sheet.write_string(0, 0, title[:_LONGEST_TEXT], self._bold)
         names = len(table.names)
         sheet.set_column(0, names - 1, 24)
         sheet.set_column(names, names + 5, 14)
-        for column, heading in enumerate([*table.names, *_columns(table)]):
+        for column, heading in enumerate([*titles_of(table, release.schema), *_columns(table)]):
             sheet.write_string(2, column, heading, self._bold)
         found, total, form = table.answers, table.total, self._formats[table.by]
         numbers = [name for name in _columns(table) if name != "reliability"]
@@ -132,7 +134,7 @@ class _Book:
         for place, remark in enumerate(table.reliability):
             for column, labels in enumerate(table.labels):
                 shown = display_label(release.schema, table.names[column], labels[place])
-                sheet.write_string(row, column, shown[:_LONGEST_TEXT])
+                sheet.write_string(row, column, shown.replace("\u00a0", " ")[:_LONGEST_TEXT])
             for column, name in enumerate(numbers, names):
                 if known[place]:
                     self._number(sheet, row, column, float(getattr(found, name)[place]), form)

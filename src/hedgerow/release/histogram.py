@@ -51,6 +51,11 @@ class Spread:
     remarks: tuple[str, ...] = ()
 
     @property
+    def title(self) -> str:
+        """What people call the attribute."""
+        return self.name if self.attribute is None else self.attribute.title
+
+    @property
     def shares(self) -> Floats:
         """The counts as shares of their sum."""
         total = float(self.counts.sum())

@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
@@ -14,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.registry import load
-from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Layout, Numeric, describe
+from hedgerow.schema.attributes import (
+    OTHER,
+    Attribute,
+    Categorical,
+    Layout,
+    Numeric,
+    describe,
+    read_number,
+)
 from hedgerow.schema.items import Items
 from hedgerow.schema.lint import (
     Fault,
@@ -698,8 +707,69 @@ def other_of(attribute: Attribute) -> str:
     return f"{OTHER} (incl. {' and '.join(why)})" if why else OTHER
 
 
+TO = "\u00a0to\u00a0"  # a line must not end inside an interval
+_BAND = re.compile(r"\[(.+), (.+)([)\]])( or other)?")
+
+
+def part_of(attribute: Attribute, low: int, high: int) -> str:
+    """The generalized value for the codes from low to high, in words.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> age = Numeric("age", low=Fraction(17), high=Fraction(90), step=Fraction(1),
+        ...     kind="integer", missing="other")
+        >>> [part_of(age, *codes).replace("\u00a0", " ") for codes in ((1, 23), (3, 4), (74, 75))]
+        ['18 to 39', '20', 'other (incl. missing)']
+        >>> bmi = Numeric("bmi", low=Fraction(14), high=Fraction(48), step=Fraction(1, 2),
+        ...     kind="decimal")
+        >>> [part_of(bmi, *codes).replace("\u00a0", " ") for codes in ((0, 2), (2, 69))]
+        ['14 to under 15', '15 to 48']
+    """
+    from hedgerow.schema import Categorical
+    from hedgerow.schema.attributes import OTHER
+    from hedgerow.schema.schema import other_of
+
+    if isinstance(attribute, Categorical):
+        if attribute.bands is not None and high <= len(attribute.edges):
+            ends = (*attribute.edges, attribute.bands.grid)
+            return part_of(attribute.bands, ends[low], ends[high])
+        label = attribute.label(low, high)
+        return other_of(attribute) if label == OTHER else label
+    if low >= attribute.grid:
+        return other_of(attribute)
+    other = f" or {other_of(attribute)}" if high > attribute.grid else ""
+    first, end, under = attribute.edge(low), attribute.edge(min(high, attribute.grid)), ""
+    if high < attribute.grid:
+        if isinstance(end, datetime.date):
+            end -= datetime.timedelta(days=1)
+        elif isinstance(end, int):
+            end -= 1
+        else:
+            under = "under\u00a0"
+    to = " to\u00a0" if attribute.kind == "date" else TO  # two dates are too long for a phone
+    return f"{first}{other}" if first == end else f"{first}{to}{under}{end}{other}"
+
+
 def display_label(schema: Schema, name: str, label: str) -> str:
-    """A label of a table as people see it: `other` says what is in it."""
-    if label != OTHER:
+    """A label of a table as people see it: `other` says what is in it, and numbers are in words.
+
+    Example:
+        >>> from hedgerow import sample
+        >>> display_label(sample.schema(), "age", "[20, 30)").replace("\u00a0", " ")
+        '20 to 29'
+    """
+    attribute = next((one for one in schema.columns if one.name == name), None)
+    if attribute is None:
         return label
-    return next((other_of(one) for one in schema.columns if one.name == name), label)
+    number = attribute.bands if isinstance(attribute, Categorical) else attribute
+    part = _BAND.fullmatch(label)
+    if label == OTHER:
+        return other_of(attribute)
+    if number is None or part is None:
+        return label
+    first, end = (read_number(part[place]) for place in (1, 2))
+    if first is None or end is None:
+        return label
+    low, high = (int((value - number.low) / number.step) for value, _ in (first, end))
+    last = {")": high, "]": number.grid}[part[3]]
+    return part_of(number, low, number.size if part[4] else last)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hedgerow as hr
-from hedgerow.present.words import part_of, rounded, rounded_share
+from hedgerow.present.words import rounded, rounded_share
 from hedgerow.schema import Numeric
-from hedgerow.schema.schema import display_label, other_of
+from hedgerow.schema.schema import display_label, other_of, part_of
 
 SCHEMA = hr.Schema.from_dict(
     {

@@ -105,6 +105,9 @@ def publish(
             metavar="NUMBER", help="The same epsilon once more, which one above 10 has to be."
         ),
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Also say what the budget was spent on.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Publish a table, or transactions, under differential privacy.
@@ -178,8 +181,9 @@ def publish(
         for line in (*words.guarantee(release), words.unmeasured(release)):
             if line is not None:
                 say(line)
-        spent = [list(row) for row in words.spent(release)]
-        print_table(["what for", "budget", words.spent_of(known)], spent)
+        if verbose:
+            spent = [list(row) for row in words.spent(release)]
+            print_table(["what for", "budget", words.spent_of(known)], spent)
         tell_of_taxonomy(settings, known)
         if booked is not None:
             say(words.booked(booked))

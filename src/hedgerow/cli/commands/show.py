@@ -29,14 +29,13 @@ def show(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Also draw the most telling table, or the largest regions, to this PNG, "
-            "SVG or PDF.",
+            help="Also draw the first finding, or the largest regions, to this PNG, SVG or PDF.",
         ),
     ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the guarantee of a release, and its tables, largest regions or most frequent itemsets.
+    """Show what a release says, what it promises, and its tables, regions or itemsets.
 
     Needs no private data. Counts are the published, noisy ones.
     """

@@ -340,7 +340,7 @@ def _tell(release: Release, found: CountTable, where: str | None) -> None:
     from hedgerow.present.tables import columns, headings, how_to_read, lines, title_of
 
     say(f"{title_of(release, found, where)}\n")
-    heads, rows = headings(found), lines(found, release.schema)
+    heads, rows = headings(found, release.schema), lines(found, release.schema)
     first = len(found.names)
     shown = rows if len(rows) <= _SHOWN + 1 else [*rows[:_SHOWN], rows[-1]]
     print_table(heads, shown, set(range(first, first + len(columns(found)))))

@@ -14,11 +14,12 @@ import numpy as np
 from hedgerow.cli.display.words import strength
 from hedgerow.cli.files import whole_file
 from hedgerow.errors import UsageError
-from hedgerow.release.plots import BEYOND, draw_ends, new_figure
+from hedgerow.release.plots import BAR, BEYOND, draw_ends, new_figure
 from hedgerow.release.rows import FRONTIER_WORDS
 
 if TYPE_CHECKING:
     from hedgerow.evaluation.simulate import Simulation
+    from hedgerow.present.findings import Difference
     from hedgerow.present.regions import ShownRegion
     from hedgerow.release import (
         MarginalsRelease,
@@ -230,25 +231,47 @@ def _draw_itemsets(release: TransactionsRelease, top: int, path: Path, overwrite
 
 
 def _draw_table(release: MarginalsRelease, top: int, path: Path, overwrite: bool) -> str:
-    """Draws the attribute whose groups differ most in the class, or that is most uneven."""
+    """Draws the first finding, or without any the table that is most uneven."""
     from hedgerow.present.findings import differences, notable
     from hedgerow.present.tables import title_of
     from hedgerow.release.plots import MOST_BARS, draw_table
     from hedgerow.schema.schema import display_label
 
-    schema = release.schema
+    schema, what = release.schema, "the first finding"
     told, _ = differences(release)
-    names = [one.name for first in told[:1] for one in (*first.by, first.outcome)]
-    names = names or [one.name for one in notable(release, 1)] or [schema.attributes[0].name]
-    table = release.table(*names)
-    title, cut = title_of(release, table, None), len(table) > MOST_BARS
-    if cut:
-        table, title = table.largest(MOST_BARS), f"{title}, the {MOST_BARS} largest cells"
-    figure = draw_table(table, title, partial(display_label, schema)).figure
+    if told:
+        figure = _draw_finding(told[0], schema.unit_names[1])
+    else:
+        names = [one.name for one in notable(release, 1)] or [schema.attributes[0].name]
+        table, what = release.table(*names), "the most telling table"
+        title = title_of(release, table, None)
+        if len(table) > MOST_BARS:
+            table = table.largest(MOST_BARS)
+            title, what = (f"{one}, its {MOST_BARS} largest cells" for one in (title, what))
+        figure = draw_table(table, title, partial(display_label, schema)).figure
     seeded = not release.guarantee["private"]
     with whole_file(path, overwrite, "--plot", private=seeded) as temporary:
         figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
-    return f"the most telling table{f' (its {MOST_BARS} largest cells)' if cut else ''}"
+    return what
+
+
+def _draw_finding(found: Difference, people: str) -> Any:
+    """The shares of all groups with their intervals, as the report has them."""
+    places = np.arange(len(found.groups))
+    figure, axes = new_figure((9, 1.6 + 0.3 * max(len(places), 3)))
+    axes.barh(places, 100 * found.shares, color=BAR, height=0.72)
+    draw_ends(axes, places, 100 * found.low, 100 * found.high, 100 * float(found.high.max()))
+    axes.set_yticks(places, [_plain(", ".join(group)) for group in found.groups], fontsize=8)
+    axes.invert_yaxis()
+    axes.set_ylabel(_plain(" and ".join(one.title for one in found.by)))
+    axes.set_xlabel(
+        _plain(f"{found.outcome.title} {found.value}: share of {people} (%); line: 95% interval")
+    )
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(
+        fill(_plain(found.sentence(people)), 95), fontsize=10, loc="left", parse_math=False
+    )
+    return figure
 
 
 DRAW: dict[str, Callable[[Any, int, Path, bool], str]] = {

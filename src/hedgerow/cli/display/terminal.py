@@ -409,7 +409,7 @@ def print_table(columns: list[str], rows: list[list[str]], right: set[int] | Non
     from hedgerow.present.text import table_lines
 
     for line in table_lines(columns, rows, right or set(), shutil.get_terminal_size().columns):
-        typer.echo(line)
+        typer.echo(line.replace("\u00a0", " "))
 
 
 def print_document(document: Document) -> None:
