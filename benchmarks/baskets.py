@@ -26,7 +26,9 @@ is made from a folder of Debian's package fortunes (`apt-get download fortunes`,
 20110711: 37,000 visits of 40,000 pages whose popularity falls as the power 1.3 of the rank, of a
 median length of 4;
 a tenth of the visits are long, and a third of their pages come from the visit's own topic. `visits`
-is such a stream with another seed, 80,000 records and a power of 1.45.
+is such a stream with another seed, 80,000 records and a power of 1.45. `log` is simulated, with
+seed 20261119: 60,000 queries of 30,000 words whose popularity falls as the power 1.2 of the rank,
+of a median length of 3, lengths falling as the power 1.35.
 """
 
 from __future__ import annotations
@@ -134,6 +136,25 @@ def write_clicks(
     return pages
 
 
+def write_log(out: Path, records: int = 60_000, words: int = 30_000, seed: int = 20261119) -> int:
+    """Writes a simulated log of queries, and returns how many words there are.
+
+    A query has n words or more with a probability that falls as the power 1.35 of n.
+    """
+    random = np.random.default_rng(seed)
+    size = np.minimum(1.9 * random.random(records) ** (-1 / 1.35), 1500).astype(int)
+    steps = np.cumsum(np.arange(1, words + 1) ** -1.2)
+    name = random.permutation(words)
+    lines = []
+    for number in size.tolist():
+        drawn = np.searchsorted(steps, random.random(_TRIES * number) * steps[-1])
+        held = dict.fromkeys(drawn.tolist())  # different ones, the first first
+        codes = name[list(held)[:number]]
+        lines.append(" ".join(map(str, sorted(codes.tolist()))))
+    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return words
+
+
 def schema(name: str, low: int, high: int) -> hr.Schema:
     return hr.Schema.from_dict(
         {"name": name, "unit": "row", "items": {"universe": {"range": [low, high]}}}
@@ -158,6 +179,7 @@ def data_sets(
         sizes["manuals"] = write_words(paragraphs(given.manuals), scratch / "manuals.dat")
     sizes["clicks"] = write_clicks(scratch / "clicks.dat")
     sizes["visits"] = write_clicks(scratch / "visits.dat", 80_000, 20261118, 1.45)
+    sizes["log"] = write_log(scratch / "log.dat")
     for name, size in sizes.items():
         found[name] = (scratch / f"{name}.dat", schema(name, 0, size - 1))
     return found

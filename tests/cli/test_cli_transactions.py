@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 
@@ -226,8 +227,9 @@ def test_a_list_of_items_is_one_itemset_in_python_and_here(release, run):
     assert [answer["estimate"] for answer in one] == pytest.approx(together.estimate.tolist())
     two = json.loads(run("query", release, "bread", "butter", "--json").expect(0).out)["answers"]
     assert [answer["estimate"] for answer in two] == pytest.approx(apart.estimate.tolist())
+    keys = {"query", "estimate", "low", "high", "standard_error", "basis", "reliability"}
     for answer in one + two:  # a typical error did not hold, so none is told
-        assert answer.keys() == {"query", "estimate", "low", "high", "basis", "reliability"}
+        assert answer.keys() == keys
 
 
 def test_association_rules_are_listed(release, run, tmp_path):
@@ -251,9 +253,21 @@ def test_a_release_that_holds_nothing_says_so_first(shop, run, tmp_path):
     assert "nothing is published but by chance" in " ".join(
         run("plan", *words).expect(0).err.split()
     )
+    few = " ".join(run("plan", *words, "--rows", "300").expect(0).err.split())
+    enough = re.search(r"Your 300 records are too few; from epsilon ([0-9.]+) on they can", few)
+    assert enough is not None
+    words_then = [enough[1] if word == "0.001" else word for word in words]
+    assert "too few" not in run("plan", *words_then, "--rows", "300").expect(0).err
+    fewer = run("plan", *words, "--rows", "9").expect(0).err
+    assert "at any epsilon up to 10" in " ".join(fewer.split())
     out = tmp_path / "nothing"
-    told = run("publish", shop / "baskets.dat", *words, "--seed", "1", "--out", out).expect(0)
+    words += ("--seed", "1", "--verbose")
+    told = run("publish", shop / "baskets.dat", *words, "--out", out).expect(0)
     assert "It holds nothing" in told.out and "noisy counts" not in told.out
+    assert re.search(
+        r"choosing which partitions to go on with +epsilon +at most [0-9.e-]+", told.out
+    )
+    assert repr(hr.Release.load(out)).endswith("holds nothing)")
     lines = run("show", out).expect(0).out
     assert "It holds nothing" in lines.splitlines()[0] and "itemsets.txt" not in lines
     page = tmp_path / "page.html"

@@ -59,8 +59,10 @@ class Answers(FramedRows):
         uniformity_high: How much further up. These three are not known with marginals, where the
             interval comes from many sources.
         level: The probability that an interval holds the truth, at least.
-        typical_error: With marginals, and for itemsets, how far the estimate is off in most
-            queries: a guess by the model, which promises nothing. Else not known.
+        typical_error: With marginals, how far the estimate is off in most queries: a guess by the
+            model, which promises nothing. Else not known.
+        standard_error: For itemsets, that of the noise of what was measured. Their intervals are
+            wider, since long records could hold any item.
         basis: What each answer rests on: "measured", "modeled", "assumed even", "not measured" or
             "ruled out" (`hedgerow.estimate.queries`).
         asked: The queries, and what makes the function that writes one in words; both are used
@@ -83,6 +85,7 @@ class Answers(FramedRows):
     uniformity_high: Floats
     level: float
     typical_error: Floats | None = None
+    standard_error: Floats | None = None
     basis: NDArray[np.str_] | None = None
     asked: tuple[Sequence[Any], Callable[[], Callable[[Any], str]]] | None = None
 
@@ -134,7 +137,7 @@ class Answers(FramedRows):
     def take(self, places: Any) -> Self:
         """See `FramedRows.take`."""
         names = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
-        may = ("typical_error", "basis")
+        may = ("typical_error", "standard_error", "basis")
         known = [*names, *(name for name in may if getattr(self, name) is not None)]
         asked = self.asked
         if asked is not None:
@@ -165,6 +168,8 @@ class Answers(FramedRows):
             "typical_error": pa.nulls(len(self), pa.float64()) if typical is None else typical,
             "reliability": pa.array(self.reliability, pa.string()),
         }
+        if self.standard_error is not None:
+            columns["standard_error"] = self.standard_error
         if self.basis is not None:
             columns["basis"] = self.basis
         for name in ("noise", "uniformity_low", "uniformity_high"):
@@ -189,12 +194,12 @@ def reliability(answers: Answers) -> tuple[str, ...]:
         >>> reliability(found)
         ('good', 'mostly noise', 'mostly noise')
     """
-    half = answers.typical_error
+    error, half = answers.standard_error, answers.typical_error
     if half is None:
         endless = np.isinf(answers.high)  # the rows of others may be suppressed
         half = np.where(endless, answers.noise, (answers.high - answers.low) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = half / _NORMAL / answers.estimate
+        ratio = (half / _NORMAL if error is None else error) / answers.estimate
     poor = ~(ratio <= FAIR) | (answers.estimate <= 0)
     found = np.where(poor, NOISE, np.where(ratio <= GOOD, "good", "fair"))
     if answers.basis is not None:

@@ -88,6 +88,7 @@ TREE_SUPPORT_UNITS = 300_000
 GATE_UNITS = 250_000
 MOST_PARTITIONS = 1_000_000
 _LOW_BAR = 1000  # records, which most data sets have
+_LARGE = Fraction(10)  # the largest epsilon that is proposed
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
@@ -183,7 +184,7 @@ class DiffPart(Publisher):
             else:
                 rest = Allowance("cell", "epsilon", units=None, uses=1)
         allowances.append(rest)
-        remark = _thresholds(items, budgets.parts[0], self.c2) if kind == "paper" else None
+        remark = _thresholds(items, budget.epsilon, self.c2, rows) if kind == "paper" else None
         if kind == "core" and not whole and rows is None:
             remark = _remark(items, budget)
         return Plan(
@@ -544,19 +545,38 @@ def _usefulness(items: Items, budget: UnitBudget, method: DiffPart) -> str:
     )
 
 
-def _thresholds(items: Items, budget: UnitBudget, strictness: float) -> str | None:
-    """What the published thresholds leave of a universe at the first step, where that is little."""
+def _thresholds(items: Items, epsilon: Fraction, strictness: float, rows: int | None) -> str | None:
+    """What the published thresholds leave of a universe at the first step, where that is little.
+
+    With a number of records, whether these are enough, and if not, from which epsilon on.
+    """
     tree = ItemTree.of(items)
-    inner = int(tree.inner[0])
+    inner, strictness = int(tree.inner[0]), strictness * int(tree.height[0])
     if inner < 2:  # leaves are not tested
         return None
-    bar = threshold(strictness * int(tree.height[0]), budget.total / 2 / inner)
-    if bar < _LOW_BAR:
+
+    def bar(epsilon: Fraction) -> int:
+        return threshold(strictness, epsilon / 2 / inner)
+
+    least = bar(epsilon)
+    if least < _LOW_BAR:
         return None
+    if rows is None:
+        end = f"At epsilon {_LARGE} these are {bar(_LARGE):,}. " if epsilon < _LARGE else ""
+    elif rows >= least:
+        end = f"Of your {rows:,} records that is {least / rows:.0%}. "
+    else:
+        tenths = math.ceil(10 * float(epsilon) * least / max(rows, 1))
+        needed = max(Fraction(tenths, 10), epsilon)
+        end = f"Your {rows:,} records are too few" + (
+            f"; from epsilon {float(needed):g} on they can be enough. "
+            if needed <= _LARGE
+            else f", at any epsilon up to {max(_LARGE, epsilon)}. "
+        )
     return (
         f"The published thresholds go on from the first step only with groups of items that about "
-        f"{bar:,} records share; with fewer records than that, nothing is published but by chance. "
-        "The tuned schedule has no thresholds; a larger epsilon or a smaller universe helps too."
+        f"{least:,} records share; with fewer records than that, nothing is published but by "
+        f"chance. {end}The tuned schedule has no thresholds."
     )
 
 

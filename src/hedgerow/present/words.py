@@ -264,6 +264,15 @@ def _spending(ledger: dict[str, Any], named: Callable[[str], str]) -> list[tuple
 
     units = {budget: exact(entry["unit"]) for budget, entry in ledger["budgets"].items()}
     rows: list[tuple[str, str, str]] = []
+    if not ledger["paths"]:  # nothing was published, but looks at the data cost all the same
+        largest: dict[tuple[str, str], dict[int, int]] = {}
+        for entry in ledger["entries"]:
+            by_depth = largest.setdefault((entry["purpose"], entry["budget"]), {})
+            depth = int(entry["depth"])
+            by_depth[depth] = max(by_depth.get(depth, 0), int(entry["units"]))
+        for (purpose, budget), by_depth in largest.items():
+            amount = decimal(sum(by_depth.values()) * units[budget])
+            rows.append((named(purpose), budget, f"at most {amount}"))
     for budget, unit in units.items():
         paths = [path["spent"].get(budget, {}) for path in ledger["paths"]]
         purposes = {name for path in paths for name in path}

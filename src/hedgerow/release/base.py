@@ -155,7 +155,8 @@ class Release(Framed):
         told = self.describe()
         return (
             f"{type(self).__name__}({self.method!r}, schema={self.schema.name!r}, "
-            f"epsilon={self.guarantee.get('epsilon')}, {told.parts}={told.number})"
+            f"epsilon={self.guarantee.get('epsilon')}, "
+            + (f"{told.parts}={told.number})" if told.number else "holds nothing)")
         )
 
     def to_arrow(self) -> pa.Table:

@@ -36,6 +36,7 @@ _MEANS = {
     "low": "lower end of the 95% interval",
     "high": "upper end of the 95% interval",
     "typical_error": "how far the estimate is off in most cells, by a model: a guess",
+    "standard_error": "standard error of the estimate, by the noise of what was measured",
     "reliability": "what the estimate is worth, in a word",
     "basis": "what the estimate rests on",
 }

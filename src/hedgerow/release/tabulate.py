@@ -131,6 +131,8 @@ class CountTable(FramedRows):
                 else pa.array(values, mask=unknown)
             )
         columns["reliability"] = list(self.reliability)
+        if found.standard_error is not None:
+            columns["standard_error"] = found.standard_error
         if found.basis is not None:
             columns["basis"] = found.basis.tolist()
         return pa.table(columns)
@@ -296,7 +298,7 @@ def _shares(found: Answers, total: Answers) -> Answers:
             return np.where(by > 0, np.minimum(numbers / by, 1.0), 1.0)
 
     unknown = np.full(len(found), np.nan)
-    typical = found.typical_error
+    typical, error = found.typical_error, found.standard_error
     some = (most > 0) & (most < math.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = np.where(whole > 0, found.estimate / whole, 0.0)
@@ -307,6 +309,7 @@ def _shares(found: Answers, total: Answers) -> Answers:
         noise=unknown, uniformity_low=unknown, uniformity_high=unknown,
         level=found.level,
         typical_error=None if typical is None else over(typical, whole),
+        standard_error=None if error is None else over(error, whole),
         basis=found.basis,
     )  # fmt: skip
 

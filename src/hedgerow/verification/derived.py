@@ -29,7 +29,7 @@ from hedgerow.verification.rules import Rules
 
 _SURE = 1 - 1e-9
 _FIRST = 1  # the estimator of folders that name none
-_NUMBERS = ("estimate", "low", "high", "typical_error")
+_NUMBERS = ("estimate", "low", "high", "typical_error", "standard_error")
 _DIGITS = 1e-6
 _LABEL = 64  # characters of an interval of numbers
 _WORDS = {
@@ -178,7 +178,7 @@ def _hold_cells(
     """Estimates are counts of the rows, or surely possible, and lie inside their intervals."""
     estimate, low, high, typical = (
         np.concatenate([table[name].to_numpy().astype(np.float64) for table in tables])
-        for name in _NUMBERS
+        for name in _NUMBERS[:4]
     )
     for name, words in _WORDS.items():
         if any(not set(t[name].to_pylist()) <= words for t in tables if name in t.column_names):
@@ -205,16 +205,17 @@ def _is_near(ours: pa.Table, stored: pa.Table) -> bool:
     what an estimate rests on depend on no digits; what an estimate is worth follows from the
     numbers beside it.
     """
-    one, other = ({name: table[name].to_numpy() for name in _NUMBERS} for table in (ours, stored))
+    names = [name for name in _NUMBERS if name in ours.column_names]
+    one, other = ({name: table[name].to_numpy() for name in names} for table in (ours, stored))
     with np.errstate(invalid="ignore"):  # an end may be infinite in a forged table
-        off = {name: np.abs(one[name] - other[name]) for name in _NUMBERS}
-    few = {name: _DIGITS * (1 + np.abs(one[name])) for name in _NUMBERS}
+        off = {name: np.abs(one[name] - other[name]) for name in names}
+    few = {name: _DIGITS * (1 + np.abs(one[name])) for name in names}
     moved = np.fmax(off["low"], off["high"])
     few["typical_error"] += np.where(moved > _DIGITS, moved, 0)
     few |= {end: few[end] + 1 for end in ("low", "high")}
     if any(
         (np.isnan(one[name]) != np.isnan(other[name])).any() or (off[name] > few[name]).any()
-        for name in _NUMBERS
+        for name in names
     ):
         return False
     labels = np.array(ours["reliability"].to_pylist(), np.object_)
@@ -227,7 +228,8 @@ def _is_near(ours: pa.Table, stored: pa.Table) -> bool:
 
 def _worth(table: pa.Table) -> tuple[str, ...]:
     """What the estimates of a table are worth by the numbers beside them."""
-    estimate, low, high, typical = (table[name].to_numpy() for name in _NUMBERS)
+    estimate, low, high, typical = (table[name].to_numpy() for name in _NUMBERS[:4])
+    error = "standard_error"
     none = np.full(table.num_rows, np.nan)
     return reliability(
         Answers(
@@ -239,6 +241,7 @@ def _worth(table: pa.Table) -> tuple[str, ...]:
             uniformity_high=none,
             level=USUAL,
             typical_error=None if np.isnan(typical).all() else typical,
+            standard_error=table[error].to_numpy() if error in table.column_names else None,
             basis=np.array(table["basis"].to_pylist()) if "basis" in table.column_names else None,
         )  # fmt: skip
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from scipy.stats import binom
 
 from hedgerow import DiffPart, publish
+from hedgerow.estimate.itemsets.supports import clear_from
 from hedgerow.methods.diffpart import _tail, usefulness_bound
 from hedgerow.privacy.budget import Budget
 from hedgerow.schema import Schema
@@ -45,6 +48,80 @@ def test_single_items_are_measured_only_where_records_count_in_full() -> None:
     for cap, basis in ((24, "measured"), (2, "modeled")):
         release = publish(rows, shop(24), DiffPart(core=2, cap=cap), "5", seed=1)
         assert release.count([["1"], ["24"]]).basis.tolist() == [basis, basis]
+
+
+def stream(records: int, pages: int) -> list[list[str]]:
+    """Visits of pages whose popularity falls as the power 1.3 of the rank; one in ten is long."""
+    random = np.random.default_rng(5)
+    steps = np.cumsum(np.arange(1, pages + 1) ** -1.3)
+    size = np.where(random.random(records) < 0.1, 40, random.integers(1, 6, records))
+    drawn = [np.searchsorted(steps, random.random(n) * steps[-1]) + 1 for n in size.tolist()]
+    return [np.unique(one).astype(str).tolist() for one in drawn]
+
+
+def test_the_head_of_a_click_stream_is_measured_like_a_head() -> None:
+    """Each of the first ten pages is off by a fifth at most, though long visits count for less."""
+    held = stream(12_000, 5_000)
+    release = publish(pa.table({"x": held}), shop(5_000), DiffPart(), "1", seed=2)
+    supports = Counter(page for one in held for page in one)
+    first = [page for page, _ in supports.most_common(10)]
+    answers = release.count([[page] for page in first])
+    truth = np.array([supports[page] for page in first])
+    assert (np.abs(answers.estimate - truth) <= 0.2 * truth).all()
+    assert release.model.singles.sum() == pytest.approx(sum(supports.values()), rel=0.1)
+    assert not {"mostly noise", "fair"} & set(answers.reliability)
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_items_that_stand_out_keep_their_noisy_value(delta: str) -> None:
+    rows = pa.table({"x": stream(12_000, 5_000)})
+    release = publish(rows, shop(5_000), DiffPart(), "0.3", delta, seed=2)
+    supports = release.model.supports
+    bar = clear_from(5_000, supports.support.law) * supports.scale
+    clear = np.flatnonzero(supports.noisy > bar)
+    clear = clear[~np.isin(clear, release.partition.core)]
+    assert len(clear) > 10
+    noisy = supports.curve.supports(supports.noisy[clear], supports.cap)
+    found = release.count([[str(code + 1)] for code in clear.tolist()])
+    assert found.estimate == pytest.approx(noisy)
+
+
+def test_estimates_lie_inside_their_intervals() -> None:
+    """Noise far below zero leaves nothing of an interval, which is stretched to the estimate."""
+    rows = pa.table({"x": stream(3_000, 1_000)})
+    release = publish(rows, shop(1_000), DiffPart(), "0.1", seed=1)
+    answers = release.count([[str(code)] for code in range(1, 1_001)])
+    assert (answers.low < answers.estimate).all() and (answers.estimate < answers.high).all()
+    assert answers.estimate == pytest.approx(release.model.singles)
+
+
+@pytest.mark.parametrize(("size", "law"), [(1, "laplace"), (30, "gaussian")])
+def test_gaussian_noise_is_chosen_for_long_records(size: int, law: str) -> None:
+    """It grows with the root of the cap; without long records a delta is not spent."""
+    random = np.random.default_rng(1)
+    held = [random.choice(300, size, replace=False) + 1 for _ in range(2_000)]
+    rows = pa.table({"x": [one.astype(str).tolist() for one in held]})
+    release = publish(rows, shop(300), DiffPart(), "1", "1e-6", seed=3)
+    support = next(m for m in release.measurements if m.name == "support")
+    assert support.law == law
+    assert (release.guarantee["delta"] == "0") == (law == "laplace")
+
+
+def test_what_the_core_measured_well_is_not_mostly_noise() -> None:
+    """An interval is wider than twice the standard error, as its ends come from several sources."""
+    rows = pa.table({"x": [["1", "2"]] * 31 + [["1"], ["2"], ["3"]] * 300 + [["9"], ["7"]] * 9})
+    release = publish(rows, shop(100), DiffPart(core=3), 4, seed=1)
+    answers = release.count({"1", "2"})
+    error, half = answers.standard_error[0], (answers.high[0] - answers.low[0]) / 2
+    assert half / 1.96 > answers.estimate[0] / 3 > error
+    assert answers.reliability == ("fair",)
+    table = release.table("item", "item", top=3).to_arrow()
+    names = zip(table["item"].to_pylist(), table["with"].to_pylist(), strict=True)
+    place = [set(pair) for pair in names].index({"1", "2"})
+    assert table["standard_error"][place].as_py() == pytest.approx(error)
+    assert table["reliability"][place].as_py() == "fair"
+    shares = release.table("item", "item", top=3, share=True)
+    assert shares.reliability[place] == "fair"
 
 
 def test_what_theorem_4_2_says_holds() -> None:

@@ -170,8 +170,8 @@ def _ask(
         if not sets:
             raise UsageError(f"{file} holds no query.", hint="Write one per line.")
         answers = release.count(sets, level=level)
-        told = _ITEM_NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
-        columns = {name: getattr(answers, name).tolist() for name in (*told, "basis")}
+        told = (*_ITEM_NUMBERS, "standard_error", "basis")
+        columns = {name: getattr(answers, name).tolist() for name in told}
         columns["reliability"] = list(reliability(answers))
         return [text_of(items) for items in sets], columns
     vocabulary = Vocabulary(release.schema)
@@ -245,21 +245,13 @@ def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: 
 
     if len(texts) > _IN_WORDS:
         _tabulate(texts, columns)
-        usually = (
-            " usually within: the typical error of\nthe estimate, a guess that promises nothing."
-        )
-        say(
-            f"\nfrom, to: the {percent(level)} interval of the true count."
-            + (usually if "typical_error" in columns else "")
-        )
+        say(f"\nfrom, to: the {percent(level)} interval of the true count.")
         say("basis: measured if exactly this was counted, otherwise modeled.")
         return
     for place, text in enumerate(texts):
         estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
         held = " hold all of these" if len(itemsets_of(text)) > 1 else ""
         about = f"about {number(max(estimate, 0.0))} {release.schema.unit_names[1]}{held}"
-        if "typical_error" in columns:
-            about += f", usually within {number(columns['typical_error'][place])}"
         say(f"{text}\n  {about}; {percent(level)} interval: {_between(low, high)}")
         say(_BASES[columns["basis"][place]])
         _say_noise(columns, place)

@@ -99,13 +99,17 @@ def _unreadable(thing: object) -> UsageError:
 
 
 def answer_sets(model: ItemsetModel, sets: Sequence[Ints], level: float) -> Answers:
-    """Answers with intervals, in the order of the sets; estimates lie in their intervals."""
+    """Answers with intervals, in the order of the sets.
+
+    Where noise put an interval beside the estimate, it is stretched to hold it, as in `by_model`.
+    """
     low, high = model.bounds(sets, level)
     low = np.maximum(np.ceil(low - 1e-9), 0.0)
     high = np.maximum(np.floor(high + 1e-9), low)
-    counted = model.estimates(sets)
+    estimate = np.maximum(model.estimates(sets), 0.0)
+    low = np.where(estimate < low, np.maximum(np.ceil(estimate) - 1, 0.0), low)
+    high = np.where(estimate > high, np.floor(estimate) + 1, high)
     basis = np.array([MEASURED if model.counted(one) else MODELED for one in sets], np.str_)
-    estimate = np.clip(counted, low, high)
     nothing, below, above = np.zeros(len(sets)), estimate - low, high - estimate
     return Answers(
         estimate=estimate,
@@ -115,6 +119,7 @@ def answer_sets(model: ItemsetModel, sets: Sequence[Ints], level: float) -> Answ
         uniformity_low=below,
         uniformity_high=above,
         level=level,
+        standard_error=model.standard_errors(sets, estimate),
         basis=basis,
     )
 

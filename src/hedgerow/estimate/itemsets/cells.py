@@ -15,6 +15,7 @@ each item. There the items of a record are taken to be drawn at random, each by 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -235,6 +236,39 @@ class CoreModel:
             variance[core] = mine * theirs / both
         return np.clip(found, 0.0, self.total), variance
 
+    @cached_property
+    def _noise(self) -> Floats:
+        """The variance of the noise of each item's estimate."""
+        assert self.supports is not None
+        found = np.full(self.items.size, self.supports.standard_error**2)
+        core = self.partition.core
+        if len(core):
+            mine, theirs = self.supports.variance[core], self._table[1][1 << np.arange(len(core))]
+            part = mine / np.maximum(mine + theirs, 1e-9)
+            found[core] = part**2 * theirs + (1 - part) ** 2 * found[core]
+        return found
+
+    def standard_errors(self, sets: Sequence[Ints], estimates: Floats) -> Floats:
+        """See `ItemsetModel.standard_errors`: relative errors of the parts of a set add up."""
+        found = np.zeros(len(sets))
+        for place, one in enumerate(sets):
+            if self.never(one):
+                continue
+            mask, codes = self._split(one[one < self.items.size])
+            parts = [codes[k : k + 1] for k in range(len(codes))] + self._groups(one)
+            if self.supports is None:
+                found[place] = math.sqrt(self._cells_of(one)[1])
+            elif len(one) == 1:
+                found[place] = math.sqrt(self._noise[self.members(int(one[0]))].sum())
+            elif not parts:
+                found[place] = math.sqrt(self._table[1][mask])
+            else:
+                known = [(self.singles[part].sum(), self._noise[part].sum()) for part in parts]
+                known += [(self.table[mask], self._table[1][mask])] if mask else []
+                off = sum(noise / max(value, 1.0) ** 2 for value, noise in known)
+                found[place] = estimates[place] * math.sqrt(off)
+        return found
+
     @property
     def singles(self) -> Floats:
         """The estimated support of each item."""
@@ -411,19 +445,22 @@ class CoreModel:
 
     def _counted(self, one: Ints, level: float) -> tuple[float, float]:
         """Ends from the cells alone, where they tell all of a set."""
-        if len(one) and one[-1] >= self.items.size:
-            masks = np.arange(len(self.raw))
-            mask, _ = self._split(one[one < self.items.size])
-            match = masks & mask == mask
-            for group in self._groups(one):
-                match &= masks & self._split(group)[0] != 0
-            count = float(self.raw[match].sum())
-            spread = float(self.possible[match].sum()) * 2 / self.rate**2
-        else:
-            count, spread = self._measured(self._split(one)[0], 0)
+        count, spread = self._cells_of(one)
         deviation = np.sqrt(np.array([spread]))
         width = float(half_width(deviation, level, self.laplace)[0]) if spread else 0.0
         return count - width, count + width
+
+    def _cells_of(self, one: Ints) -> tuple[float, float]:
+        """The noisy count of a set by cells that tell all of it, and its variance by tails."""
+        mask, _ = self._split(one[one < self.items.size])
+        groups = self._groups(one)
+        if not groups:
+            return self._measured(mask, 0)
+        masks = np.arange(len(self.raw))
+        match = masks & mask == mask
+        for group in groups:
+            match &= masks & self._split(group)[0] != 0
+        return float(self.raw[match].sum()), float(self.possible[match].sum()) * 2 / self.rate**2
 
     def _measured(self, mask: int, others: int) -> tuple[float, float]:
         """The noisy count of records with a mask and so many others, and its variance by tails."""

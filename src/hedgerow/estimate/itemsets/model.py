@@ -235,6 +235,19 @@ class CutModel:
             return np.array([code])
         return np.arange(*self.items.taxonomy.spans[code - self.items.size])
 
+    def standard_errors(self, sets: Sequence[Ints], estimates: Floats) -> Floats:
+        """See `ItemsetModel.standard_errors`."""
+        found = np.zeros(len(sets))
+        for place, one in enumerate(sets):
+            if self._never(one):
+                continue
+            if len(one) == 1 and self.supports is not None and one[0] < self.items.size:
+                found[place] = self.supports.standard_error
+                continue
+            where, share, _ = self._weights(one)
+            found[place] = np.sqrt(self.tails[where] @ share**2)
+        return found
+
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Simulated records: where each begins, and the codes of their items, increasing."""
         cell = draw_cells(not_negative(self.counts, self.tails > 0), n, random)
@@ -300,6 +313,9 @@ class ItemsetModel(Protocol):
 
     def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals that hold the true counts at a level, each by itself."""
+
+    def standard_errors(self, sets: Sequence[Ints], estimates: Floats) -> Floats:
+        """The standard errors of estimates, as the noise of what was measured has it."""
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Simulated records: where each begins, and the codes of their items, increasing."""

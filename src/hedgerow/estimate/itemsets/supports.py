@@ -36,8 +36,9 @@ from hedgerow.schema.items import WEIGHT
 # process, and falling at least as the power `FALL` of the size beyond twice the median, where it
 # also falls ever faster: a bend the other way is ten times less likely. The likeliest curve is
 # found by Gauss and Newton's method under the law of the noise, whose tails are those of Laplace: a
-# single bin of noise does not bend the curve. Sums over records that other measurements tell (of
-# min(size, cap)) hold it, too.
+# single bin of noise does not bend the curve. Up to the last bin that stands out of the noise the
+# tail is free, since a penalty that grows with the square would win over such a law. Sums over
+# records that other measurements tell (of min(size, cap)) hold it, too.
 #
 # This is a model for estimates. No interval relies on it.
 
@@ -49,6 +50,7 @@ _HOLLOW = 10.0  # by how much smaller it is for bends upwards in the tail
 _POINTS = 16  # sizes of a wide bin that stand for all
 _CURVE_ROUNDS = 40
 _PULLS = 400  # that are tried for an item
+_CLEAR = 8.0  # noise scales, from which on a bin bends the curve as it likes
 _KINK = 0.3  # noise scales within which the Laplace law is rounded off
 
 
@@ -256,7 +258,8 @@ class _Task:
         for place, one in enumerate(known):
             cover[bins + place] = stretch * size * weights(size, one.cap)
         half = np.argmax(np.cumsum(counts) >= max(float(counts.sum()), 1.0) / 2)
-        late = np.exp(middle[:-1]) >= 2 * edges[half]
+        clear = np.flatnonzero(counts > _CLEAR / rate).max(initial=0)
+        late = (np.exp(middle[:-1]) >= 2 * edges[half]) & (np.arange(bins - 1) >= clear)
         return _Task(
             middle=middle,
             knots=knots,
@@ -514,6 +517,11 @@ class Supports:
         # chance, and a dependence of size and item
         by_weights = self.curve.spread(self.cap) * (found + (_DEPENDENCE * found) ** 2)
         return found, noise + by_weights
+
+    @property
+    def standard_error(self) -> float:
+        """How far noise alone moves an estimate that stands by itself."""
+        return math.sqrt(2) * self.scale / self.share
 
     # guaranteed ends
 
