@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
 import pickle
+import secrets
 import subprocess
 import sys
+import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from pyarrow import parquet
@@ -44,6 +50,20 @@ Kernel.left = 0  # every loop is compiled
 hedgerow.publish("people.csv", "schema.yaml", epsilon=1)
 """
 
+# many commands in one process, which is told what they are
+MANY = """
+import json, sys
+from hedgerow.surroundings import forget_folder
+forget_folder()
+from typer.testing import CliRunner
+from hedgerow.cli import app
+from hedgerow.compiled import Kernel
+Kernel.left = 0
+for words in json.loads(sys.argv[1]):
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, (words, done.output, done.exception)
+"""
+
 # modules that Python, its tools and our dependencies look for, and files of settings
 MODULES = (
     "sitecustomize", "usercustomize", "numpy", "numba", "yaml", "typer", "pyarrow", "pydantic",
@@ -75,7 +95,8 @@ def ran(folder: Path, name: str) -> str:
 
 def clean() -> dict[str, str]:
     """The environment without what tests themselves put there."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
+    return kept | {"PYTHONSTARTUP": "trapped.py"}
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +105,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")
     sample.write(folder, rows=600, seed=5)
     parquet.write_table(sample.people(600, seed=5), folder / "people.parquet")
+    if find_spec("duckdb"):
+        import duckdb
+
+        with duckdb.connect(str(folder / "people.duckdb")) as connection:
+            connection.execute(f"CREATE TABLE people AS FROM '{folder / 'people.parquet'}'")
     forged = subprocess.run(
         [sys.executable, "-P", "-c", FORGE, ran(folder, "a cache")],
         env=clean() | {"NUMBA_CACHE_DIR": str(folder / "cache")}, capture_output=True, text=True,
@@ -138,6 +164,87 @@ def test_the_command_runs_nothing_from_the_folder(hostile: Path, command: list[A
     words = ["publish", "people.csv", "--schema", "schema.yaml", "--epsilon", 1, "--overwrite"]
     run(hostile, *command, *words, "--out", "release")
     run(hostile, *command, "warm-up")
+
+
+def test_no_other_command_runs_anything_from_the_folder(hostile: Path, tmp_path: Path) -> None:
+    """In one process, whose every loop is compiled, and which opens a database there, too."""
+    script = tmp_path / "script.py"
+    script.write_text(MANY, encoding="utf-8")
+    source = ["people.csv"]
+    if find_spec("duckdb"):
+        source = ["duckdb:///people.duckdb", "--table", "people"]
+    schema = ["--schema", "schema.yaml"]
+    run(hostile, sys.executable, script, json.dumps([
+        ["init", "people.csv", "--no-questions", "--out", "drafted.yaml"],
+        ["check", "schema.yaml", "--data", "people.csv"],
+        ["plan", *schema, "--epsilon", "1"],
+        ["publish", *source, *schema, "--epsilon", "1", "--method", "diffmulti", "--out", "safe"],
+        ["verify", "safe"], ["show", "safe"], ["query", "safe", "age < 40"],
+        ["table", "safe", "smoker"], ["sample", "safe", "--out", "rows.csv"],
+        ["report", "safe", "--out", "safe.html"], ["dossier", "safe", "--out", "safe-dossier.md"],
+        ["report", "safe", "--raw", "people.csv", "--quick", "--out", "raw.html"],
+        ["audit", *schema, "--method", "diffmulti", "--runs", "1"],
+        ["taxonomy", "us-states", "--to", "yaml", "--out", "states.yaml"],
+    ]))  # fmt: skip
+
+
+def test_the_studio_runs_nothing_from_the_folder(hostile: Path) -> None:
+    """Started there and about it: the server, a look at the data, a draft and a release."""
+    pytest.importorskip("starlette")
+    (hostile / "RAN").unlink(missing_ok=True)
+    server = subprocess.Popen(
+        [COMMAND, "studio", "--no-browser", "--json"], cwd=hostile, env=clean(), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert server.stdout is not None
+        line = next(line for line in server.stdout if '"studio"' in line)
+        link = urlsplit(json.loads(f"{{{line}}}")["studio"])
+        host = f"{link.hostname}:{link.port}"
+        cookie = ""
+
+        def ask(path: str, fields: dict[str, str] | None = None) -> tuple[str, str]:
+            """Where an answer leads, and its page."""
+            line = http.client.HTTPConnection("127.0.0.1", link.port)
+            headers = {"Host": host, "Cookie": cookie}
+            if fields is None:
+                line.request("GET", path, headers=headers)
+            else:
+                body = urlencode(fields | {"token": token, "once": secrets.token_hex(8)})
+                headers["Content-Type"] = "application/x-www-form-urlencoded"
+                headers["Origin"] = f"http://{host}"
+                line.request("POST", path, body, headers)
+            answer = line.getresponse()
+            page = answer.read().decode()
+            assert answer.status in (200, 303), page
+            place = answer.headers["Set-Cookie"] or answer.headers["Location"] or ""
+            return place, page
+
+        def finish(place: str) -> str:
+            """Waits for a job, and says where it leads."""
+            for _ in range(600):
+                after, page = ask(place)
+                if after:
+                    return after
+                assert "failed" not in page, page
+                time.sleep(0.1)
+            raise AssertionError(page)
+
+        cookie = ask(f"{link.path}?{link.query}")[0].partition(";")[0]
+        _, page = ask("/data?data=people.csv")
+        token = page.partition('name="token" value="')[2].partition('"')[0]
+        assert "readmitted" in page and token
+        job, _ = ask("/data/draft", {"data": "people.csv", "name": "by-studio"})
+        assert finish(job).startswith("/unit")
+        job, _ = ask("/publish", {
+            "data": "people.csv", "schema": "schema.yaml", "epsilon": "1", "method": "marginals",
+            "out": "of-studio", "confirmed": "yes",
+        })  # fmt: skip
+        assert finish(job).startswith("/release") and (hostile / "of-studio").is_dir()
+    finally:
+        server.terminate()
+        server.communicate()
+    assert not (hostile / "RAN").exists(), (hostile / "RAN").read_text("utf-8")
 
 
 def test_a_cluster_on_this_machine_runs_nothing_from_the_folder(hostile: Path) -> None:
