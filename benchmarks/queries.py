@@ -177,7 +177,7 @@ def speed(rows, schema, number: int, results: Results) -> None:
         results.add(seconds, "s", "counts", what)
 
 
-RUNS = 10
+RUNS = 5
 HEAD = ("table", "method", "score", "epsilon", "measure", "gains", "its error", "penalties",
         "its error", "ratio", "standard errors apart", "runs", "commit")  # fmt: skip
 

@@ -267,12 +267,14 @@ class RowsPlan(Plan):
         side: Percent of epsilon for making a side table; 0 if a public one is given.
         rule: How rows are left out: a rate and a threshold, or a share and a least size.
         lattice: The most generalizations that a record can have.
+        few: What to know where few rows are shared by enough people.
     """
 
     mode: str = "noisy"
     side: int = 0
     rule: dict[str, Any] = field(default_factory=dict)
     lattice: int = 0
+    few: str = ""
 
     @staticmethod
     def of(method: str, mode: str, budget: Budget, side: int, rule: dict[str, Any]) -> RowsPlan:
@@ -314,9 +316,9 @@ class RowsPlan(Plan):
 
     def in_words(self) -> str:
         """Which rows will be published, and among how many generalizations each is chosen."""
-        size = ""
+        size = self.few and f" {self.few}"
         if self.lattice and self.remark is None:  # which says so too
-            size = f" A record has up to {self.lattice:,} generalizations."
+            size += f" A record has up to {self.lattice:,} generalizations."
         if self.mode == "noisy":
             least = self.rule["threshold"]
             return f"Rows with a noisy count of at least {least} are published.{size}"

@@ -27,6 +27,7 @@ are not needed, neither for sampling (F5) nor for the relaxation of the threshol
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -77,7 +78,7 @@ from hedgerow.suggestions import answer_mistakes
 
 MOST_FAN = 100
 _GUESS = 10_000  # rows, where nobody said how many
-_LONG, _DAY = 30, 86_400  # seconds
+_LONG, _HOUR = 30, 3600  # seconds
 _LOW_RISK = 0.001  # at which most people share rows of a dozen attributes
 _ROOT = np.zeros(1, dtype=np.int64)
 
@@ -241,7 +242,7 @@ class Supermodular(Publisher):
         side = 0 if self.side is not None else self.side_share
         rate = budget.row_epsilon * (100 - side) / 100
         if self.mode == "noisy":
-            least = least_threshold(rate, budget.row_delta)
+            people = least = least_threshold(rate, budget.row_delta)
             rule: dict[str, Any] = {"rate": str(rate), "threshold": least}
         else:
             share = read_number("keep", self.keep)
@@ -257,12 +258,13 @@ class Supermodular(Publisher):
                     hint="Keep fewer, take a larger epsilon, or give a public side table.",
                 )
             least = least_group(rate, budget.row_delta, share)
+            people = math.ceil(least / share)
             rule = {"sampling_rate": str(share), "threshold": least}
         plan = RowsPlan.of(self.name, self.mode, budget, side, rule)
         lattice, seconds = self.effort(schema, rows or _GUESS)
-        if seconds > _DAY:
+        if seconds > _HOUR:
             raise UsageError(
-                f"Generalizing would take about {seconds / _DAY:,.0f} days of CPU for "
+                f"Generalizing would take about {seconds / _HOUR:,.1f} hours of CPU for "
                 f"{rows or _GUESS:,} different records, each with up to {lattice:,} "
                 "generalizations.",
                 hint="Take the threshold model without --thorough and --sharpness, or give "
@@ -280,12 +282,21 @@ class Supermodular(Publisher):
                     f"A risk of {_LOW_RISK} instead of {self.risk} generalizes further, so that "
                     "more people share rows."
                 )
+        forest, worth = self.terms(schema)
+        shared = float(np.maximum.reduceat(worth.weight, forest.root).sum()) / self.risk
+        few = ""
+        if self.model == "threshold" and people > shared:
+            few = (
+                f"With a risk of {self.risk} some are shared by {shared:,.0f} people alone, where "
+                f"it takes about {people:,}: most people may be left out. Take a risk of at most "
+                f"{self.risk * shared / people:.1g}, a larger epsilon or a public side table."
+            )
         if seconds > _LONG:
             remarks.append(
                 f"Generalizing {rows or _GUESS:,} different records, each with up to {lattice:,} "
                 f"generalizations, takes about {seconds:,.0f} CPU seconds."
             )
-        return replace(plan, lattice=lattice, remark=" ".join(remarks) or None)
+        return replace(plan, lattice=lattice, few=few, remark=" ".join(remarks) or None)
 
     def effort(self, schema: Schema, rows: int) -> tuple[int, float]:
         """The most generalizations of a record, and about how many CPU seconds all will take.

@@ -300,10 +300,30 @@ def test_what_cannot_end_is_refused_before_data_is_opened() -> None:
     assert "100 CPU seconds" in str(
         hr.Supermodular().plan(wide(12), 1, "1e-9", rows=100_000).remark
     )
-    with pytest.raises(UsageError, match="days of CPU"):
+    with pytest.raises(UsageError, match="hours of CPU"):
         aggregate.plan(wide(12), 1, "1e-9", rows=10**6)
-    with pytest.raises(UsageError, match="days of CPU"):
+    with pytest.raises(UsageError, match="hours of CPU"):
         hr.publish("nowhere.csv", wide(40), aggregate, 1, delta="1e-9")
+    thorough = hr.Supermodular(thorough=True)
+    seconds = thorough.effort(wide(8), 1000)[1]
+    within, beyond = int(3_590_000 / seconds), int(3_610_000 / seconds)
+    assert "CPU seconds" in str(thorough.plan(wide(8), 1, "1e-9", rows=within).remark)
+    with pytest.raises(UsageError, match="about 1.0 hours"):
+        thorough.plan(wide(8), 1, "1e-9", rows=beyond)
+
+
+@pytest.mark.parametrize("mode, keep", [("noisy", "1/5"), ("sampled", "1/20")])
+def test_thresholds_that_few_rows_reach_are_told_before_data_is_opened(mode, keep) -> None:
+    def told(**more):
+        plan = hr.Supermodular(mode=mode, keep=keep, **more).plan(wide(4), "0.1", "1e-6")
+        return plan.rule["threshold"] * (20 if mode == "sampled" else 1), plan.in_words()
+
+    people, words = told(risk=0.1)
+    assert f"shared by 40 people alone, where it takes about {people:,}:" in words
+    assert f"at most {4 / people:.1g}," in words
+    for risk, few in ((3.9 / people, False), (4.1 / people, True)):
+        assert ("left out" in told(risk=risk)[1]) == few
+    assert "left out" not in told(model="aggregate")[1]
 
 
 def test_a_lattice_that_is_too_large_is_told_before_data_is_opened() -> None:
