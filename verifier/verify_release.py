@@ -74,7 +74,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / "manifest.json"
     need(path.is_file() and not path.is_symlink(), "there is no manifest.json")
     found: dict[str, Any] = json.loads(path.read_text("utf-8"), object_pairs_hook=once)
-    known = found["format"] == "hedgerow-release" and found["format_version"] == 2  # noqa: PLR2004
+    known = (found["format"], found["format_version"]) == ("hedgerow-release", 2)
     need(known and found["kind"] in KINDS, "this is no release, or of another format")
     own = {"frontier"} if found["kind"] == "rows" else {"partition", "measurements"}
     names = {name for name in found if not name.startswith("x_")}
@@ -296,14 +296,14 @@ def check_cell(cell: dict[str, Any]) -> bool:
     estimate, low, basis, word = (cell[c] for c in ("estimate", "low", "basis", "reliability"))
     if estimate is None:
         return bool(word == "not measured")
-    high = math.inf if cell["high"] is None else cell["high"]
-    half = (high - low) / 2 if cell["typical_error"] is None else cell["typical_error"]
-    ratio = half / 1.959964 / estimate if estimate > 0 else math.inf
+    high, half = math.inf if cell["high"] is None else cell["high"], cell["typical_error"]
+    error = cell.get("standard_error", ((high - low) / 2 if half is None else half) / 1.959964)
+    ratio = error / estimate if estimate > 0 else math.inf
     worth = "mostly noise" if ratio > 1 / 3 else "good" if ratio <= 0.165 else "fair"  # noqa: PLR2004
     if basis in ("assumed even", "ruled out") or (basis == "modeled" and ratio <= 1 / 3):
         worth = basis
     near = 0 <= low <= max(0, math.ceil(estimate)) and high >= max(low, math.floor(estimate))
-    return near and low % 1 == 0 and (word == worth or half == math.inf)
+    return near and low % 1 == 0 and (word == worth or error == math.inf)
 
 
 def check_regions(folder: Path, rows: pa.Table, weight: str) -> None:

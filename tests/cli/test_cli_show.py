@@ -39,7 +39,7 @@ def test_regions_are_those_of_the_table(published: Path) -> None:
     table = release.generalized("arrow").to_pylist()
     for region in shown:
         rows = [row for row in table if row["region"] == region.number]
-        assert region.counts == {row["readmitted"]: row["count"] for row in rows}
+        assert region.counts == {row["readmitted"]: row["estimate"] for row in rows}
         assert all(rows[0][name] == label for name, label in region.where.items())
 
 
@@ -246,5 +246,5 @@ def test_regions_have_errors(hedge: Hedge, published: Path) -> None:
         variance, estimate = known[region["region"]]
         reach = half_width(np.sqrt([variance]), 0.95)[0]
         assert region["give_or_take"] == pytest.approx(reach + abs(region["count"] - estimate))
-    errors = release.generalized("arrow")["give_or_take"].to_pylist()
+    errors = release.generalized("arrow")["typical_error"].to_pylist()
     assert errors == np.ceil(np.round(release.count_errors.ravel(), 6)).tolist()

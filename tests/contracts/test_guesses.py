@@ -9,6 +9,7 @@ import pydoc
 import re
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -128,7 +129,7 @@ def test_a_release_as_a_frame(release: hr.Release, shop: hr.Release) -> None:
     assert len(frame) == len(release) == release.shape[0] == round(release.count_all())
     counted = release.table("ill").set_index("ill").estimate
     assert (frame.groupby("ill", observed=True).size() - counted).abs().max() < 2
-    assert release.generalized("pandas")["count"].sum() == len(release)
+    assert release.generalized("pandas")["estimate"].sum() == len(release)
     assert isinstance(release.to_polars(), pl.DataFrame)
     assert isinstance(shop.to_pandas(), pd.DataFrame) and len(shop) == shop.to_arrow().num_rows
 
@@ -147,6 +148,37 @@ def test_rows_of_frames_are_records(method: str) -> None:
             labels = sizes.index.astype(str).str.lower()
             found = sizes.set_axis(labels).reindex(counted[name], fill_value=0)
             assert np.abs(found.to_numpy() - counted["estimate"]).max() < 3
+
+
+NUMBERS = ["estimate", "low", "high", "typical_error", "reliability"]
+
+
+def test_columns_are_called_the_same_everywhere(
+    release: hr.Release, shop: hr.Release, tmp_path: Path
+) -> None:
+    assert list(release.table("ill").to_pandas()) == ["ill", *NUMBERS, "basis"]
+    assert list(shop.frequent(3, kind="pandas"))[:6] == ["items", *NUMBERS]  # type: ignore[attr-defined]
+    assert list(release.generalized("pandas"))[-2:] == ["estimate", "typical_error"]
+    pytest.importorskip("xlsxwriter")
+    release.to_excel(tmp_path / "r.xlsx")
+    with zipfile.ZipFile(tmp_path / "r.xlsx") as book:
+        texts = re.findall("<t[^>]*>([^<]*)</t>", book.read("xl/sharedStrings.xml").decode())
+        heads = [
+            [texts[int(place)] for place in re.findall('t="s"><v>([0-9]+)</v>', row)]
+            for name in book.namelist() if name.startswith("xl/worksheets/sheet")
+            for row in re.findall("<row.*?</row>", book.read(name).decode())
+        ]  # fmt: skip
+    bare = [name for name in NUMBERS if name != "typical_error"]  # which regions do not know
+    assert ["ill", *bare, "basis"] in heads and ["good", "measured"] in [row[-2:] for row in heads]
+    assert ["region", "age", "job", "ill", "estimate", "typical_error"] in heads
+
+
+@pytest.mark.parametrize("name", [*NUMBERS, "basis", "region", "count"])
+def test_no_attribute_is_called_like_a_column_of_a_release(name: str) -> None:
+    """An attribute `low` would lose its labels in every table."""
+    told = {**SCHEMA, "attributes": {**SCHEMA["attributes"], name: {"type": "boolean"}}}
+    with pytest.raises(hr.errors.SchemaError, match=name):
+        Schema.from_dict(told)
 
 
 def test_random_states_of_scikit_learn(release: hr.Release) -> None:

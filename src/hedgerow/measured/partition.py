@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
+from hedgerow.schema.lint import RESERVED
 
 # Public regions: how a release cuts the domain into boxes of integer codes.
 #
@@ -334,8 +335,6 @@ def _broken(rule: str) -> ReleaseError:
 # that a million rows cost about as much as their integers.
 
 
-RESERVED = ("region", "count", "give_or_take")
-
 _ROWS_PER_BLOCK = 100_000
 # quoted although CSV does not ask for it: what a spreadsheet might take for a formula, and blanks
 # at the ends, which readers like to strip
@@ -353,7 +352,7 @@ def check_names(schema: Schema) -> None:
     for name in names:
         if name in RESERVED:
             raise UsageError(
-                f"the column {name!r} is called like a column of the generalized table",
+                f"the column {name!r} is called like a column of a release",
                 hint=f"Call the attribute otherwise: {name}_value: {{column: {name}, ...}}.",
             )
 
@@ -381,7 +380,7 @@ def check_against(schema: Schema, partition: Partition) -> None:
 def generalized_table(
     schema: Schema, partition: Partition, regions: Ints, counts: Ints, errors: Floats
 ) -> pa.Table:
-    """The table that people read: `region`, the attributes as labels, the class, `count`, errors.
+    """The table that people read: `region`, the attributes as labels, the class, estimates, errors.
 
     Args:
         schema: Names and labels.
@@ -396,11 +395,11 @@ def generalized_table(
     for place, attribute in enumerate(schema.attributes):
         columns[attribute.name] = _labels(attribute, partition.parts(place, regions), classes)
     _add_class(columns, schema, len(regions))
-    columns["count"] = pa.array(counts.ravel())
+    columns["estimate"] = pa.array(counts.ravel())
     unknown = ~np.isfinite(errors.ravel())
     # rounded first, so that all machines agree
     whole = np.ceil(np.round(np.where(unknown, 0.0, errors.ravel()), 6)).astype(np.int64)
-    columns["give_or_take"] = pa.array(whole, mask=unknown)
+    columns["typical_error"] = pa.array(whole, mask=unknown)
     return pa.table(columns)
 
 

@@ -60,7 +60,8 @@ def _columns(table: CountTable) -> list[str]:
     if table.lower_only:
         return ["low"]
     typical = [] if table.answers.typical_error is None else ["typical_error"]
-    return ["estimate", "low", "high", *typical, "reliability"]
+    basis = [] if table.answers.basis is None else ["basis"]
+    return ["estimate", "low", "high", *typical, "reliability", *basis]
 
 
 _CALLED = {
@@ -124,11 +125,11 @@ class _Book:
         sheet.write_string(0, 0, title[:_LONGEST_TEXT], self._bold)
         names = len(table.names)
         sheet.set_column(0, names - 1, 24)
-        sheet.set_column(names, names + 5, 14)
+        sheet.set_column(names, names + 6, 14)
         for column, heading in enumerate([*titles_of(table, release.schema), *_columns(table)]):
             sheet.write_string(2, column, heading, self._bold)
         found, total, form = table.answers, table.total, self._formats[table.by]
-        numbers = [name for name in _columns(table) if name != "reliability"]
+        numbers = [name for name in _columns(table) if name not in ("reliability", "basis")]
         row = 3
         known = table.known
         for place, remark in enumerate(table.reliability):
@@ -139,7 +140,8 @@ class _Book:
                 if known[place]:
                     self._number(sheet, row, column, float(getattr(found, name)[place]), form)
             if not table.lower_only:
-                sheet.write_string(row, names + len(numbers), remark)
+                basis = [] if found.basis is None else [str(found.basis[place])]
+                sheet.write_row(row, names + len(numbers), [remark, *basis])
             row += 1
         sheet.write_string(row, 0, TOTAL, self._bold)
         if table.by == "share":

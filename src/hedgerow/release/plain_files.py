@@ -114,10 +114,10 @@ def plain_tables(
             names=names, labels=labels, answers=answers.take(np.array(places)), total=total,
             by="count", simultaneous=False,
         )  # fmt: skip
-        yield names, _with_bounds(_finite(table.to_arrow()), schema, divisions)
+        yield names, _with_bounds(finite(table.to_arrow()), schema, divisions)
 
 
-def _finite(table: pa.Table) -> pa.Table:
+def finite(table: pa.Table) -> pa.Table:
     """A table whose upper ends are missing where none is known: CSV has no word for infinity."""
     high = table["high"].to_numpy()
     place = table.column_names.index("high")

@@ -73,7 +73,8 @@ class TableRelease(PredictingRelease):
         >>> release
         TableRelease('diffgen', schema='ages', epsilon=1, regions=2)
         >>> release.generalized().to_pydict()
-        {'region': [0, 1], 'age': ['[0, 40)', '[40, 99]'], 'count': [3, 1], 'give_or_take': [4, 4]}
+        {'region': [0, 1], 'age': ['[0, 40)', '[40, 99]'], 'estimate': [3, 1],
+        'typical_error': [4, 4]}
     """
 
     kind = of = "table"
@@ -129,7 +130,7 @@ class TableRelease(PredictingRelease):
         return np.asarray(half_width(np.sqrt(variance), USUAL) + unknown)
 
     def generalized(self, kind: str | None = None) -> Frame:
-        """The generalized table: `region`, the attributes, the class, `count`, `give_or_take`.
+        """The generalized table: `region`, the attributes, the class, `estimate`, `typical_error`.
 
         One row per region and class, in canonical order, with values like `Professional` and
         `[18, 40)`.
@@ -138,7 +139,7 @@ class TableRelease(PredictingRelease):
             kind: The kind of frame wanted.
 
         Raises:
-            UsageError: If an attribute is called `region` or `count`, or the kind is unknown.
+            UsageError: If an attribute is called like one of these, or the kind is unknown.
 
         Example:
             >>> from hedgerow import publish, sample

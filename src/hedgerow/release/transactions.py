@@ -33,7 +33,7 @@ from hedgerow.release.description import Description, noisy_counts
 from hedgerow.release.files import Content
 from hedgerow.release.histogram import Spread, item_spread
 from hedgerow.release.measured import MeasuredRelease
-from hedgerow.release.plain_files import ROWS_SEED, weighted
+from hedgerow.release.plain_files import ROWS_SEED, finite, weighted
 from hedgerow.release.tabulate import Bins, CountTable, check_table, names_in, tabulated
 from hedgerow.schema import Items
 from hedgerow.store.frames import Frame
@@ -214,7 +214,8 @@ class TransactionsRelease(MeasuredRelease):
             kind: The kind of frame wanted.
 
         Returns:
-            A frame with the columns `items`, `estimate`, `low` and `high`, the largest first.
+            A frame with the columns `items`, `estimate`, `low`, `high`, `typical_error`,
+            `reliability` and `basis`, the largest first.
 
         Raises:
             UsageError: If k or the level cannot be meant.
@@ -230,13 +231,9 @@ class TransactionsRelease(MeasuredRelease):
         sets, estimate = frequent_sets(self.model, self.items, k, share)
         answers = answer_sets(self.model, sets, share)
         names = self.items.labels
-        columns = {
-            "items": pa.array([[names[c] for c in one] for one in sets], pa.list_(pa.string())),
-            "estimate": estimate,
-            "low": answers.low,
-            "high": answers.high,
-        }
-        return self._frame(pa.table(columns), kind)
+        items = pa.array([[names[c] for c in one] for one in sets], pa.list_(pa.string()))
+        found = replace(answers, estimate=estimate).to_arrow()
+        return self._frame(found.add_column(0, "items", items), kind)
 
     @answer_mistakes
     def rules(
@@ -338,7 +335,7 @@ class TransactionsRelease(MeasuredRelease):
         """See `Release.plain_tables`."""
         for names in self.counted_tables():
             table = self.table(*names)
-            yield table.names, table.to_arrow()
+            yield table.names, finite(table.to_arrow())
 
     @answer_mistakes
     def count_all(self, *, level: float = 0.95) -> Answers:

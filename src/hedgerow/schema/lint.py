@@ -28,7 +28,11 @@ from hedgerow.schema.taxonomy import Taxonomy, reading_faults
 
 MAX_DEPTH = 64
 MAX_GRID = 2**24
-RESERVED = ("region", "count", "give_or_take")
+RESERVED = (
+    "region", "count", "estimate", "low", "high", "typical_error", "standard_error",
+    "reliability", "basis",
+)  # fmt: skip
+"""What columns of releases are called, and so no attribute."""
 BOOLEAN_LABELS = ("false", "true")
 
 _SHOWN = 10

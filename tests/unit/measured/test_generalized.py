@@ -24,15 +24,15 @@ def test_one_row_per_region_and_class_in_canonical_order(tree_release):
         "size",
         "well",
         "pay",
-        "count",
-    ] + ["give_or_take"]
+        "estimate",
+    ] + ["typical_error"]
     rows = table.to_pydict()
     assert rows["region"] == [0, 0, 1, 1, 2, 2]
     assert rows["age"] == ["[17, 40)"] * 2 + ["[40, 90] or other"] * 4
     assert rows["job"] == ["Any", "Any", "Professional", "Professional", "Artist", "Artist"]
     assert rows["born"][0] == "[2000-01-01, 2000-12-31]"
     assert rows["pay"] == ["low", "high"] * 3
-    assert np.array_equal(np.reshape(rows["count"], (3, 2)), tree_release.counts)
+    assert np.array_equal(np.reshape(rows["estimate"], (3, 2)), tree_release.counts)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
@@ -57,7 +57,7 @@ def test_without_a_class_there_is_one_row_per_region(grid_release):
     )
     table = release.generalized("arrow")
     assert "pay" not in table.column_names
-    assert table["count"].to_pylist() == [5, 2, 7, 0]
+    assert table["estimate"].to_pylist() == [5, 2, 7, 0]
 
 
 def test_typed_bounds_are_half_open(tree_release):

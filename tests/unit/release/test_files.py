@@ -127,7 +127,7 @@ def test_files_hold_what_their_names_say(tree_release, tmp_path):
     with (tmp_path / "r" / "table.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert rows[2]["age"] == "[40, 90] or other"
-    assert int(rows[2]["count"]) == tree_release.counts[1, 0]
+    assert int(rows[2]["estimate"]) == tree_release.counts[1, 0]
     regions = pq.read_table(tmp_path / "r" / "regions.parquet")
     assert regions["age_low"].to_pylist()[2] == 40
     measured = pq.read_table(tmp_path / "r" / "measurements.parquet")
