@@ -225,3 +225,27 @@ def test_progress_goes_through_counting_fitting_choosing_and_writing(tmp_path: A
         assert len({share for share, said in told if said == words}) >= least, words
     read = [share for share in shares if share >= 0.3]  # a table in memory is read at once
     assert max(after - before for before, after in pairwise(read)) <= 0.12
+
+
+@pytest.mark.parametrize("many", [100, 300])
+def test_very_wide_tables(many: int) -> None:
+    """All attributes are counted by the class; pairs are sought among the first hundred alone."""
+    random = np.random.default_rng(4)
+    hidden = random.random(400) < 0.5
+    flips = random.random((400, many)) < 0.2
+    flips[:, [3, many - 2]] = False  # which are the same thing
+    names = [f"a{number}" for number in range(many)]
+    rows = {name: hidden ^ flips[:, place] for place, name in enumerate(names)}
+    rows["a3"] = rows[names[many - 2]] = random.random(400) < 0.5
+    attributes: dict[str, Any] = {name: {"type": "boolean"} for name in names}
+    attributes["ill"] = {"type": "boolean", "role": "class"}
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
+    table = pa.table({**rows, "ill": hidden})
+    release = hr.publish(table, schema, Marginals(pairs=3), 100, seed=1)
+    (by_class,) = (t for t in release.measurements if t.name == "by_class")
+    assert len(by_class.tables) == many
+    pairs = [t for m in release.measurements if "pairs" in m.name for t in m.tables]
+    assert 0 < len(pairs) <= 3 and max(max(pair[:2]) for pair in pairs) < 100
+    assert ((many - 2, 3) in pairs) == (many == 100)
+    found = release.count(f"{names[-1]} = true and ill = true").estimate[0]
+    assert abs(found - (rows[names[-1]] & hidden).sum()) < 20
