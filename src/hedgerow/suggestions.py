@@ -390,7 +390,7 @@ def _table(rows: Mapping[str, str]) -> dict[str, str]:
 _ARGUMENTS = _table(
     {
         "confidence confidence_level": "level",
-        "data df": "source",
+        "df raw source": "data",
         "eps": "epsilon",
         "generalisations generalizations specialisations": "specializations",
         "n_samples num_rows size": "n",
@@ -479,6 +479,7 @@ PLAN = _table(
 LEDGER = _table(
     {
         "BudgetLedger": 'hedgerow.BudgetLedger("clinic.ledger")',
+        "left remaining": "[(one.name, one.left) for one in ledger.accounts()]",
         "spend": "hedgerow.publish(data, schema, ledger=path), which books its budget",
     }
 )
@@ -493,8 +494,9 @@ RELEASE = _table(
         "class_name classes label target": "release.schema.target",
         "compare": "hedgerow.compare([release, other])",
         "copy": "copy.copy(release)",
+        "correlation": "release.table({one}, {two})",
         "corr cov frequent groupby pivot_table rules table": "release.table({one}, {two})",
-        "count filter query": "release.count({query}), or release.count_all()",
+        "count filter query where": "release.count({query}), or release.count_all()",
         "dump save to_yaml write": "release.save(folder)",
         "fit publish": _PUBLISH,
         "generalized regions": "release.generalized(), which those by regions have",
@@ -514,9 +516,11 @@ RELEASE = _table(
         "proportions share": "release.table({one}, share=True)",
         "quantile": "release.quantile({number}, 0.5)",
         "score": "(release.predict(rows)[{target}] == truth).mean()",
+        "sql": "duckdb.sql(\"SELECT sum(weight) FROM 'release/rows.parquet'\")",
         "summary": "release.describe(), or release.to_html(path)",
         "transform": "release.assign(rows), which names the region of each",
         "tree": "release.partition",
+        "nunique": "len(release.table({one}))",
         "unique": "list(release.table({one})[{one}])",
         "verify": "hedgerow.verify(release)",
     }
@@ -565,6 +569,7 @@ JUDGMENT = _table(
         "accuracy": "judgment.classification",
         "describe info report score show summary": "judgment.to_frame()",
         "error": "judgment.counts",
+        "get_score": "judgment.to_frame(), or judgment.k_marginal",
     }
 )
 
@@ -582,8 +587,8 @@ ESTIMATOR = _table(
 FRAME_NAMES = frozenset(_table({
     "T columns dtypes iloc index loc shape values": "",
     "agg apply astype corr describe drop dropna fillna filter groupby head info isna isnull": "",
-    "iterrows itertuples melt merge nlargest nunique pivot_table query rename reset_index": "",
-    "set_index sort_values tail to_csv to_dict to_feather to_json to_latex to_markdown": "",
-    "to_numpy to_parquet to_records to_sql to_string unstack": "",
+    "iterrows itertuples melt merge nlargest pivot_table query rename reset_index": "",
+    "set_index sort_values tail to_csv to_dict to_excel to_feather to_html to_json to_latex": "",
+    "to_markdown to_numpy to_parquet to_records to_sql to_string unstack": "",
 }))  # fmt: skip
 """What users of pandas ask of anything that has rows, and get of its rows as a frame."""

@@ -50,7 +50,7 @@ PEOPLE = pd.DataFrame(
 
 def publish(**given: Any) -> hr.Release:
     words = {"schema": SCHEMA, "method": hr.DiffMulti(specializations=3), "epsilon": 1, "seed": 1}
-    return hr.publish(**{"source": PEOPLE} | words | given)
+    return hr.publish(**{"data": PEOPLE} | words | given)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_a_schema_as_a_path_a_dictionary_or_itself(tmp_path: Path) -> None:
 def test_help_shows_the_function() -> None:
     assert inspect.isfunction(hr.publish)
     text = pydoc.plain(pydoc.render_doc(hr.publish))
-    assert re.search(r"publish\(\s*source", text)  # newer Pythons break long lines
+    assert re.search(r"publish\(\s*data", text)  # newer Pythons break long lines
     assert "epsilon: The loss that one person" in text
 
 
@@ -181,6 +181,27 @@ def test_no_attribute_is_called_like_a_column_of_a_release(name: str) -> None:
         Schema.from_dict(told)
 
 
+def test_everything_takes_the_same_inputs(tmp_path: Path) -> None:
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    Schema.of(SCHEMA).to_yaml(tmp_path / "schema.yaml")
+    places = str(tmp_path / "people.csv"), str(tmp_path / "schema.yaml")
+    for data, schema in (places, (PEOPLE, SCHEMA)):
+        one = hr.publish(data=data, schema=schema, method="diffmulti", seed=1)
+        _, labeled = hr.publish_clusters(data=data, schema=schema, epsilon=20, seed=1)
+        assert labeled.schema.classes == ("1", "2")
+        assert hr.evaluate(data=data, release=one, quick=True).records == len(PEOPLE)
+    for name in ("from_pandas", "from_dataframe", "infer"):
+        assert getattr(hr.Schema, name)(PEOPLE).is_draft
+    assert hr.Schema.from_csv(places[0]).is_draft
+
+
+def test_tables_go_where_frames_go(release: hr.Release, tmp_path: Path) -> None:
+    pytest.importorskip("xlsxwriter")
+    table = release.table("ill")
+    table.to_excel(tmp_path / "ill.xlsx")
+    assert zipfile.is_zipfile(tmp_path / "ill.xlsx") and "<td>good</td>" in table.to_html()
+
+
 def test_random_states_of_scikit_learn(release: hr.Release) -> None:
     for made in (np.random.RandomState, np.random.default_rng):
         one, same, other = made(1), made(1), made(2)
@@ -223,7 +244,7 @@ def test_answers_and_tables_are_shown_as_rows(release: hr.Release) -> None:
     assert len(many) == 23 and many[-1] == "... and 5 more"
     assert repr(release.table("job")).count("\n") == 3
     odd = {**SCHEMA["attributes"], "a\u202eb": {"type": "boolean"}}
-    other = publish(source=PEOPLE.assign(**{"a\u202eb": True}), schema=SCHEMA | {"attributes": odd})
+    other = publish(data=PEOPLE.assign(**{"a\u202eb": True}), schema=SCHEMA | {"attributes": odd})
     assert "\u202e" not in repr(other.table("a\u202eb"))
 
 
@@ -352,6 +373,15 @@ TYPED: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a level by place": (lambda r: r.count("age > 3", 0.9), "level=..."),
     "a group by place": (lambda r: r.mean("age", "job"), "by=..."),
+    "where": (lambda r: r.where("age > 3"), "release.count("),
+    "sql": (lambda r: r.sql("SELECT 1"), "duckdb.sql("),
+    "correlation": (lambda r: r.correlation("age", "job"), "release.table("),
+    "nunique": (lambda r: r.nunique("job"), "len(release.table("),
+    "null": (lambda r: r.count("age is null"), "age = other"),
+    "not null": (lambda r: r.count("age is not null"), "age != other"),
+    "what is left": (lambda r: hr.BudgetLedger("x.ledger").remaining, "ledger.accounts()"),
+    "score": (lambda r: hr.evaluate(PEOPLE, r, quick=True).get_score, "judgment.to_frame()"),
+    "raw data by an old name": (lambda r: hr.evaluate(raw=PEOPLE, release=r), "Write data="),
     "condition by argument": (lambda r: r.count(age=30), 'release.count({"age": 30})'),
     "text as number": (lambda r: r.synthesize("5"), "Write n=5."),
     "attribute": (lambda r: r.age, "release['age']"),
@@ -444,7 +474,7 @@ GUESSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda g: hr.DiffMulti().plan(), "plan(schema, epsilon=1)"),
     (lambda g: hr.DiffMulti().plan(SCHEMA, eps=1), "Write epsilon=1."),
     # functions
-    (lambda g: hr.publish(), "source=..."),
+    (lambda g: hr.publish(), "data=..."),
     (lambda g: hr.publish(PEOPLE, SCHEMA, None, 1, 0, 3), "seed=..."),
     (lambda g: hr.verify(), "source=..."),
     (lambda g: hr.verify(PEOPLE), "hedgerow.verify(release)"),

@@ -100,7 +100,7 @@ class Comparison:
 @answer_mistakes
 def compare(
     releases: Sequence[Release | str | Path] | Mapping[str, Release | str | Path],
-    raw: str | os.PathLike[str] | Database | Frame | None = None,
+    data: str | os.PathLike[str] | Database | Frame | None = None,
     *,
     simulated: bool = False,
 ) -> Comparison:
@@ -108,7 +108,7 @@ def compare(
 
     Args:
         releases: At least two releases or their folders; in a mapping, by what to call them.
-        raw: The raw data, if they are to be held against it. The comparison is then NOT PRIVATE.
+        data: The raw data, if they are to be held against it. The comparison is then NOT PRIVATE.
         simulated: Whether to publish simulated rows by the settings of each, and compare these.
 
     Raises:
@@ -125,7 +125,7 @@ def compare(
     """
     named = releases if isinstance(releases, Mapping) else _names_of(releases)
     opened = [one if isinstance(one, Release) else Release.load(one) for one in named.values()]
-    judgments = [] if raw is None else [evaluate(raw, one) for one in opened]
+    judgments = [] if data is None else [evaluate(data, one) for one in opened]
     return compared(list(named), opened, judgments, simulated=simulated)
 
 

@@ -380,7 +380,7 @@ class Judgment(Suggestions):
 
 @answer_mistakes
 def evaluate(
-    raw: str | os.PathLike[str] | Database | Frame,
+    data: str | os.PathLike[str] | Database | Frame,
     release: str | os.PathLike[str] | Release,
     *,
     queries: int = QUERIES,
@@ -396,7 +396,7 @@ def evaluate(
     The raw data is read by the release's own schema.
 
     Args:
-        raw: The raw data: whatever `hedgerow.publish` takes.
+        data: The raw data: whatever `hedgerow.publish` takes.
         release: The release, or its folder.
         queries: How many random counts to ask both for.
         seed: Which counts, and which rows models learn from.
@@ -420,7 +420,7 @@ def evaluate(
         >>> found.records, found.matches, found.to_dict()["private"]
         (600, True, False)
     """
-    if isinstance(raw, Release):
+    if isinstance(data, Release):
         raise UsageError("the raw data comes first", hint="Write hedgerow.evaluate(data, release).")
     check_arguments(evaluate, locals())
     if queries < 1:
@@ -444,10 +444,10 @@ def evaluate(
     look, judged = _KINDS[opened.kind]
     try:
         found: Any = look(
-            raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks, progress=course
+            data, opened.schema, delimiter=delimiter, line_breaks=line_breaks, progress=course
         )
     except (DataError, UsageError) as error:
-        if isinstance(raw, str | Path) and not Path(raw).exists():
+        if isinstance(data, str | Path) and not Path(data).exists():
             raise  # a file that is not there, or an address: nothing to do with the release
         hint = f"{error.hint} " if error.hint else ""
         raise type(error)(
@@ -461,7 +461,7 @@ def evaluate(
         with warnings.catch_warnings():  # what is odd about the data was told when it was read
             warnings.simplefilter("ignore", DataWarning)
             looked = check_transactions(
-                raw, opened.schema, delimiter=delimiter, line_breaks=line_breaks
+                data, opened.schema, delimiter=delimiter, line_breaks=line_breaks
             )
         judgment = replace(judgment, preparation=looked)
     course(1.0)

@@ -42,7 +42,7 @@ _READ, _GROWN = 0.3, 0.55  # of the time, if the release is saved as well
 
 @answer_mistakes
 def publish(
-    source: str | os.PathLike[str] | Database | Frame,
+    data: str | os.PathLike[str] | Database | Frame,
     schema: Schema | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     method: Publisher | type[Publisher] | str | None = None,
     epsilon: Number = 1,
@@ -74,7 +74,7 @@ def publish(
     set aside before data is read.
 
     Args:
-        source: The path of a CSV file, a workbook or a Parquet file, a folder or pattern of
+        data: The path of a CSV file, a workbook or a Parquet file, a folder or pattern of
             Parquet files, the address of such, a `Database`, or an Arrow, pandas or Polars frame.
         schema: The public schema, the path of its file, or a dictionary of the same shape.
         method: Which method, with its settings, such as `hedgerow.DiffMulti(depth=4)`, or its name,
@@ -133,7 +133,7 @@ def publish(
         )
     schema = schema.with_tables(tables)
     refuse_unready(schema)
-    refuse_mixing(source)
+    refuse_mixing(data)
     if (ignored := ignored_tables(method, schema)) is not None:
         warnings.warn(ignored, DataWarning, stacklevel=3)  # public, and for the steward
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
@@ -145,7 +145,7 @@ def publish(
     notes = Notes(place=out, recipient=recipient, purpose=purpose)
     pay = payment(ledger, dataset, schema, method.name, plan.budget, seed, notes)
     pace = _Pace(progress, stage, saves=out is not None)
-    method, side = method.prepared(schema, source)
+    method, side = method.prepared(schema, data)
     with ExitStack() as until:
         target = None
         if out is not None:  # its place is locked, with room for it
@@ -153,7 +153,7 @@ def publish(
             until.callback(target.close)
         with (
             open_engine(
-                source,
+                data,
                 schema,
                 counting,
                 delimiter=delimiter,
@@ -170,7 +170,7 @@ def publish(
             outcome = method.run(rows, schema, plan, sampler, pace.growing)
             pace.growing(1.0)
             guarantee = _guarantee(schema, outcome, private=stream.secure)
-            if isinstance(source, Database) and source.query is not None:
+            if isinstance(data, Database) and data.query is not None:
                 guarantee["row_wise_query"] = True  # it was not read without that word
             release = release_of(schema, method, outcome, guarantee, kind, booking)
             if method.name in METHODS and method.name not in OURS:  # its rules are known

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -53,7 +53,7 @@ from hedgerow.release import Release
 from hedgerow.release.files import check_target
 from hedgerow.schema import Numeric, Schema
 from hedgerow.store.frames import Frame
-from hedgerow.suggestions import check_arguments, check_fields
+from hedgerow.suggestions import answer_mistakes, check_arguments, check_fields
 
 CLUSTER = "cluster"
 SCALE = 64
@@ -130,9 +130,10 @@ class Centroids:
             )
 
 
+@answer_mistakes
 def find_centroids(
-    source: Any,
-    schema: Schema,
+    data: Any,
+    schema: Schema | Mapping[str, Any] | str | os.PathLike[str],
     clusters: int = 2,
     epsilon: Number = 1,
     *,
@@ -148,7 +149,7 @@ def find_centroids(
     ledger, under the same data set.
 
     Args:
-        source: What `hedgerow.publish` takes.
+        data: What `hedgerow.publish` takes.
         schema: The public schema; its class plays no part.
         clusters: How many.
         epsilon: What finding them may cost one person.
@@ -169,15 +170,16 @@ def find_centroids(
         3
     """
     check_arguments(find_centroids, locals())
+    schema = Schema.of(schema)
     _check_number("rounds", rounds, MOST_ROUNDS)
     refuse_unready(schema)
-    refuse_mixing(source)
+    refuse_mixing(data)
     cap = schema.person.max_rows if schema.person else 1
     budget = Budget.of(epsilon, 0, cap)
     cluster_schema(schema, clusters)  # refused before anything is booked
     _plan(schema, budget, rounds).check_rates()
     pay = payment(ledger, dataset, schema, "centroids", budget, seed)
-    table = read(source, schema, allow_empty=allow_empty)
+    table = read(data, schema, allow_empty=allow_empty)
     with drawing(pay, seed) as (stream, _):
         found = run(table, clusters, rounds, budget, SecureSampler(stream))
     if found.remark:  # by a noisy number of records
@@ -185,9 +187,10 @@ def find_centroids(
     return replace(found, private=stream.secure)
 
 
+@answer_mistakes
 def publish_clusters(
-    source: str | os.PathLike[str] | Database | Frame,
-    schema: Schema,
+    data: str | os.PathLike[str] | Database | Frame,
+    schema: Schema | Mapping[str, Any] | str | os.PathLike[str],
     clusters: int = 2,
     epsilon: Number = 1,
     *,
@@ -204,8 +207,8 @@ def publish_clusters(
     """Finds centroids, and publishes the table with each record's nearest one as its class.
 
     Args:
-        source: What `hedgerow.publish` takes; it is held in memory.
-        schema: The public schema; its class is replaced by the clusters.
+        data: What `hedgerow.publish` takes; it is held in memory.
+        schema: The public schema, its file or a dictionary; its class is replaced by the clusters.
         clusters: How many.
         epsilon: What both may cost one person together; the release states its own part alone.
         share: How many percent of it the centroids get.
@@ -229,6 +232,7 @@ def publish_clusters(
         ('2/5', '18/5')
     """
     check_arguments(publish_clusters, locals())
+    schema = Schema.of(schema)
     if not 1 <= share <= 99:
         raise UsageError("share must be a whole number from 1 to 99.")
     if out is not None:
@@ -240,8 +244,8 @@ def publish_clusters(
     first = Budget.of(whole.epsilon * share / 100, 0, cap).epsilon
     method = method or DiffMulti()
     method.plan(cluster_schema(schema, clusters), whole.epsilon - first)
-    rows = _in_memory(source, schema)
-    looked = source if isinstance(source, (str, os.PathLike, Database)) else rows
+    rows = _in_memory(data, schema)
+    looked = data if isinstance(data, (str, os.PathLike, Database)) else rows
     centroids = find_centroids(
         looked, schema, clusters, first, seed=seed, ledger=ledger, dataset=dataset,
         allow_empty=allow_empty,

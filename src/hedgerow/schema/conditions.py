@@ -210,7 +210,7 @@ def read_names(text: str) -> list[Word]:
 
 
 def no_logic(name: str) -> str | None:
-    """A hint where the name of an attribute holds `between`, or begins or ends with `or`.
+    """A hint where the name of an attribute holds `between`, `is` or `or`.
 
     Example:
         >>> no_logic("age between 30")
@@ -223,6 +223,12 @@ def no_logic(name: str) -> str | None:
     if "between" in words[1:]:
         start = " ".join(name.split()[: words.index("between", 1)])
         return f"Write both bounds in brackets, such as  {start} in [30, 50]."
+    if "is" in words[1:]:  # null, or not null
+        start, sign = (
+            " ".join(name.split()[: words.index("is", 1)]),
+            "!=" if "not" in words else "=",
+        )
+        return f"Write what is missing as  {start} {sign} other."
     if "or" not in words:
         return None
     return "There is no 'or': list values in braces, or ask several queries."

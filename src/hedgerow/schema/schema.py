@@ -372,7 +372,7 @@ class Schema(Suggestions):
 
     @staticmethod
     @answer_mistakes
-    def draft(source: object, *, unit: Unit | None = None, delimiter: str | None = None) -> Schema:
+    def draft(data: object, *, unit: Unit | None = None, delimiter: str | None = None) -> Schema:
         """A draft made from private data, as `hedgerow init` writes it: not for publishing yet.
 
         `publish` refuses it until bounds and values come from public knowledge and somebody has
@@ -380,7 +380,7 @@ class Schema(Suggestions):
         says that its schema began as a draft.
 
         Args:
-            source: The data: whatever `hedgerow.publish` takes.
+            data: Whatever `hedgerow.publish` takes.
             unit: Whom a release is to protect, "row" or "person", if that is known.
             delimiter: The delimiter of a CSV file, if its first line is not to tell it.
 
@@ -393,10 +393,10 @@ class Schema(Suggestions):
             >>> schema.is_draft, schema.attributes[0].name
             (True, 'smoker')
         """
-        made: Schema = load("hedgerow.draft.draft:draft_schema")(source, unit, delimiter)
+        made: Schema = load("hedgerow.draft.draft:draft_schema")(data, unit, delimiter)
         return made
 
-    from_pandas = draft  # what other libraries call it
+    from_pandas = from_dataframe = from_csv = infer = draft  # what other libraries call it
 
     @staticmethod
     @answer_mistakes
