@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from data import add_data_option
 from hedgerow.data import Table, read
-from hedgerow.evaluation.by_accuracy import plan_by_accuracy
+from hedgerow.evaluation.expected import plan_by_accuracy
 from hedgerow.evaluation.trials import (
     AccuracyTarget,
     cells_of_release,

@@ -157,20 +157,10 @@ TARGETS: tuple[Target, ...] = (
     *(_target(f"ledger/{name}.py", *_LEDGER, slow=BOOKS) for name in ("ledger", "rules", "file")),
     _target("methods/plan.py", GOLDEN, *_unit("methods", "supermodular"), slow=(*TABLES, *ROWS)),
     _target("methods/rules.py", GOLDEN, slow=TRANSACTIONS),
-    Target(
-        path="methods/sampling.py",
-        tests=(
-            GOLDEN,
-            f"{SAMPLING}::test_the_law_is_what_the_settings_say",
-            f"{SAMPLING}::test_nobody_is_drawn_for",
-        ),
-        slow=(SAMPLING,),
-    ),
     _target("methods/measure.py", GOLDEN, slow=TABLES),
     _target(
         "methods/tree.py", *_unit("methods", "cuts", "diffmulti", "diffgen"), GOLDEN, slow=TABLES
     ),
-    _target("methods/partition_tree.py", GOLDEN, slow=TRANSACTIONS),
     *(
         Target(
             path=f"methods/{name}.py",
@@ -191,15 +181,28 @@ TARGETS: tuple[Target, ...] = (
         "methods/diffgen.py", *_PLANS, GOLDEN, slow=(f"{UNIT}/methods/test_weights.py", *TABLES)
     ),
     _target("methods/cdiffgen.py", *_PLANS, GOLDEN, slow=TABLES),
-    _target("methods/diffpart.py", *_PLANS, GOLDEN, slow=TRANSACTIONS),
+    _target(
+        "methods/diffpart.py",
+        *_PLANS,
+        *_unit("methods", "partition_tree"),
+        GOLDEN,
+        slow=TRANSACTIONS,
+    ),
     _target("methods/clusters.py", GOLDEN, slow=CLUSTERS),
-    _target("methods/supermodular.py", *_unit("methods", "settings"), GOLDEN, slow=ROWS),
+    _target(
+        "methods/supermodular.py",
+        *_unit("methods", "settings"),
+        GOLDEN,
+        f"{SAMPLING}::test_the_law_is_what_the_settings_say",
+        f"{SAMPLING}::test_nobody_is_drawn_for",
+        slow=(*ROWS, SAMPLING),
+    ),
     _target("methods/rows.py", GOLDEN, *_unit("methods", "supermodular"), slow=ROWS),
     _target("methods/payment.py", *_unit("methods", "api")),
     _target("methods/publisher.py", *_PLANS, GOLDEN, slow=TABLES),
     _target("counting/sealed.py"),
     _target("counting/items.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS),
-    _target("counting/people.py", slow=_unit("counting/streaming", "streamed")),
+    _target("counting/streaming/streamed.py", *_unit("counting", "people")),
     _target("data/people.py", *_unit("data", "person", "locality"), SURVIVORS),
     Target(
         path="data/item_kernels.py",

@@ -26,9 +26,9 @@ from hedgerow.audit.neighbors import (
 )
 from hedgerow.audit.records import records_of
 from hedgerow.audit.replay import compare, record, replay
-from hedgerow.audit.rules import ROUNDING, replay_pair
 from hedgerow.audit.search import Telling
-from hedgerow.counting import people
+from hedgerow.audit.whole import ROUNDING, replay_pair
+from hedgerow.counting.streaming import streamed
 from hedgerow.data import people as person
 from hedgerow.data import records as lookup
 from hedgerow.data import table
@@ -159,7 +159,7 @@ def test_a_cap_that_is_not_kept_is_caught(tmp_path, monkeypatch):
 
 def test_a_streamed_cap_that_is_not_kept_is_caught(tmp_path, monkeypatch):
     everything = lambda who, rank, most: np.arange(len(rank))  # noqa: E731
-    monkeypatch.setattr(people, "first_rows", everything)
+    monkeypatch.setattr(streamed, "first_rows", everything)
     assert caught(TREE, some(tmp_path, TREE), "tells neighbors apart")
 
 

@@ -17,8 +17,8 @@ from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.methods.marginals import late_pair as made_late_pair
 from hedgerow.audit.methods.marginals import late_schema, related_schema, tables_of
 from hedgerow.audit.neighbors import pair_of, picker, random_pair, tiny_pairs
-from hedgerow.audit.rules import check_books, replay_pair
 from hedgerow.audit.search import check_rules, unlike_tables
+from hedgerow.audit.whole import check_books, replay_pair
 from hedgerow.counting.sealed import Sealed
 from hedgerow.measured.tables import Tables
 from hedgerow.methods import marginals as by_marginals

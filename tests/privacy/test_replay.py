@@ -15,7 +15,7 @@ from unsound import SCHEMA
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbors import edge_cases, pair_of, picker, random_pair, random_schema
 from hedgerow.audit.replay import record, replay
-from hedgerow.audit.rules import check_books, replay_pair
+from hedgerow.audit.whole import check_books, replay_pair
 from hedgerow.methods.api import run
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti

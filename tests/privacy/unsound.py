@@ -33,8 +33,8 @@ from hedgerow.audit.neighbors import (
     tiny_pairs,
     with_people,
 )
-from hedgerow.audit.rules import ROUNDING, replay_pair
 from hedgerow.audit.search import Telling, check_rules, unlike_tables
+from hedgerow.audit.whole import ROUNDING, replay_pair
 from hedgerow.counting.items import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table

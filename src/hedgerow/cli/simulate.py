@@ -23,7 +23,7 @@ from hedgerow.errors import UsageError
 from hedgerow.registry import for_data
 
 if TYPE_CHECKING:
-    from hedgerow.evaluation.by_accuracy import AccuracyPlan, TargetResult
+    from hedgerow.evaluation.expected import AccuracyPlan, TargetResult
     from hedgerow.evaluation.simulate import Point, Simulation
     from hedgerow.evaluation.trials import AccuracyTarget
     from hedgerow.methods.publisher import Publisher
@@ -155,7 +155,7 @@ def show_plan_by_accuracy(trials: Trials, targets: list[AccuracyTarget]) -> None
         targets: The accuracy targets.
     """
     from hedgerow.cli.display.words import many
-    from hedgerow.evaluation.by_accuracy import FIRST, most_epsilons, plan_by_accuracy
+    from hedgerow.evaluation.expected import FIRST, most_epsilons, plan_by_accuracy
 
     schema, settings, runs = trials.schema, trials.settings, trials.runs
     trials.check()

@@ -35,7 +35,7 @@ import pyarrow as pa
 from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Histograms
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.nearest import feature_sizes, labeled, nearest
+from hedgerow.counting.sums import feature_sizes, labeled, nearest
 from hedgerow.data import Database, Table, encode_rows, read, refuse_mixing
 from hedgerow.data.choose import open_source
 from hedgerow.data.stream import known_columns

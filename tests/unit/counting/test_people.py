@@ -6,9 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hedgerow.counting.people import PersonCap
 from hedgerow.counting.streaming.chunks import Memory
-from hedgerow.counting.streaming.streamed import StreamedEngine
+from hedgerow.counting.streaming.streamed import PersonCap, StreamedEngine
 from hedgerow.data import RowStream, read
 from hedgerow.data.people import first_rows
 from hedgerow.schema import Schema

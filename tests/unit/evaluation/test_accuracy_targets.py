@@ -5,7 +5,7 @@ import pytest
 
 from hedgerow import sample
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.by_accuracy import EPSILONS, error_at_95, most_epsilons, plan_by_accuracy
+from hedgerow.evaluation.expected import EPSILONS, error_at_95, most_epsilons, plan_by_accuracy
 from hedgerow.evaluation.trials import (
     AccuracyTarget,
     Simulated,
@@ -130,9 +130,9 @@ def test_a_large_epsilon_that_fails_does_not_rule_out_smaller_ones(
     def publish(data: object, method: object, now: str, *rest: object) -> None:
         epsilon["now"] = now
 
-    monkeypatch.setattr("hedgerow.evaluation.by_accuracy.published", publish)
-    monkeypatch.setattr("hedgerow.evaluation.by_accuracy.cells_of_release", lambda *given: {})
-    monkeypatch.setattr("hedgerow.evaluation.by_accuracy.errors_of", errors)
+    monkeypatch.setattr("hedgerow.evaluation.expected.published", publish)
+    monkeypatch.setattr("hedgerow.evaluation.expected.cells_of_release", lambda *given: {})
+    monkeypatch.setattr("hedgerow.evaluation.expected.errors_of", errors)
     target = read_target("age within 800%", SCHEMA)
     (found,) = plan_by_accuracy(SCHEMA, [target], [("d", DiffMulti())], rows=50, runs=1)
     assert found.epsilon == "1.5"
@@ -148,7 +148,7 @@ def test_progress_is_that_of_the_releases(monkeypatch: pytest.MonkeyPatch, least
     def errors(target: AccuracyTarget, cells: object, records: int) -> np.ndarray:
         return np.array([1.0 if EPSILONS.index(made[-1]) >= EPSILONS.index(least) else 5000.0])
 
-    module = "hedgerow.evaluation.by_accuracy"
+    module = "hedgerow.evaluation.expected"
     monkeypatch.setattr(f"{module}.published", lambda data, method, now, *rest: made.append(now))
     monkeypatch.setattr(f"{module}.cells_of_release", lambda *given: {})
     monkeypatch.setattr(f"{module}.errors_of", errors)

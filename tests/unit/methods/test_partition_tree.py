@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.methods.partition_tree import GrowingCuts, Numbering
+from hedgerow.methods.diffpart import GrowingCuts, Numbering
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Ledger

@@ -13,7 +13,7 @@ import math
 import numpy as np
 import pytest
 
-from hedgerow.methods import sampling
+from hedgerow.methods import supermodular as sampling
 from hedgerow.optimize.exact import lattice
 from hedgerow.optimize.model import Aim, Forest, Worth, generalized_attributes
 from hedgerow.optimize.side import Record, Side

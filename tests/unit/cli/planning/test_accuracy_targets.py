@@ -8,8 +8,8 @@ import pytest
 
 from hedgerow.cli import simulate
 from hedgerow.cli.simulate import Trials
-from hedgerow.evaluation import by_accuracy
-from hedgerow.evaluation.by_accuracy import AccuracyPlan, TargetResult
+from hedgerow.evaluation import expected
+from hedgerow.evaluation.expected import AccuracyPlan, TargetResult
 from hedgerow.evaluation.trials import read_target
 from hedgerow.schema import Schema
 
@@ -42,7 +42,7 @@ def test_what_can_be_had_is_told(
     def planned(*_: Any, **__: Any) -> list[AccuracyPlan]:
         return [made]
 
-    monkeypatch.setattr(by_accuracy, "plan_by_accuracy", planned)
+    monkeypatch.setattr(expected, "plan_by_accuracy", planned)
     trials = Trials(
         schema=SCHEMA, settings=[], delta="0", rows=9, runs=1, dependence=0.5, public=None,
         plot=None, overwrite=False, as_json=False,
