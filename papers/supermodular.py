@@ -622,7 +622,7 @@ CLAIMS = (
             x=(3, 8), than="threshold, exact, risk at most 0.01",
             why="its best lies on a hull with few points: records are released as they are or not",
         )
-        for kappa in KAPPAS
+        for kappa in (KAPPAS[0], KAPPAS[-1])  # those between are alike
     ),
     Claim(
         words="the same, percent of the threshold model's utility with the best lambda of each"
