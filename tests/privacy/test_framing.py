@@ -10,6 +10,7 @@ import dataclasses
 import gzip
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
@@ -38,7 +39,7 @@ from hedgerow.data import text as text_files  # noqa: E402
 from hedgerow.data import transactions as fimi  # noqa: E402
 from hedgerow.data.source import Source  # noqa: E402
 from hedgerow.draft.check import check_rows  # noqa: E402
-from hedgerow.errors import DataError, HedgerowError, UsageError  # noqa: E402
+from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError  # noqa: E402
 from hedgerow.schema import Schema  # noqa: E402
 from postgres_server import NoServer, postgres_server  # noqa: E402
 
@@ -190,10 +191,85 @@ def test_the_studio_reads_every_record_by_itself(tmp_path: Path) -> None:
     assert releases[0] == releases[1] and len(releases[0]) > 1
 
 
-def test_what_stops_a_run_is_documented() -> None:
+# What no odd record of the fuzzer brings about: the row of the page, its words, and the test.
+ELSEWHERE = (
+    ("any", "a warning that a program was told to treat as an error",
+     "privacy/test_framing.py::test_a_warning_that_is_an_error_stops_a_run"),
+    ("CSV", "in UTF-16 an odd number of bytes",
+     "unit/data/test_unpacked.py::test_what_cannot_be_decoded_stops_the_run"),
+    ("CSV, gzipped", "damage of any kind",
+     "unit/data/test_csv_file.py::test_a_truncated_or_damaged_gzip_is_refused"),
+    ("workbooks", "damage of any kind",
+     "unit/data/test_workbook.py::test_damage_and_other_files"),
+    ("SPSS, Stata, SAS", "text that is not in the file's encoding",
+     "privacy/test_framing.py::test_text_in_another_encoding_stops_a_run"),
+    ("SPSS, Stata, SAS", "damage of any kind", "unit/data/test_stats_file.py::test_damage"),
+    ("lines of items", "a first line that begins like a gzip file",
+     "unit/data/test_transactions.py::test_the_name_of_a_file_without_a_header_says_what_it_is"),
+    ("Parquet", "a value that does not have its column's type",
+     "privacy/test_framing.py::test_a_value_of_another_type_stops_a_run"),
+    ("Parquet", "damage of any kind",
+     "unit/data/test_choose.py::test_truncated_and_damaged_parquet"),
+    ("scikit-learn", "in which one is no row", "privacy/test_framing.py::test_what_stops_a_fit"),
+    ("scikit-learn", "X and y of different lengths",
+     "privacy/test_framing.py::test_what_stops_a_fit"),
+    ("databases", "whatever makes the query fail",
+     "unit/data/test_database.py::test_what_duckdb_refuses"),
+    ("any", "more records, or larger ones, than memory",
+     "unit/release/test_target.py::test_a_disk_without_room_is_told_before_anything_is_spent"),
+    ("any", "an input without any record",
+     "contracts/test_inputs.py::test_an_input_without_records_is_refused"),
+    ("any", "that rules drop every record stops nothing",
+     "unit/data/test_columns.py::test_person_and_item_tables_of_numbers_and_of_nobody"),
+    ("people's own weights", "the defaults never do",
+     "unit/data/test_weights.py::test_a_run_stops_only_if_it_was_asked_to"),
+    ("Supermodular", "private records that are those of the side table",
+     "contracts/test_inputs.py::test_the_private_table_is_no_side_table"),
+)  # fmt: skip
+
+
+def test_what_stops_a_run_is_documented_and_tested() -> None:
+    """Every stop that the fuzzer meets is on the page, and every clause of the page has a test."""
     page = LIMITS.read_text("utf-8").split("## What stops a run")[1].split("\n## ")[0]
     for words, _ in STOPS:
         assert words in page
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("|")]
+    used = set()
+    for what, clauses in rows[2:]:
+        for clause in clauses.split("; "):
+            tests = [one for one in ELSEWHERE if what.startswith(one[0]) and one[1] in clause]
+            used |= {*tests}
+            met = "damage" not in clause and any(words in clause for words, _ in STOPS)
+            assert met or tests, f"{what}: {clause}"
+    assert used == {*ELSEWHERE}
+    for _, _, test in ELSEWHERE:
+        file, _, name = test.partition("::")
+        assert f"def {name}(" in (Path(__file__).parents[1] / file).read_text("utf-8"), test
+
+
+def test_a_warning_that_is_an_error_stops_a_run() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DataWarning, match="no value can be read as a number"):
+            hedgerow.publish(pa.table({"age": ["4711x"] * 30}), _people("drop"))
+
+
+def test_a_value_of_another_type_stops_a_run() -> None:
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 5], pa.int32()), ["5"], safe=False)
+    with pytest.raises(DataError, match="values that are not of their columns' types"):
+        hedgerow.publish(pa.table({"age": codes}), _people())
+
+
+def test_text_in_another_encoding_stops_a_run(tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    import pandas as pd
+
+    path = tmp_path / "people.sav"
+    pyreadstat.write_sav(pd.DataFrame({"age": ["4711x", "5"]}), str(path))
+    assert b"4711x" in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(b"4711x", b"\xff\xfe\xff\xff\xff"))
+    with pytest.raises(DataError, match="damaged"):
+        hedgerow.publish(path, _people())
 
 
 class Odd:
@@ -239,9 +315,10 @@ def test_what_has_no_names_or_types_is_refused_as_a_whole(rows: Any) -> None:
     assert "4711x" not in str(caught.value)
 
 
-def _people() -> Schema:
+def _people(outside: str = "error") -> Schema:
+    rules = {"missing": "other", "outside": outside}
     return Schema.from_dict({"name": "p", "unit": "row", "attributes": {
-        "age": {"type": "numeric", "low": 0, "high": 99, "missing": "other"}}})  # fmt: skip
+        "age": {"type": "numeric", "low": 0, "high": 99, **rules}}})  # fmt: skip
 
 
 ATTACKS: dict[str, tuple[str, list[str], str, dict[str, Any]]] = {
