@@ -225,8 +225,9 @@ def by_model(
     """Answers whose estimates are a model's, beside intervals that do not depend on it.
 
     Estimates stay as they are, so that those of parts add up to that of the whole. Where one lies
-    outside its interval, which is rare, the interval is stretched to hold it: that costs no
-    coverage.
+    outside its interval, or on an end, the interval is stretched as far beyond it as the estimate
+    is usually off: that costs no coverage. So it is where noise took a count so far below zero
+    that nothing was left of the interval.
 
     Args:
         estimate: The estimates.
@@ -236,12 +237,13 @@ def by_model(
     """
     low, high = ends
     estimate = np.maximum(estimate, 0.0)
+    low = np.where(low < estimate, low, np.maximum(np.floor(estimate - typical_error + 0.5), 0.0))
+    high = np.where(high > estimate, high, np.ceil(estimate + typical_error - 0.5))
     low, high = np.minimum(low, np.floor(estimate)), np.maximum(high, np.ceil(estimate))
     unknown = np.full(len(estimate), np.nan)
     if level >= USUAL:  # a guess that is wider than what is guaranteed says nothing
         room = np.maximum(estimate - low, high - estimate)
-        # from 0 to 0: an interval that noise left nothing of is no reason to be sure
-        typical_error = np.where(room > 0, np.minimum(typical_error, room), typical_error)
+        typical_error = np.minimum(typical_error, room)
     return Answers(
         estimate=estimate,
         low=low,
@@ -290,11 +292,13 @@ def interval(estimate: Floats, width: Floats, level: float) -> Answers:
     even, noise = estimate[:, EVEN], width[:, EVEN]
     low = np.minimum(estimate[:, INNER] - width[:, INNER], even - noise)
     high = np.maximum(estimate[:, TOUCHED] + width[:, TOUCHED], even + noise)
+    # where noise took a count so far below zero that nothing is left, as if it had been zero
+    left = np.where(high > 0, high, noise)
     return Answers(
         estimate=even,
         # the truth is a whole number, so an interval may end at one
         low=np.maximum(np.ceil(low - 1e-9), 0.0),
-        high=np.maximum(np.floor(high + 1e-9), 0.0),
+        high=np.maximum(np.floor(left + 1e-9), 0.0),
         noise=noise,
         uniformity_low=(even - noise) - low,
         uniformity_high=high - (even + noise),

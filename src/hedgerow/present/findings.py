@@ -571,8 +571,9 @@ def findings(release: Release) -> tuple[Part, ...]:
         parts.append(
             Text(
                 f"Shares of {people}. All of these intervals hold at once with 95%, with those of "
-                "everything else that was looked at: what stands here was picked, and that is "
-                "allowed for. Differences between groups do not show causes.",
+                "everything else that was looked at, and that groups differ as the sentences say: "
+                "what stands here was picked, and that is allowed for. A difference is surer than "
+                "two shares, so their intervals may overlap. It does not show a cause.",
                 "note",
             )
         )
@@ -601,7 +602,7 @@ def findings(release: Release) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def brief(release: Release, most: int = 3) -> tuple[Text, ...]:
+def brief(release: Release, most: int = 2) -> tuple[Text, ...]:
     """The first findings as sentences, and how sure they are; what is most frequent without any.
 
     Args:
@@ -613,8 +614,8 @@ def brief(release: Release, most: int = 3) -> tuple[Text, ...]:
     if KINDS[release.kind].least is None:
         told, _ = differences(release)
     if told:
-        more = f" So do {len(told) - most} more that the report shows." if len(told) > most else ""
-        sure = f"All of this holds at once with 95%, whatever the data looks like.{more}"
+        more = f", with {len(told) - most} more in the report" if len(told) > most else ""
+        sure = f"All of this holds at once with 95%{more}."
         return (*(Text(one.sentence(people)) for one in told[:most]), Text(sure))
     if KINDS[release.kind].least is not None:
         return tuple(part for part in _certain(release)[:most] if isinstance(part, Text))

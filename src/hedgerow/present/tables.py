@@ -17,10 +17,6 @@ from hedgerow.schema import Schema
 from hedgerow.schema.schema import display_label
 
 TOTAL = "total"
-NOTHING = (
-    "0 to 0: noise took the count so far below zero that nothing is left of the interval, which "
-    "may well miss the truth. Go by the typical error."
-)
 REMARKS = {
     "good": "good: the standard error is at most 16.5% of the estimate.",
     "fair": "fair: the standard error is at most a third of the estimate.",
@@ -154,10 +150,6 @@ def how_to_read(table: CountTable, schema: Schema) -> list[str]:
             "nothing is promised about either."
         )
     found += [words for remark, words in REMARKS.items() if remark in table.reliability]
-    ends = table.answers
-    ruled = np.array(table.reliability) == RULED_OUT
-    if ((ends.low == 0) & (ends.high == 0) & table.known & ~ruled).any():
-        found.append(NOTHING)
     if table.picked:
         found.append(picked("Cells"))
     if (cap := capped(schema)) is not None:

@@ -128,17 +128,12 @@ class MarginalsRelease(PredictingRelease):
         asked = read_many(queries, self.schema)
         estimate, conditions = self.model.count(asked), Conditions.of(asked)
         ends = self.bounds.ends(conditions, share)
-        typical = typical_error(self.bounds, conditions, estimate)
+        nobody = self.bounds.forbidden(conditions)
+        typical = np.where(nobody, 0.0, typical_error(self.bounds, conditions, estimate))
         answers = with_queries(by_model(estimate, typical, ends, share), asked, self.schema)
         together = self.bounds.together(conditions)
         basis = basis_of(asked, together, self._unmeasured, MODELED)
-        nobody = self.bounds.forbidden(conditions)
-        assert answers.typical_error is not None
-        return replace(
-            answers,
-            typical_error=np.where(nobody, 0.0, answers.typical_error),
-            basis=np.where(nobody, RULED_OUT, basis),
-        )
+        return replace(answers, basis=np.where(nobody, RULED_OUT, basis))
 
     def estimate(self, queries: Questions) -> Floats:
         """See `Release.estimate`."""

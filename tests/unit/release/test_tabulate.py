@@ -278,3 +278,19 @@ def test_nobody_has_no_shares() -> None:
     assert found.answers.low.tolist() == [0, 0]
     with pytest.raises(UsageError, match="so sure"):
         tabulated(("a",), (("x",),), [1], 0, nothing, "count", 1 - 1e-13, True)
+
+
+@pytest.mark.parametrize("method", ["marginals", "diffmulti"])
+def test_no_estimate_of_any_table_lies_on_an_end_of_its_interval(method: str) -> None:
+    """Noise may leave nothing of an interval: from 0 to 0 looked like certainty."""
+    people, schema = sample.people(8000, seed=3), sample.schema()
+    release: Any = hr.publish(people, schema, method, epsilon="0.1", seed=11)
+    seen = 0
+    for _, table in release.plain_tables():
+        numbers = (
+            table[name].to_numpy(zero_copy_only=False) for name in ("estimate", "low", "high")
+        )
+        estimate, low, high = (np.maximum(one.astype(float), 0.0) for one in numbers)
+        assert (estimate < high).all() and ((low < estimate) | (estimate == 0)).all()
+        seen += int((estimate == 0).sum())
+    assert seen > 0 or method != "marginals"
