@@ -75,6 +75,7 @@ def test_forty_columns_are_done_by_three_forms(browser: Any, told: Any, ward: An
     assert page.url.path == "/columns", told(page)
     assert page.text.count('class="column') <= 15
     assert "24 columns alike (drug0, drug1, drug2, drug3, ...)" in told(page)
+    assert "<span>F, M</span>" in page.text and "F = F\n" in page.text  # the rule stands below
     form = entered(page) | {"high-3": "120", "values-2": "F = Female\nf = Female\nM = Male"}
     page = browser.post("/columns", AT | form | {"action": "save"})
     assert page.url.path == "/taxonomies", told(page)

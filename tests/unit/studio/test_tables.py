@@ -78,3 +78,4 @@ def test_a_tree_is_replaced_after_saying_which_values_match(browser: Any, told: 
     assert "towns.yaml" not in (browser.root / "clinic.yaml").read_text("utf-8")
     send(browser, "/taxonomies", **wanted, confirmed="yes")
     assert "towns.yaml" in (browser.root / "clinic.yaml").read_text("utf-8")
+    assert "values of taxonomies/towns.yaml" in told(browser.get("/columns", params=TABLE))

@@ -78,7 +78,8 @@ class Group:
                 bounds = f"{one.shown['low']} to {one.shown['high']}"
                 return f"{bounds}, step {step}" if step else bounds
             if one.part == "values":
-                return brief(one.shown[""].splitlines())
+                lines = one.shown[""].splitlines()  # some may say how a value is read
+                return brief(list(dict.fromkeys(one.rpartition(" = ")[2] for one in lines)))
         return ""
 
     @property

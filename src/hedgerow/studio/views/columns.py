@@ -62,7 +62,8 @@ class Shown:
             more = [f"step {step}" if step else "", "log scale" if self.fields["scale"] else ""]
             return ", ".join(filter(None, [f"{low} to {high}", *more]))
         if self.kind == "categorical":
-            return brief(self.values.splitlines()) if self.values else "values of its taxonomy"
+            known = f"values of {self.fields['taxonomy'] or 'its taxonomy'}"
+            return brief(self.values.splitlines()) if self.values else known
         return ""
 
 
@@ -164,6 +165,7 @@ def _show_column(text: SchemaText, name: str) -> Shown:
     settings = text.columns[name]
     role, kind = _text(settings.get("role")), _text(settings.get("type"))
     fields = {key: _text(settings.get(key)) for key in (*_NUMBERS, *_RULES, *_WRITTEN)}
+    fields["taxonomy"] = _text(settings.get("taxonomy"))  # its name, if it is none of its own
     fields["scale"] = "log" if _text(settings.get("scale")) == "log" else ""
     fields["thousands"] = _BLANK if fields["thousands"] == " " else fields["thousands"]
     fields["ignore"] = ", ".join((_list_lines(settings.get("ignore")) or "").split())

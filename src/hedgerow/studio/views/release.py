@@ -17,7 +17,7 @@ from hedgerow.release import (
     Release,
     TableRelease,
 )
-from hedgerow.studio.app import Asked, link
+from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import argument, inside, look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.releases import Opened
@@ -69,7 +69,7 @@ def show(asked: Asked) -> Response:
 
 def _document(asked: Asked, text: str) -> Response:
     """A page of its own, below a way back to the studio."""
-    back = escape(link("/release", release=asked.get("release")))
+    back = escape(Way.of(asked, "release").to("release"))
     above = f'<p style="padding:.6rem 1rem 0;margin:0"><a href="{back}">Back to the studio</a></p>'
     text = text.replace("<body>", f"<body>{above}", 1)
     return HTMLResponse(text, headers={"Content-Security-Policy": _REPORT})
