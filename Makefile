@@ -137,8 +137,8 @@ $(VENV)-mutants/made: $(VENV)/made
 	@touch $@
 
 # What was tried is kept in .mutants: an interrupted campaign goes on, `rm -r .mutants` begins anew.
-mutants: $(VENV)/test $(VENV)-mutants/made  ## break the code on purpose, 600 times: do the tests notice? (an hour of one core)
-	$(VENV)-mutants/bin/python audits/mutants/generate.py src/hedgerow .mutants/generated.json
+mutants: $(VENV)/test $(VENV)-mutants/made  ## break the code on purpose, 600 times (NUMBER=60 for fewer): do the tests notice? (an hour of one core)
+	$(VENV)-mutants/bin/python audits/mutants/generate.py src/hedgerow .mutants/generated.json $(if $(NUMBER),--number $(NUMBER))
 	$(BIN)/python audits/mutate.py --jobs $(JOBS) $(ARGS)
 
 # Playwright only drives the system's Chromium; axe-core is fetched from npm. Neither is kept.

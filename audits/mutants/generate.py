@@ -23,7 +23,7 @@ from cosmic_ray.plugins import get_operator, operator_names
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from mutants.targets import TARGETS  # noqa: E402
+from mutants.targets import DRAWN, TARGETS  # noqa: E402
 
 SKIPPED = ("ExceptionReplacer", "RemoveDecorator", "NoOp", "Variable", "ZeroIterationForLoop")
 LEFT_ALONE = ("decorator", "raise_stmt")
@@ -139,7 +139,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("source", type=Path, help="the folder src/hedgerow")
     parser.add_argument("out", type=Path, help="a JSON file")
-    parser.add_argument("--number", type=int, default=500, help="how many, drawn by the seed")
+    parser.add_argument("--number", type=int, default=DRAWN, help="how many, drawn by the seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", help="modules, below the folder")
     asked = parser.parse_args()

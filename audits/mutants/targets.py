@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["TARGETS", "Target", "target_of"]
+__all__ = ["DRAWN", "TARGETS", "Target", "target_of"]
+
+DRAWN = 500
+"""How many mutants are generated, unless a number is named."""
 
 
 @dataclass(frozen=True, kw_only=True)
