@@ -20,8 +20,7 @@ from scipy.stats import binom
 from hedgerow.arrays import Floats
 from hedgerow.methods.api import run as run_method
 from hedgerow.methods.diffgen import DiffGen
-from hedgerow.methods.rows import RowsOutcome
-from hedgerow.methods.supermodular import Supermodular
+from hedgerow.methods.supermodular import RowsOutcome, Supermodular
 from hedgerow.optimize.aggregate import approximate_threshold, maximize_aggregate
 from hedgerow.optimize.descend import descend
 from hedgerow.optimize.exact import lattice, search

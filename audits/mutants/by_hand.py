@@ -614,7 +614,7 @@ BY_HAND = (
     ),
     ByHand(
         name="empty-leaves-skipped",
-        path="methods/measure.py",
+        path="methods/publisher.py",
         old="        drawn = []\n",
         new="        drawn = []\n"
         "        held: list[Ints] = []\n"
@@ -907,7 +907,7 @@ BY_HAND = (
     ),
     ByHand(
         name="failed-runs-given-back",
-        path="methods/payment.py",
+        path="methods/api.py",
         old="if stream.untouched:",
         new="if stream.secure:",
         flaw="A run that failed after it had drawn noise costs nothing.",

@@ -86,7 +86,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if slope >= 1:",
     ): "z is the best one for a ratio below the limit, so the slope is below 0 there.",
     (
-        "methods/rules.py",
+        "methods/plan.py",
         "while edges[-1] < most:",
         "while edges[-1] <= most:",
     ): "The one edge more lies beyond the most, and such edges are left out.",
@@ -218,7 +218,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'if before >= "transaction":',
     ): "All other units come before it in the alphabet.",
     (
-        "methods/rules.py",
+        "methods/plan.py",
         "middle = (edges + np.minimum(upper, 2 * edges)) / 2",
         "middle = (edges + np.minimum(upper, 3 * edges)) / 2",
     ): "No bin reaches twice its lower end.",
@@ -253,7 +253,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64( 2147483646))",
     ): "It says where an item is looked for first; it is found by its bytes.",
     (
-        "methods/payment.py",
+        "methods/api.py",
         "return int(min(cells, most, max(parts) ** min(plan.specializations, 64)))",
         "return int(min(cells, most, max(parts) ** min(plan.specializations, 63)))",
     ): "Two to the power of 63 is above every number of cells that there can be.",

@@ -158,9 +158,13 @@ TARGETS: tuple[Target, ...] = (
     _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "sampler")),
     _target("privacy/suppression.py", *_unit("methods", "supermodular")),
     *(_target(f"ledger/{name}.py", *_LEDGER, slow=BOOKS) for name in ("ledger", "rules", "file")),
-    _target("methods/plan.py", GOLDEN, *_unit("methods", "supermodular"), slow=(*TABLES, *ROWS)),
-    _target("methods/rules.py", GOLDEN, slow=TRANSACTIONS),
-    _target("methods/measure.py", GOLDEN, slow=TABLES),
+    _target(
+        "methods/plan.py",
+        *_unit("methods", "rules"),
+        GOLDEN,
+        *_unit("methods", "supermodular"),
+        slow=(*TABLES, *ROWS, *TRANSACTIONS),
+    ),
     _target(
         "methods/tree.py", *_unit("methods", "cuts", "diffmulti", "diffgen"), GOLDEN, slow=TABLES
     ),
@@ -200,8 +204,7 @@ TARGETS: tuple[Target, ...] = (
         f"{SAMPLING}::test_nobody_is_drawn_for",
         slow=(*ROWS, SAMPLING),
     ),
-    _target("methods/rows.py", GOLDEN, *_unit("methods", "supermodular"), slow=ROWS),
-    _target("methods/payment.py", *_unit("methods", "api")),
+    _target("methods/api.py", *_unit("methods", "payment")),
     _target("methods/publisher.py", *_PLANS, GOLDEN, slow=TABLES),
     _target("counting/sealed.py"),
     _target("counting/items.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS),

@@ -27,9 +27,8 @@ from hedgerow.errors import UsageError
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells
 from hedgerow.measured.partition import MOST_CELLS, GridPartition, TreePartition
 from hedgerow.methods.diffgen import count_cells
-from hedgerow.methods.measure import measured
 from hedgerow.methods.plan import Plan
-from hedgerow.methods.publisher import Outcome
+from hedgerow.methods.publisher import Outcome, measured
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.schema import Categorical, Schema

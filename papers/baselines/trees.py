@@ -26,9 +26,8 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Engine, Histograms
-from hedgerow.methods.measure import class_totals, count_leaves, measured
 from hedgerow.methods.plan import Plan, levels
-from hedgerow.methods.publisher import Outcome
+from hedgerow.methods.publisher import Outcome, class_totals, count_leaves, measured
 from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, candidates
 from hedgerow.methods.tree import GrowingTree
 from hedgerow.privacy.curator import Curator

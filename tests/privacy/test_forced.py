@@ -12,7 +12,7 @@ from hedgerow.audit.neighbors import TINY_TABLES, long_schema, picker, random_un
 from hedgerow.audit.search import check_rules, first_difference, unlike_tables
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
-from hedgerow.methods import clusters, diffgen, diffmulti, diffpart, rules
+from hedgerow.methods import clusters, diffgen, diffmulti, diffpart, plan
 from hedgerow.methods.api import run
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
@@ -78,7 +78,7 @@ def test_draws_decide_everything_with_a_delta(method):
 def test_the_rules_do_turn_between_these_tables():
     """Or nothing would be shown: by the noisy number of rows, sizes and shares are others."""
     few, many = 3, MANY
-    assert rules.core_size(30, few, 2.0) < rules.core_size(30, many, 2.0)
+    assert plan.core_size(30, few, 2.0) < plan.core_size(30, many, 2.0)
     assert diffmulti.tree_size(Fraction(5), few) != diffmulti.tree_size(Fraction(5), many)
     assert diffgen.grid_size(Fraction(5), few) != diffgen.grid_size(Fraction(5), many)
 

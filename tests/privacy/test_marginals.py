@@ -24,7 +24,7 @@ from hedgerow.measured.tables import Tables
 from hedgerow.methods import marginals as by_marginals
 from hedgerow.methods.api import run
 from hedgerow.methods.marginals import Marginals
-from hedgerow.methods.measure import buy_rows
+from hedgerow.methods.publisher import buy_rows
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler

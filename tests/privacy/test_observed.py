@@ -14,7 +14,7 @@ from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.methods.marginals import late_pair
 from hedgerow.audit.whole import fits
 from hedgerow.counting.sealed import Sealed
-from hedgerow.methods import marginals, measure
+from hedgerow.methods import marginals, publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import _KEY
 
@@ -73,8 +73,8 @@ def range_of_one(patch: pytest.MonkeyPatch) -> None:
 
 
 def rows_by_twos(patch: pytest.MonkeyPatch) -> None:
-    honest = measure.class_totals
-    patch.setattr(measure, "class_totals", lambda counts: 2 * honest(counts))
+    honest = publisher.class_totals
+    patch.setattr(publisher, "class_totals", lambda counts: 2 * honest(counts))
 
 
 def a_look(patch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from hedgerow.errors import LeakError
 from hedgerow.methods import diffpart
 from hedgerow.methods.api import run
 from hedgerow.methods.diffpart import DiffPart
-from hedgerow.methods.rules import support_units
+from hedgerow.methods.plan import support_units
 from hedgerow.privacy.budget import Budget, UnitBudget, rho_of_epsilon
 from hedgerow.privacy.curator import Curator, Gate
 from hedgerow.privacy.keystream import Keystream

@@ -5,7 +5,6 @@ mechanisms and is none, so it computes with floats and draws its tables from an 
 """
 
 from hedgerow.audit.methods import AUDITED, Audited
-from hedgerow.audit.report import Line, Report
-from hedgerow.audit.whole import audit
+from hedgerow.audit.whole import Line, Report, audit
 
 __all__ = ["AUDITED", "Audited", "Line", "Report", "audit"]

@@ -21,7 +21,7 @@ from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.measured.tables import Cells
 from hedgerow.methods.publisher import Outcome
-from hedgerow.methods.rows import RowsOutcome
+from hedgerow.methods.supermodular import RowsOutcome
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 

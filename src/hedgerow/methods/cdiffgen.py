@@ -41,11 +41,11 @@ from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Engine
 from hedgerow.measured.partition import GridPartition, TreePartition
 from hedgerow.methods.diffgen import GridPublisher, grow_cuts
-from hedgerow.methods.measure import measured
 from hedgerow.methods.plan import Budgets, half_of, leaf_allowances
 from hedgerow.methods.publisher import (
     Job,
     Outcome,
+    measured,
 )
 from hedgerow.methods.tree import tree_of_cuts
 from hedgerow.privacy.ledger import Allowance

@@ -40,9 +40,8 @@ from hedgerow.data import Database, Table, encode_rows, read, refuse_mixing
 from hedgerow.data.choose import open_source
 from hedgerow.data.stream import known_columns
 from hedgerow.errors import DataWarning, UsageError
-from hedgerow.methods.api import publish
+from hedgerow.methods.api import drawing, payment, publish
 from hedgerow.methods.diffmulti import DiffMulti
-from hedgerow.methods.payment import drawing, payment
 from hedgerow.methods.plan import Plan, divide_budget
 from hedgerow.methods.publisher import Publisher, refuse_unready
 from hedgerow.privacy.budget import Budget, Number

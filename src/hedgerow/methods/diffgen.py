@@ -44,11 +44,11 @@ from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.partition import MOST_CELLS, GridPartition
-from hedgerow.methods.measure import class_totals, measured
 from hedgerow.methods.plan import (
     Budgets,
     Plan,
     divide_budget,
+    grid_size,
     half_of,
     leaf_allowances,
     levels,
@@ -59,8 +59,9 @@ from hedgerow.methods.publisher import (
     TablePublisher,
     check_common,
     check_count,
+    class_totals,
+    measured,
 )
-from hedgerow.methods.rules import grid_size
 from hedgerow.methods.scores import SCORES, range_of
 from hedgerow.methods.tree import Cuts
 from hedgerow.privacy.budget import Budget

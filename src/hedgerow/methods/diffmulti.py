@@ -43,13 +43,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.methods.measure import class_totals, count_leaves, measured
 from hedgerow.methods.plan import (
+    PAPER_NUMERIC_HEIGHT,
     Plan,
     divide_budget,
     half_of,
+    largest_tree,
     leaf_allowances,
     levels,
+    tree_size,
 )
 from hedgerow.methods.publisher import (
     Job,
@@ -57,9 +59,11 @@ from hedgerow.methods.publisher import (
     TablePublisher,
     check_common,
     check_count,
+    class_totals,
+    count_leaves,
+    measured,
     pick_score,
 )
-from hedgerow.methods.rules import PAPER_NUMERIC_HEIGHT, largest_tree, tree_size
 from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
 from hedgerow.methods.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.privacy.budget import Budget

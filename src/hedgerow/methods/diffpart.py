@@ -51,20 +51,28 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.itemsets.supports import SizeCurve, fit_sizes
 from hedgerow.measured.itemsets import MOST_CORE, CoreCells, CutTree, Itemsets, cap_of
 from hedgerow.measured.measurements import Measurement, Place
-from hedgerow.methods.measure import measured
-from hedgerow.methods.plan import Budgets, Plan, divide_budget
-from hedgerow.methods.publisher import Outcome, Progress, Publisher, check_count, no_progress
-from hedgerow.methods.rules import (
+from hedgerow.methods.plan import (
     CROWD,
     REST_EDGES,
     WHOLE_UNIVERSE,
+    Budgets,
+    Plan,
     best_cap,
     core_size,
+    divide_budget,
     gaussian_cap,
     size_edges,
     support_caps,
     support_losses,
     support_units,
+)
+from hedgerow.methods.publisher import (
+    Outcome,
+    Progress,
+    Publisher,
+    check_count,
+    measured,
+    no_progress,
 )
 from hedgerow.privacy.budget import Budget, UnitBudget, precision_below, rho_of_epsilon
 from hedgerow.privacy.curator import Curator

@@ -56,13 +56,14 @@ from hedgerow.estimate.graphical import MOST_MODEL, GraphicalModel, fit_model
 from hedgerow.estimate.junction import JunctionTree
 from hedgerow.measured.measurements import Measurement
 from hedgerow.measured.tables import MOST_TABLE, Cells, Tables, group_cells, ruled_apart
-from hedgerow.methods.measure import buy_rows, measured
 from hedgerow.methods.plan import Plan, divide_budget
 from hedgerow.methods.publisher import (
     Outcome,
     Progress,
     Publisher,
+    buy_rows,
     check_count,
+    measured,
     no_progress,
 )
 from hedgerow.privacy.budget import Budget, UnitBudget

@@ -9,7 +9,7 @@ import pytest
 from hedgerow.errors import LedgerWarning, ReleaseError
 from hedgerow.ledger import ledger as booking_module
 from hedgerow.ledger.ledger import Booking, BudgetLedger
-from hedgerow.methods.payment import drawing, payment
+from hedgerow.methods.api import drawing, payment
 from hedgerow.privacy.budget import Budget
 from hedgerow.schema import Schema
 

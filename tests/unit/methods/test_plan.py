@@ -13,9 +13,8 @@ from hedgerow.errors import UsageError
 from hedgerow.methods.cdiffgen import CDiffGen
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
-from hedgerow.methods.plan import Plan, RowsPlan, divide_budget, half_of, levels
+from hedgerow.methods.plan import Plan, RowsPlan, divide_budget, half_of, largest_tree, levels
 from hedgerow.methods.publisher import Publisher
-from hedgerow.methods.rules import largest_tree
 from hedgerow.methods.scores import SCORES
 from hedgerow.privacy.budget import Budget, epsilon_of_rho
 from hedgerow.schema import Schema

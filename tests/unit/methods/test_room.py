@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import hedgerow
-from hedgerow.methods.payment import LEAST, MOST, most_bytes, room_for
+from hedgerow.methods.api import LEAST, MOST, most_bytes, room_for
 from hedgerow.schema import Schema
 
 WIDE = Schema.from_dict(

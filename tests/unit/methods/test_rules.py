@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hedgerow.estimate.itemsets.supports import SizeCurve
 from hedgerow.methods.diffmulti import MOST_DEPTH, MOST_SPECIALIZATIONS
-from hedgerow.methods.rules import (
+from hedgerow.methods.plan import (
     REST_EDGES,
     best_cap,
     core_size,

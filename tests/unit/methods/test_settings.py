@@ -10,7 +10,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import UsageError
-from hedgerow.methods import cdiffgen, diffgen, diffmulti, diffpart, rows
+from hedgerow.methods import cdiffgen, diffgen, diffmulti, diffpart, supermodular
 from hedgerow.schema import Schema
 
 DEFAULTS: dict[Any, dict[str, Any]] = {
@@ -100,7 +100,7 @@ def test_what_the_budget_is_cut_into() -> None:
     assert (diffpart.UNITS, diffpart.GATE_UNITS) == (10**6, 250_000)
     assert diffpart.SIZE_UNITS == {"core": 50_000, "small": 20_000, "tree": 20_000}
     assert diffpart.TREE_SUPPORT_UNITS == 300_000
-    assert rows.MOST_SIDE_ROWS == 50_000
+    assert supermodular.MOST_SIDE_ROWS == 50_000
 
 
 def many_classes(number: int) -> Schema:

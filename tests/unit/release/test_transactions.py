@@ -23,7 +23,7 @@ from hedgerow.estimate.itemsets.answers import read_sets
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.methods import diffpart
 from hedgerow.methods.diffpart import DiffPart
-from hedgerow.methods.rules import support_units
+from hedgerow.methods.plan import support_units
 from hedgerow.release import Release, TransactionsRelease
 from hedgerow.schema import Schema
 from hedgerow.verification import diffpart as rules

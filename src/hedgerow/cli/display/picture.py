@@ -45,7 +45,7 @@ def draw_frontier(
     """Draws mean risk against mean utility, and writes it to a file.
 
     Args:
-        picture: What `hedgerow.methods.rows` worked out on a side table.
+        picture: What `hedgerow.methods.supermodular` worked out on a side table.
         title: What stands above it.
         path: The file; its ending says which kind.
         overwrite: Whether to replace it if it is there.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hedgerow.estimate.itemsets.supports import KnownSum, SizeCurve, fit_sizes, weights
-from hedgerow.methods.rules import size_edges
+from hedgerow.methods.plan import size_edges
 from hedgerow.schema.items import WEIGHT
 
 MOST = 1000

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hedgerow.estimate.itemsets.supports import Supports, clear_from, prior_groups, shrink
-from hedgerow.methods.rules import size_edges
+from hedgerow.methods.plan import size_edges
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
 from hedgerow.schema.taxonomy import Taxonomy
