@@ -228,7 +228,7 @@ class TransactionsRelease(MeasuredRelease):
             [['bread'], ['milk']]
         """
         share = check_level(level)
-        sets, estimate = frequent_sets(self.model, self.items, k, share)
+        sets, estimate = frequent_sets(self.model, self.items, k)
         answers = answer_sets(self.model, sets, share)
         names = self.items.labels
         items = pa.array([[names[c] for c in one] for one in sets], pa.list_(pa.string()))

@@ -134,9 +134,7 @@ def answer_sets(model: ItemsetModel, sets: Sequence[Ints], level: float) -> Answ
 MOST_FREQUENT = 10_000
 
 
-def frequent_sets(
-    model: ItemsetModel, items: Items, k: int, share: float
-) -> tuple[list[Ints], Floats]:
+def frequent_sets(model: ItemsetModel, items: Items, k: int) -> tuple[list[Ints], Floats]:
     """The k sets with the largest estimates, the largest first, equal ones smaller sets first.
 
     Fewer are found if fewer are estimated to be in any record.
@@ -145,7 +143,6 @@ def frequent_sets(
         model: What tells estimates.
         items: The universe.
         k: How many sets.
-        share: The level of the intervals that estimates are held to, as `count` holds them.
 
     Raises:
         UsageError: If k is no whole number from 1.
@@ -160,8 +157,8 @@ def frequent_sets(
     level: dict[tuple[int, ...], float] = {(code,): np.inf for code in range(items.size)}
     while level:
         sets = list(level)
-        answers = answer_sets(model, [np.array(one) for one in sets], share)
-        found = np.minimum(answers.estimate, np.array(list(level.values())))
+        found = np.maximum(model.estimates([np.array(one) for one in sets]), 0.0)
+        found = np.minimum(found, np.array(list(level.values())))
         here = _top(dict(zip(sets, found.tolist(), strict=True)), k)
         best = _top(best | here, k)
         level = _join({one: value for one, value in here.items() if one in best})
@@ -232,7 +229,7 @@ def find_associations(
         least: The least estimated confidence.
         level: The probability that an interval holds the truth, at least.
     """
-    sets, _ = frequent_sets(model, items, k, level)
+    sets, _ = frequent_sets(model, items, k)
     rules = [
         (np.delete(one, place), int(item))
         for one in sets

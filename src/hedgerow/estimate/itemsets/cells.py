@@ -252,14 +252,21 @@ class CoreModel:
         """See `ItemsetModel.standard_errors`: relative errors of the parts of a set add up."""
         found = np.zeros(len(sets))
         for place, one in enumerate(sets):
+            if len(one) == 1 and self.supports is not None:
+                code = int(one[0])
+                noise = (
+                    self._noise[code]
+                    if code < self.items.size
+                    else self._noise[self.members(code)].sum()
+                )
+                found[place] = math.sqrt(noise)
+                continue
             if self.never(one):
                 continue
             mask, codes = self._split(one[one < self.items.size])
             parts = [codes[k : k + 1] for k in range(len(codes))] + self._groups(one)
             if self.supports is None:
                 found[place] = math.sqrt(self._cells_of(one)[1])
-            elif len(one) == 1:
-                found[place] = math.sqrt(self._noise[self.members(int(one[0]))].sum())
             elif not parts:
                 found[place] = math.sqrt(self._table[1][mask])
             else:
