@@ -615,7 +615,8 @@ class Supermodular(Publisher):
             few = (
                 f"With a risk of {self.risk} some are shared by {shared:,.0f} people alone, where "
                 f"it takes about {people:,}: most people may be left out. Take a risk of at most "
-                f"{self.risk * shared / people:.1g}, a larger epsilon or a public side table."
+                f"{self.risk * shared / people:.1g}, or "
+                f"{'a public side table' if side else 'a larger epsilon'}."
             )
         if seconds > _LONG:
             remarks.append(

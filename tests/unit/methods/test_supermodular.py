@@ -320,7 +320,8 @@ def test_thresholds_that_few_rows_reach_are_told_before_data_is_opened(mode, kee
 
     people, words = told(risk=0.1)
     assert f"shared by 40 people alone, where it takes about {people:,}:" in words
-    assert f"at most {4 / people:.1g}," in words
+    assert f"at most {4 / people:.1g}, or a public side table." in words
+    assert "or a larger epsilon." in told(risk=0.1, side=SIDE)[1]
     for risk, few in ((3.9 / people, False), (4.1 / people, True)):
         assert ("left out" in told(risk=risk)[1]) == few
     assert "left out" not in told(model="aggregate")[1]
