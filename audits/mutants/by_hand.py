@@ -872,6 +872,14 @@ BY_HAND = (
         notice="prices to the last digit",
     ),
     ByHand(
+        name="verify-choices-of-nothing-for-free",
+        path="verification/marginals.py",
+        old="if not chosen + offered <= draws",
+        new="if not chosen <= draws",
+        flaw="A choice that ended with no pair need not have been paid for.",
+        notice="a release whose books leave that purpose out",
+    ),
+    ByHand(
         name="verify-tables-for-one-price",
         path="verification/marginals.py",
         old="return rate * number / 2 if measurement.law",
