@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from hedgerow.measured.measurements import Measurement as Measurement
     from hedgerow.measured.partition import GridPartition as GridPartition
     from hedgerow.measured.partition import TreePartition as TreePartition
+    from hedgerow.methods.diffgen import DiffGen as DiffGen
     from hedgerow.methods.diffgen import count_cells as count_cells
+    from hedgerow.methods.diffmulti import DiffMulti as DiffMulti
     from hedgerow.methods.plan import Plan as Plan
     from hedgerow.methods.plan import divide_budget as divide_budget
     from hedgerow.methods.publisher import Job as Job
@@ -54,7 +56,8 @@ _ROOMS = {
     "hedgerow.counting.sums": "TableCounts",
     "hedgerow.measured.measurements": "Measurement",
     "hedgerow.measured.partition": "GridPartition TreePartition",
-    "hedgerow.methods.diffgen": "count_cells",
+    "hedgerow.methods.diffgen": "DiffGen count_cells",
+    "hedgerow.methods.diffmulti": "DiffMulti",
     "hedgerow.methods.plan": "Plan divide_budget",
     "hedgerow.methods.publisher": "Job Outcome Progress Publisher TablePublisher check_count "
     "no_progress",

@@ -152,6 +152,16 @@ def test_a_damaged_release_of_an_unknown_method_is_damaged(machine: Machine) -> 
     assert machine("verify", "damaged", installed=False).returncode == 6
 
 
+def test_a_plugin_needs_hedgerow_extend_alone() -> None:
+    lines = [
+        line for path in EXAMPLE.rglob("*.py") for line in path.read_text("utf-8").splitlines()
+    ]
+    imports = {
+        line.split()[1] for line in lines if line.startswith(("from hedgerow", "import hedg"))
+    }
+    assert {one for one in imports if not one.startswith("hedgerow_")} == {"hedgerow.extend"}
+
+
 GUIDE = Path(__file__).parents[2] / "docs" / "extending.md"
 MISTAKES = re.findall(
     r"[Rr]eplace\n\n```python\n(.*?)```\n\nby\n\n```python\n(.*?)```",

@@ -178,7 +178,7 @@ class Jobs:
         job.stopped = True
         _signal(job.process, signal.SIGTERM)
         if not job.ended.wait(_PATIENCE):
-            _signal(job.process, signal.SIGKILL)
+            _signal(job.process, getattr(signal, "SIGKILL", signal.SIGTERM))
             job.ended.wait(_PATIENCE)
         job.clear()
 
@@ -190,7 +190,10 @@ class Jobs:
 
 def _signal(process: subprocess.Popen[str], number: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, number)
+        else:  # Windows, where a job has no group
+            process.terminate()
 
 
 def _watch(job: Job, beginning: str) -> None:

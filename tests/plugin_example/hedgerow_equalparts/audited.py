@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from hedgerow.extend import Audited
-from hedgerow.methods.diffgen import DiffGen
-from hedgerow.methods.diffmulti import DiffMulti
+from hedgerow.extend import Audited, DiffGen, DiffMulti
 from hedgerow_equalparts.method import EqualParts
 
 AUDITED = (
