@@ -165,13 +165,16 @@ def describe_tables(
     release: Release, tables: Mapping[str, tuple[tuple[str, ...], pa.Table]]
 ) -> dict[str, Any]:
     """What the columns of the CSV files mean, as CSV on the Web has it."""
+    called = {one.name: one.title for one in release.schema.columns}
 
     def column(name: str, kind: pa.DataType, attribute: bool) -> dict[str, Any]:
         number = "integer" if pa.types.is_integer(kind) else "number"
         word = "date" if pa.types.is_date(kind) else number
         text = pa.types.is_string(kind) or pa.types.is_dictionary(kind)
         found = {"name": name, "titles": name, "datatype": "string" if text else word}
-        means = None if attribute else _MEANS.get(name, "first value, or first value beyond")
+        means: str | None = _MEANS.get(name, "first value, or first value beyond")
+        if attribute:
+            means = called[name] if called.get(name, name) != name else None
         return found if means is None else found | {"dc:description": means}
 
     return {
@@ -181,7 +184,7 @@ def describe_tables(
         "tables": [
             {
                 "url": f"{TABLES}/{file}.csv",
-                "dc:title": " by ".join(names),
+                "dc:title": " by ".join(called.get(name, name) for name in names),
                 "tableSchema": {
                     "columns": [
                         column(field.name, field.type, place < len(names))

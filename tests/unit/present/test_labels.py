@@ -1,14 +1,21 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
+from zipfile import ZipFile
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import hedgerow as hr
+from hedgerow.present.report import page
 from hedgerow.present.words import rounded, rounded_share
+from hedgerow.present.workbook import write_workbook
 from hedgerow.schema import Numeric
 from hedgerow.schema.schema import display_label, other_of, part_of
 
@@ -86,3 +93,45 @@ def test_without_an_upper_end_it_is_so_many_or_more(low: float) -> None:
 @pytest.mark.parametrize("value", [0.0, 0.4])
 def test_an_interval_that_noise_left_nothing_of_is_not_called_zero(value: float) -> None:
     assert rounded(value, 0.0, 0.0) == ("0", "not known")
+
+
+def test_people_read_the_label_of_a_column_and_programs_its_name(tmp_path: Path) -> None:
+    """In findings, named tables, the workbook and the description of files; files keep names."""
+    document = {"name": "s", "unit": "row", "tables": ["ill by sex"], "attributes": {
+        "sex": {"type": "categorical", "values": ["f", "m"], "label": "Sex at birth"},
+        "age": {"type": "numeric", "low": 0, "high": 89, "label": "Age in years"},
+        "ill": {"type": "boolean", "role": "class", "label": "Long illness"}}}  # fmt: skip
+    schema = hr.Schema.from_dict(document)
+    assert hr.Schema.from_dict(schema.to_dict()) == schema
+    rows = [{"sex": "fm"[n % 2], "age": n % 90, "ill": n % 3 > n % 2} for n in range(3000)]
+    release = hr.publish(pa.Table.from_pylist(rows), schema, epsilon=20, seed=1)
+    text = plain(page(release))
+    assert "of people with Sex at birth f have Long illness true" in text
+    assert "counts of people by Long illness and Sex at birth" in text
+    assert text.index("Named tables") < text.index("What is promised")
+    assert "<h3>Age in years</h3>" in text and "age (Age in years)" in text
+    release.save(tmp_path / "r")
+    assert pq.read_table(tmp_path / "r/tables/sex__ill.parquet").column_names[:2] == ["sex", "ill"]
+    described = (tmp_path / "r/tables-metadata.json").read_text("utf-8")
+    assert '"dc:title": "Sex at birth by Long illness"' in described
+    assert '"titles": "sex"' in described and hr.verify(tmp_path / "r").release is not None
+    write_workbook(release, tmp_path / "book.xlsx")
+    with ZipFile(tmp_path / "book.xlsx") as book:
+        sheets = re.findall('sheet name="(.*?)"', book.read("xl/workbook.xml").decode())
+    assert sheets[:3] == ["about", "Long illness &amp; Sex at birth", "Sex at birth"]
+
+
+def test_bands_of_tables_are_in_the_words_of_the_report() -> None:
+    _, _, day, bmi = SCHEMA.attributes
+    for number in (day, bmi):
+        for low, high in ((0, 4), (2, 9), (5, number.size), (3, 4)):
+            label = number.label(low, high)
+            assert display_label(SCHEMA, number.name, label) == part_of(number, low, high)
+    stay = {"type": "numeric", "low": 0, "high": 60, "role": "class", "bands": [3, 8]}
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        "stay": stay, "sex": {"type": "boolean"}}})  # fmt: skip
+    assert schema.target is not None
+    assert [plain(part_of(schema.target, n, n + 1)) for n in range(3)] == [
+        "0 to 2", "3 to 7", "8 to 60",
+    ]  # fmt: skip
+    assert plain(display_label(schema, "stay", "[3, 8)")) == "3 to 7"
