@@ -45,6 +45,7 @@ def make_pages(folder: Path) -> list[Path]:
     shop = (folder / "baskets.dat", hr.Schema.load(folder / "baskets.yaml"))
     loose = {"epsilon": 2, "delta": "1e-6"}
     releases = {
+        "marginals": hr.publish(*people, hr.Marginals(), epsilon=1),
         "diffmulti": hr.publish(*people, hr.DiffMulti(), epsilon=1),
         "diffgen": hr.publish(*people, hr.DiffGen(), epsilon=1),
         "cdiffgen": hr.publish(*people, hr.CDiffGen(), epsilon=1, delta="1e-9"),
