@@ -499,13 +499,13 @@ def place(figure: Figure, x: float | str | None) -> str:
     Example:
         >>> from papers import select
         >>> place(select("diffmulti-fig8")[0], "10000 / 20")
-        'h 10,000 / 20'
+        'h 10,000/20'
     """
     if x is None:
         return ""
     words = f"{x:g}" if isinstance(x, float) else f"{x}"
     number = re.sub(r"(?<![.\d])\d{4,}", lambda digits: f"{int(digits[0]):,}", words)
-    return f"{figure.unit or figure.x} {number}".strip()
+    return f"{figure.unit or figure.x} {number}".strip().replace(" / ", "/")
 
 
 def measure(
