@@ -63,6 +63,10 @@ def test_who_publishes_is_stated_and_a_sign_off_stays(browser: Any, told: Any) -
     about = hr.Schema.load(path).metadata
     assert (about.institution, about.unit_name) == ("St <Anne>", ("stay", "stays"))
     assert about.reviewer == "A. Steward" and not hr.Schema.load(path).is_draft
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("metadata:", "metadata: {unit_name: [stay]}\nolder:"), "utf-8")
+    assert 'value="stay"' in browser.get("/about", params=TABLE).text  # one name alone is mended
+    path.write_text(text, encoding="utf-8")
     assert 'value="St &lt;Anne&gt;"' in browser.get("/about", params=TABLE).text
 
 

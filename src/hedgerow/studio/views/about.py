@@ -30,7 +30,7 @@ def show(asked: Asked) -> Response:
     names = [one.value for one in unit.items if isinstance(one, Text)] if isinstance(
         unit, ListNode) else ["", ""]  # fmt: skip
     values = {key: one.value for key, one in known.items() if isinstance(one, Text)}
-    values |= dict(zip(_UNIT, names, strict=True))
+    values |= dict(zip(_UNIT, names, strict=False))  # whatever a file says
     entered = {key: asked.get(key) for key in (*FIELDS, *_UNIT) if key in asked.form}
     return asked.show(
         "about", way=way, text=text, fields=FIELDS, values=values | entered,
