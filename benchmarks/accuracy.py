@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluation import distortion as features
+from hedgerow.evaluation import classify as features
 from hedgerow.evaluation.classify import by_counts, mean_and_error
 from hedgerow.evaluation.classify import by_regions as by_estimates
 from hedgerow.schema import Categorical, Schema

@@ -18,7 +18,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from data import ADULT_SCHEMA, add_data_option, adult
-from hedgerow.counting.sums import nearest
+from hedgerow.counting.engine import nearest
 from hedgerow.data import Table, read
 from hedgerow.methods.clusters import find_centroids
 from hedgerow.schema import Schema

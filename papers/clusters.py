@@ -11,7 +11,7 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.distortion import boxes
+from hedgerow.evaluation.classify import boxes
 from hedgerow.measured.partition import Partition
 
 # Does a release keep together what belongs together? NOT PRIVATE.

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluation.classify import on_rows
-from hedgerow.evaluation.distortion import as_table, discernibility, ncp
+from hedgerow.evaluation.classify import as_table, discernibility, ncp, on_rows
 from hedgerow.methods.api import publish
 from hedgerow.methods.clusters import cluster_schema, find_centroids, label_rows
 from hedgerow.methods.diffgen import DiffGen

@@ -178,7 +178,7 @@ TARGETS: tuple[Target, ...] = (
         for name in ("scores", "score_kernels")
     ),
     _target("methods/marginals.py", GOLDEN, slow=MARGINALS),
-    _target("counting/sums.py", *_unit("counting", "tables"), GOLDEN, slow=MARGINALS),
+    _target("counting/engine.py", *_unit("counting", "tables"), GOLDEN, slow=MARGINALS),
     _target("verification/prices.py", SURVIVORS, *_FORGED),
     _target("verification/marginals.py"),
     Target(path="sklearn.py", tests=(SURVIVORS,), drawn=False),

@@ -27,7 +27,7 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Domain
 from hedgerow.data import Table
-from hedgerow.evaluation.distortion import as_table
+from hedgerow.evaluation.classify import as_table
 from hedgerow.measured import Measurement
 from hedgerow.measured.partition import GridPartition, Partition, TreePartition
 from hedgerow.release import TableRelease

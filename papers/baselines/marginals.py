@@ -22,7 +22,7 @@ from hedgerow.counting.memory import MemoryEngine
 from hedgerow.estimate.cells import round_to_total
 from hedgerow.estimate.graphical import denoise
 from hedgerow.estimate.synthesize import values_of
-from hedgerow.evaluation.distortion import as_table
+from hedgerow.evaluation.classify import as_table
 from hedgerow.measured.tables import edges_of, own_codes
 from hedgerow.methods.plan import Plan
 from hedgerow.methods.publisher import Progress, no_progress

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from hedgerow.arrays import Ints as Ints
     from hedgerow.audit.audited import Audited as Audited
     from hedgerow.counting.engine import Engine as Engine
+    from hedgerow.counting.engine import TableCounts as TableCounts
     from hedgerow.counting.sealed import Sealed as Sealed
-    from hedgerow.counting.sums import TableCounts as TableCounts
     from hedgerow.measured.measurements import Measurement as Measurement
     from hedgerow.measured.partition import GridPartition as GridPartition
     from hedgerow.measured.partition import TreePartition as TreePartition
@@ -51,9 +51,8 @@ if TYPE_CHECKING:
 _ROOMS = {
     "hedgerow.arrays": "Ints",
     "hedgerow.audit.audited": "Audited",
-    "hedgerow.counting.engine": "Engine",
+    "hedgerow.counting.engine": "Engine TableCounts",
     "hedgerow.counting.sealed": "Sealed",
-    "hedgerow.counting.sums": "TableCounts",
     "hedgerow.measured.measurements": "Measurement",
     "hedgerow.measured.partition": "GridPartition TreePartition",
     "hedgerow.methods.diffgen": "DiffGen count_cells",

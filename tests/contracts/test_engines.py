@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.counting import sealed
-from hedgerow.counting.engine import Engine, Split
+from hedgerow.counting.engine import Engine, Split, TableCounts
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.streamed import StreamedEngine
-from hedgerow.counting.sums import TableCounts
 from hedgerow.data import Table
 from hedgerow.errors import LeakError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy

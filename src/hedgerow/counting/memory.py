@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small, Words
 from hedgerow.counting import kernels
-from hedgerow.counting.engine import Domain, Histograms, Split
+from hedgerow.counting.engine import Domain, Histograms, RowSums, Split
 from hedgerow.counting.sealed import Sealed
-from hedgerow.counting.sums import RowSums
 from hedgerow.data import CodeMatrix, Table
 from hedgerow.errors import DataError
 

@@ -5,12 +5,13 @@ from hedgerow.evaluation.classify import (
     baseline,
     by_counts,
     by_regions,
+    discernibility,
     lower_bound,
     mean_and_error,
+    ncp,
     on_output,
     on_rows,
 )
-from hedgerow.evaluation.distortion import discernibility, ncp
 from hedgerow.evaluation.workload import (
     NOT_PRIVATE,
     ErrorTable,

@@ -29,8 +29,7 @@ from hedgerow.data.records import ItemPreparation
 from hedgerow.data.table import Preparation
 from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
 from hedgerow.evaluation import measures as comparisons
-from hedgerow.evaluation.classify import Model
-from hedgerow.evaluation.distortion import discernibility, ncp
+from hedgerow.evaluation.classify import Model, discernibility, ncp
 from hedgerow.evaluation.measures import Classification, CountErrors, Marginal, TopItemsets
 from hedgerow.evaluation.workload import NOT_PRIVATE, exact_counts
 from hedgerow.methods.supermodular import Supermodular

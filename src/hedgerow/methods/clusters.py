@@ -33,9 +33,8 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.counting.engine import Histograms
+from hedgerow.counting.engine import Histograms, feature_sizes, labeled, nearest
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.sums import feature_sizes, labeled, nearest
 from hedgerow.data import Database, Table, encode_rows, read, refuse_mixing
 from hedgerow.data.choose import open_source
 from hedgerow.data.stream import known_columns

@@ -48,9 +48,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.counting.engine import Engine
+from hedgerow.counting.engine import Engine, TableCounts
 from hedgerow.counting.sealed import Sealed
-from hedgerow.counting.sums import TableCounts
 from hedgerow.errors import UsageError
 from hedgerow.estimate.graphical import MOST_MODEL, GraphicalModel, fit_model
 from hedgerow.estimate.junction import JunctionTree

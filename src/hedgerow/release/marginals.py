@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.answers import Answers, by_model, with_queries
+from hedgerow.estimate.answers import Answers, by_model, typical_error, with_queries
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.estimate.intervals import Bounds, sum_ends
-from hedgerow.estimate.model_error import typical_error
 from hedgerow.estimate.queries import (
     MODELED,
     RULED_OUT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hedgerow.measured.partition import TreePartition
 from hedgerow.verification.charges import table_rules
-from hedgerow.verification.steps import paper_steps, tuned_steps
+from hedgerow.verification.diffgen import paper_steps, tuned_steps
 
 _SETTINGS = "schedule chosen score specializations consistency max_cells"
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hedgerow.counting import sums
-from hedgerow.counting.sums import TableCounts, add_tables
+from hedgerow.counting import engine as sums
+from hedgerow.counting.engine import TableCounts, add_tables
 
 
 def by_hand(question: TableCounts, rows: Any) -> list[int]:

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from hedgerow.estimate.answers import missed_correlation, typical_error
 from hedgerow.estimate.intervals import Bounds
-from hedgerow.estimate.model_error import missed_correlation, typical_error
 from hedgerow.estimate.queries import Conditions
 from hedgerow.measured.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema

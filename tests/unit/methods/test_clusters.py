@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import hedgerow
-from hedgerow.counting.sums import nearest
+from hedgerow.counting.engine import nearest
 from hedgerow.data import Table
 from hedgerow.errors import (
     BudgetError,

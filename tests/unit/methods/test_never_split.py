@@ -14,9 +14,9 @@ import hedgerow
 from hedgerow.counting.engine import Domain
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Schema
+from hedgerow.verification.diffgen import _Steps
 from hedgerow.verification.diffmulti import _at_nodes
 from hedgerow.verification.prices import Failed
-from hedgerow.verification.steps import _Steps
 
 ROWS = 600
 

@@ -17,7 +17,7 @@ from hedgerow import CDiffGen, DiffGen, DiffMulti, DiffPart, Marginals, publish
 from hedgerow.measured import GridPartition, Measurement
 from hedgerow.methods import diffgen
 from hedgerow.schema import Schema
-from hedgerow.verification import steps as growth
+from hedgerow.verification import diffgen as growth
 from hedgerow.verification import verify
 from hedgerow.verification.prices import Book, Failed, afford
 

@@ -16,11 +16,11 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.cluster.connection import TAKEN, Workers, connected, explained
-from hedgerow.counting.engine import Bytes, Domain, Layout, Split
-from hedgerow.counting.sums import RowSums
+from hedgerow.counting.engine import Bytes, Domain, Layout, RowSums, Split
 from hedgerow.counting.tallies import (
     Bounds,
     Cells,
+    Crew,
     HistogramQuestion,
     PartsEngine,
     Tally,
@@ -29,7 +29,6 @@ from hedgerow.counting.tallies import (
     sum_cells,
     summed,
 )
-from hedgerow.counting.threads import Crew
 from hedgerow.data import RowStream, Table
 from hedgerow.data.parquet import Piece, read_piece
 from hedgerow.data.source import Progress, silent

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.counting.engine import Bytes, Layout, Split
+from hedgerow.counting.engine import Bytes, Layout, RowSums, Split
 from hedgerow.counting.streaming.scratch import Shelf, Spare
-from hedgerow.counting.sums import RowSums
 from hedgerow.counting.tallies import (
     Bounds,
     Cells,
+    Crew,
     HistogramQuestion,
     Tally,
     cells_of,
@@ -29,7 +29,6 @@ from hedgerow.counting.tallies import (
     sum_cells,
     summed,
 )
-from hedgerow.counting.threads import Crew
 from hedgerow.data.source import Progress, silent
 
 T = TypeVar("T")

@@ -27,7 +27,7 @@ from hedgerow.counting.items import (
 from hedgerow.counting.streaming.chunks import Memory
 from hedgerow.counting.streaming.scratch import Shelf, Spare, check_folder
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, shared_out
-from hedgerow.counting.threads import Crew
+from hedgerow.counting.tallies import Crew
 from hedgerow.data import Transactions, read_records
 from hedgerow.data.source import Progress, ReadOptions, silent
 from hedgerow.schema import Schema

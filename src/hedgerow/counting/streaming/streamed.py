@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints, Small, Words
 from hedgerow.compiled import cores
-from hedgerow.counting.engine import Bytes, Domain, Split
+from hedgerow.counting.engine import Bytes, Domain, RowSums, Split
 from hedgerow.counting.streaming.chunks import Chunks, Memory
 from hedgerow.counting.streaming.scratch import Shelf, check_folder
-from hedgerow.counting.sums import RowSums
-from hedgerow.counting.tallies import Cells, HistogramQuestion, PartsEngine, Tally
-from hedgerow.counting.threads import Crew
+from hedgerow.counting.tallies import Cells, Crew, HistogramQuestion, PartsEngine, Tally
 from hedgerow.data import RowStream, Table
 from hedgerow.data.people import first_rows, id_digests, new_key, row_hash
 from hedgerow.data.source import Progress, silent
