@@ -42,6 +42,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.cells import project
 from hedgerow.estimate.junction import Calibrated, Detail, Factor, JunctionTree
+from hedgerow.estimate.queries import of_class
 from hedgerow.measured.tables import Tables, covered, own_codes
 from hedgerow.schema import Categorical
 from hedgerow.store.untrusted import broken
@@ -258,7 +259,7 @@ def _terms(
         queries: The queries.
         last: The column of the class.
     """
-    several = [query.where + _of_class(query, last) for query in queries]
+    several = [query.where + of_class(query, last) for query in queries]
     ends = _ends(chain.from_iterable(several))
     if np.array_equal(ends, np.floor(ends)):
         return several, list(range(len(queries))), [1.0] * len(queries)
@@ -272,12 +273,6 @@ def _terms(
             owners.append(number)
             parts.append(prod(part for _, part, _ in term))
     return conditions, owners, parts
-
-
-def _of_class(query: Query, last: int) -> tuple[tuple[int, Intervals], ...]:
-    if query.classes is None:
-        return ()
-    return ((last, tuple((float(code), float(code + 1)) for code in query.classes)),)
 
 
 def _ends(conditions: Iterable[tuple[int, Intervals]]) -> Floats:

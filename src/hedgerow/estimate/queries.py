@@ -94,7 +94,7 @@ class Conditions:
             ([0, 0], [3, -1], [2.0, 2.0])
         """
         each = chain.from_iterable
-        several = [query.where + (_of_class(query) if with_class else ()) for query in queries]
+        several = [query.where + (of_class(query) if with_class else ()) for query in queries]
         flat = list(each(several))
         ends = np.fromiter(each(each(intervals for _, intervals in flat)), np.float64)
         many = np.fromiter((len(intervals) for _, intervals in flat), np.int64, len(flat))
@@ -198,10 +198,11 @@ class Conditions:
         return self.summed(chosen, inside) > 1e-9  # noqa: PLR2004
 
 
-def _of_class(query: Query) -> tuple[tuple[int, Intervals], ...]:
+def of_class(query: Query, place: int = CLASS) -> tuple[tuple[int, Intervals], ...]:
+    """The condition on the class, at some place, if a query has one."""
     if query.classes is None:
         return ()
-    return ((CLASS, tuple((float(code), float(code + 1)) for code in query.classes)),)
+    return ((place, tuple((float(code), float(code + 1)) for code in query.classes)),)
 
 
 # Count queries as they are asked: read, checked and grouped.

@@ -550,7 +550,8 @@ class _Builder:
             hint += "now, sign it again: `hedgerow sign schema.yaml --name ...`."
             self.source.warn(what, hint, "metadata", "signed")
             schema = replace(schema, is_draft=True, metadata=about.unsigned)
-        return replace(schema, warnings=tuple(map(str, merge_alike(self.source.report.warnings))))
+        warnings = tuple(map(str, merge_alike(self.source.report.warnings)))
+        return replace(schema, warnings=warnings) if warnings else schema  # all is checked anew
 
     def _without(self, document: Any, error: ValidationError) -> SchemaModel:
         """The rest of a document with faults, so that those of the rest are told with them."""
