@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise, product
 from typing import Any
@@ -436,11 +436,17 @@ def _by_cells(release: TableRelease | MarginalsRelease) -> list[_Question]:
                     outcome=outcome, values=values, possible=possible, by=tuple(by),
                     groupings=groupings, family=family, named=named,
                     cut=len(known[by[0]]) - 2 if alone else 0,
-                    known=isinstance(release, MarginalsRelease)
-                    and _excess(release, by, outcome).known,
                 )
             )  # fmt: skip
     return questions
+
+
+def _by_tables(release: MarginalsRelease) -> list[_Question]:
+    """The same, with the law of the noise in the tables where one was counted."""
+    return [
+        replace(one, known=_excess(release, one.by, one.outcome).known)
+        for one in _by_cells(release)
+    ]
 
 
 def _values(release: Release, place: int, edges: tuple[int, ...]) -> tuple[Span, ...]:
@@ -543,7 +549,7 @@ def _by_splits(release: TableRelease) -> list[_Question]:
 
 
 _QUESTIONS: dict[str, Callable[[Any], list[_Question]]] = {
-    "marginals": _by_cells,
+    "marginals": _by_tables,
     "table": _by_splits,
 }
 
