@@ -27,8 +27,7 @@ from fuzz_mutate import spoil_bytes
 from fuzz_readers import Reader
 from hedgerow import data as table
 from hedgerow.counting.streaming.chunks import Memory
-from hedgerow.counting.streaming.item_streamed import StreamedItems
-from hedgerow.counting.streaming.streamed import StreamedEngine
+from hedgerow.counting.streaming.streamed import StreamedEngine, StreamedItems
 from hedgerow.data import csv_file
 from hedgerow.data import transactions as fimi
 from hedgerow.data.table import collect

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hedgerow.counting.items import Expansion, Masks, MemoryItems, child_bounds
 from hedgerow.counting.streaming.chunks import Memory
-from hedgerow.counting.streaming.item_streamed import StreamedItems
+from hedgerow.counting.streaming.streamed import StreamedItems
 from hedgerow.data import Transactions
 from hedgerow.schema import Schema
 from hedgerow.schema.items import WEIGHT
@@ -42,7 +42,7 @@ def end_of_the_cluster(workers: None) -> Iterator[None]:
 
 
 def on_cluster(data: Transactions) -> Any:
-    from hedgerow.counting.cluster.items import ClusterItems
+    from hedgerow.counting.cluster.engine import ClusterItems
 
     return ClusterItems.of_transactions(data, client(), partitions=3)
 

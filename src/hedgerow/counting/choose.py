@@ -15,9 +15,8 @@ import pyarrow as pa
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.items import ItemEngine, MemoryItems
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.streaming.item_streamed import StreamedItems
 from hedgerow.counting.streaming.scratch import ROOM, check_folder
-from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, StreamedEngine
+from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, StreamedEngine, StreamedItems
 from hedgerow.data import (
     CodeMatrix,
     Database,
@@ -175,7 +174,7 @@ def _item_engine(
 ) -> Iterator[ItemEngine]:
     """The engine for transactions, which are read as `read_transactions` is told by `how`."""
     if counting.engine == "dask" or (counting.engine is None and counting.scheduler is not None):
-        from hedgerow.counting.cluster.items import ClusterItems
+        from hedgerow.counting.cluster.engine import ClusterItems
 
         told, empty = how["progress"] or silent, how["allow_empty"]
         with ClusterItems.read(source, schema, counting.scheduler, told, empty) as held:

@@ -15,16 +15,17 @@ import pyarrow as pa
 from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.itemsets.answers import (
+from hedgerow.estimate.itemsets.cells import rows_table
+from hedgerow.estimate.itemsets.model import (
+    ItemsetModel,
     answer_sets,
     find_associations,
     frequent_sets,
     list_itemsets,
+    model_of,
     read_sets,
     text_blocks,
 )
-from hedgerow.estimate.itemsets.cells import rows_table
-from hedgerow.estimate.itemsets.model import ItemsetModel, model_of
 from hedgerow.estimate.queries import check_level
 from hedgerow.estimate.synthesize import check_whole
 from hedgerow.measured.itemsets import CoreCells, Itemsets

@@ -10,8 +10,7 @@ import pytest
 
 from hedgerow import __version__, sample
 from hedgerow.counting.cluster import connection
-from hedgerow.counting.cluster.engine import ClusterEngine
-from hedgerow.counting.cluster.items import ClusterItems
+from hedgerow.counting.cluster.engine import ClusterEngine, ClusterItems
 from hedgerow.data import RowStream
 from hedgerow.data.parquet import Piece
 from hedgerow.errors import DataError, DataWarning, UsageError

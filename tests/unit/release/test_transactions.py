@@ -19,7 +19,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import DataWarning, ReleaseError, UsageError
-from hedgerow.estimate.itemsets.answers import read_sets
+from hedgerow.estimate.itemsets.model import read_sets
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.methods import diffpart
 from hedgerow.methods.diffpart import DiffPart

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hedgerow.estimate.itemsets.answers import answer_sets
 from hedgerow.estimate.itemsets.cells import CoreModel, superset_sums
+from hedgerow.estimate.itemsets.model import answer_sets
 from hedgerow.estimate.itemsets.supports import Supports
 from hedgerow.measured.itemsets import CoreCells
 from hedgerow.schema.items import WEIGHT

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hedgerow.estimate.itemsets.answers import answer_sets
-from hedgerow.estimate.itemsets.model import CutModel, not_negative
+from hedgerow.estimate.itemsets.model import CutModel, answer_sets, not_negative
 from hedgerow.measured.itemsets import CutTree
 
 # items 0..3 under two groups of two: nodes 0 | 1 2 | 3 4 5 6

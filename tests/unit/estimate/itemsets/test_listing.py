@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from hedgerow.estimate.itemsets.answers import public_threshold
+from hedgerow.estimate.itemsets.model import public_threshold
 from hedgerow.measured.measurements import LAWS, Law
 
 
