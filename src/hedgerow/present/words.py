@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import ReleaseError
-from hedgerow.schema.schema import TO
 
 if TYPE_CHECKING:
     from hedgerow.release import Release
     from hedgerow.schema import Schema
 
+TO = "\u00a0to\u00a0"  # as in the schema's own words, which --help does not wait for
 ALTOGETHER = "altogether"
 """The line of a ledger that no other adds to: ranges do not reach their ends on one path."""
 _BROAD = 0.02  # the width of an interval from which tenths of a percent say nothing
