@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from hedgerow import __version__
-from hedgerow.cli import COMMANDS, name_of
+from hedgerow.cli import COMMANDS, _app, app, name_of
 from hedgerow.cli.reference import reference, with_settings
 from hedgerow.cli.settings import method_options, settings_of
 from hedgerow.registry import OURS, load
@@ -90,6 +91,13 @@ def test_the_module_runs_as_the_command() -> None:
         [sys.executable, "-m", "hedgerow", "--version"], capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (0, f"hedgerow {__version__}\n")
+
+
+@pytest.mark.parametrize("words", [[], ["-h"], ["--help"]])
+def test_commands_are_listed_as_if_all_options_were_known(words: list[str]) -> None:
+    quick, whole = (CliRunner().invoke(one, words) for one in (_app(COMMANDS, listed=True), app))
+    assert quick.exit_code == whole.exit_code and quick.output == whole.output
+    assert len(quick.output) > 1000
 
 
 def test_the_commands_are_those_of_the_project() -> None:

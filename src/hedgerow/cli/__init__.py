@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from inspect import getdoc
 from typing import Annotated
 
 import typer
@@ -119,8 +120,13 @@ def name_of(function: Callable[..., None]) -> str:
     return function.__name__.replace("_", "-")
 
 
-def _app(functions: Iterable[Callable[..., None]]) -> typer.Typer:
-    """The command with some of its commands; working out the options of each takes a while."""
+def _app(functions: Iterable[Callable[..., None]], *, listed: bool = False) -> typer.Typer:
+    """The command with some of its commands; working out the options of each takes a while.
+
+    Args:
+        functions: The commands.
+        listed: Whether they are listed alone, without their options.
+    """
     made = typer.Typer(
         name="hedgerow",
         cls=CommandGroup,
@@ -133,8 +139,15 @@ def _app(functions: Iterable[Callable[..., None]]) -> typer.Typer:
     made.callback(epilog=example("hedgerow publish --help"))(hedgerow)
     for function in functions:
         kind = MethodCommand if function in (plan, publish) else Command
-        made.command(cls=kind, epilog=example(*COMMANDS[function]))(function)
+        if listed:
+            made.command(name_of(function), help=getdoc(function))(_do_nothing)
+        else:
+            made.command(cls=kind, epilog=example(*COMMANDS[function]))(function)
     return made
+
+
+def _do_nothing() -> None:
+    """Stands for a command that is listed."""
 
 
 app = _app(COMMANDS)
@@ -144,7 +157,8 @@ def main() -> None:
     """Runs the command line."""
     heed_signals()
     named = [function for function in COMMANDS if sys.argv[1:2] == [name_of(function)]]
+    listed = sys.argv[1:] in ([], ["-h"], ["--help"])
     try:
-        (_app(named) if named else app)()
+        (_app(named) if named else _app(COMMANDS, listed=True) if listed else app)()
     except KeyboardInterrupt as stop:
         sys.exit(getattr(stop, "exit_code", INTERRUPTED))
