@@ -119,12 +119,16 @@ def test_python_on_pages_runs(
 
 def test_the_guide_shows_the_package_that_is_tested() -> None:
     """Which `test_plugins.py` installs, publishes with, verifies and audits."""
-    shown = {text.strip() for _, text in BLOCK.findall(TEXTS[EXTENDING])}
     example = ROOT / "tests" / "plugin_example"
     files = [*example.glob("*.toml"), *(example / "hedgerow_equalparts").glob("*.py")]
     assert len(files) == 6
     for file in files:
-        assert file.read_text(encoding="utf-8").strip() in shown, file.name
+        assert f"](../{file.relative_to(ROOT)})" in TEXTS[EXTENDING], file.name
+    steps, _, _ = TEXTS[EXTENDING].partition("## 7. ")  # which shows mistakes
+    shown = [text for language, text in BLOCK.findall(steps) if language != "sh"]
+    assert len(shown) == 3
+    for text in shown:
+        assert sum(text in file.read_text(encoding="utf-8") for file in files) == 1, text
 
 
 def commands() -> list[tuple[str, list[str]]]:
