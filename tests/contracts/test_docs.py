@@ -126,7 +126,7 @@ def test_the_guide_shows_the_package_that_is_tested() -> None:
         assert f"](../{file.relative_to(ROOT)})" in TEXTS[EXTENDING], file.name
     steps, _, _ = TEXTS[EXTENDING].partition("## 7. ")  # which shows mistakes
     shown = [text for language, text in BLOCK.findall(steps) if language != "sh"]
-    assert len(shown) == 3
+    assert len(shown) == 2
     for text in shown:
         assert sum(text in file.read_text(encoding="utf-8") for file in files) == 1, text
 
