@@ -1,0 +1,298 @@
+"""Which epsilon reaches accuracy targets, on simulated or public data.
+
+No private data comes here. Errors are expected at 95%: on tables like those that were tried, a
+release of the planned epsilon keeps to it in 95 of 100 cases. Since real data differs from
+simulated data, bounds are held with a margin. Errors of named tables follow from the law of their
+noise (`evaluation.expected`), so nothing is tried and no margin is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from hedgerow.arrays import Floats
+from hedgerow.data.source import Progress, silent
+from hedgerow.errors import UsageError
+from hedgerow.evaluation.expected import expected_errors
+from hedgerow.evaluation.trials import (
+    AccuracyTarget,
+    Public,
+    Simulated,
+    cells_of_release,
+    errors_of,
+    published,
+)
+from hedgerow.methods.publisher import Publisher
+from hedgerow.privacy.budget import Number
+from hedgerow.schema import Schema
+
+EPSILONS = ("0.05", "0.1", "0.15", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "7", "10")
+FIRST = ("0.1", "0.5", "2", "10")  # tried for every method; others only where they decide
+MARGIN = 1.15  # for what real data has and simulated data lacks
+_BETWEEN = 2  # more at most that a bisection between two of these tries
+_TAIL = 2.2  # 95% of errors are below so many root mean squares: 1.96 for normal, 2.12 for Laplace
+_SPREAD = 2.0  # and of largest errors below the mean and so many standard deviations
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetResult:
+    """What an accuracy target takes.
+
+    Args:
+        target: The target.
+        epsilon: The least epsilon that was tried and reaches it; None if none does.
+        errors: For each epsilon that was tried, the error at 95%, with its margin; None where no
+            count is near the one that is meant.
+    """
+
+    target: AccuracyTarget
+    epsilon: str | None
+    errors: dict[str, float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccuracyPlan:
+    """A plan by accuracy.
+
+    Args:
+        setting: The method and its settings, in words.
+        epsilon: The least epsilon that reaches all targets; None if none does.
+        targets: What each target takes.
+        rows: How many rows were tried.
+        runs: How many releases of each epsilon were tried; none if all targets are named tables.
+        public: The public table that was named, or None if rows were simulated.
+    """
+
+    setting: str
+    epsilon: str | None
+    targets: tuple[TargetResult, ...]
+    rows: int
+    runs: int
+    public: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return asdict(self)
+
+
+def error_at_95(target: AccuracyTarget, runs: Sequence[Floats]) -> float | None:
+    """The error that 95% of cases stay below, from the errors of some runs.
+
+    Args:
+        target: The target.
+        runs: The errors of each run.
+
+    Example:
+        >>> target = AccuracyTarget(text="", bound=1, count=9)
+        >>> round(error_at_95(target, [np.array([3.0, -4.0])]), 1)
+        8.9
+    """
+    errors = np.concatenate([*runs, np.zeros(0)])
+    if not len(errors):
+        return None
+    if target.count is not None:
+        usual = _TAIL * float(np.sqrt(np.mean(errors**2)))
+    else:
+        usual = float(errors.mean() + _SPREAD * errors.std())
+    return MARGIN * usual
+
+
+def most_epsilons(targets: int) -> int:
+    """How many epsilons are tried for each method, at most.
+
+    Example:
+        >>> most_epsilons(1), most_epsilons(40)
+        (6, 14)
+    """
+    return min(len(EPSILONS), len(FIRST) + _BETWEEN * targets)
+
+
+def plan_by_accuracy(
+    schema: Schema,
+    targets: Sequence[AccuracyTarget],
+    methods: Sequence[tuple[str, Publisher]],
+    *,
+    delta: Number = 0,
+    rows: int | None = None,
+    runs: int = 10,
+    dependence: float = 0.5,
+    public: Any = None,
+    seed: int = 1,
+    progress: Progress = silent,
+    stage: Callable[[str], None] = lambda words: None,
+) -> tuple[AccuracyPlan, ...]:
+    """The least epsilon of a public list that reaches all targets, for each method, the best first.
+
+    NEVER name a private table as `public`.
+
+    Args:
+        schema: The public schema.
+        targets: How accurate numbers should be.
+        methods: Methods, each with what to call it.
+        delta: The same for all.
+        rows: How many rows the data has, as anyone may know; 10,000 by default.
+        runs: How many releases of each epsilon are tried.
+        dependence: How strongly simulated columns depend on each other, from 0 to 1.
+        public: A PUBLIC table that keeps to the schema, instead of simulated rows.
+        seed: For the same results again.
+        progress: Called after each release with the share that is done of those that may be needed.
+        stage: Called with what is done next, in words.
+
+    Example:
+        >>> from hedgerow.evaluation.trials import read_target
+        >>> from hedgerow.methods.diffgen import DiffGen
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "ill": {"type": "boolean"}}})
+        >>> target = read_target("ill within 90%", schema)
+        >>> plan_by_accuracy(schema, [target], [("d", DiffGen())], rows=500, runs=1)[0].epsilon
+        '0.05'
+    """
+    if not targets or not methods:
+        raise UsageError("there is nothing to plan", hint="Name a target and a method.")
+    if runs < 1 or (rows is not None and rows < 1):
+        raise UsageError("rows and runs must be at least 1.", hint="Leave them out.")
+    schema = with_targets(schema, targets)
+    source: Simulated | Public
+    if public is None:
+        source = Simulated(schema, rows or 10_000, dependence)
+    else:
+        source = Public(schema, public, rows)
+    if all(target.columns for target in targets):
+        runs = 0
+    stage("making rows")
+    data = [source.data_of(seed * 1000 + number) for number in range(runs)]
+    plans = []
+    most = most_epsilons(len(targets)) * max(1, runs)
+    for place, (setting, method) in enumerate(methods):
+
+        def tried(done: int, epsilon: str, place: int = place, setting: str = setting) -> None:
+            progress((place + done / most) / len(methods))
+            stage(f"{setting}, epsilon {epsilon}")
+
+        search = _Search(schema, method, targets, delta, data, source.rows, seed, tried)
+        results = search.results()
+        progress((place + 1) / len(methods))  # fewer releases may have been enough
+        needed = [one.epsilon for one in results]
+        known = [EPSILONS.index(epsilon) for epsilon in needed if epsilon is not None]
+        plans.append(
+            AccuracyPlan(
+                setting=setting,
+                epsilon=None if None in needed else EPSILONS[max(known)],
+                targets=results,
+                rows=source.rows,
+                runs=runs,
+                public=None if public is None else str(public),
+            )
+        )
+    progress(1.0)
+    return tuple(sorted(plans, key=_order))
+
+
+def with_targets(schema: Schema, targets: Sequence[AccuracyTarget]) -> Schema:
+    """The schema with the tables that targets are about, which a release then measures too."""
+    for target in targets:
+        tables = ({schema.columns[place].name for place in one.places} for one in schema.tables)
+        if target.columns and {*target.columns} not in tables:
+            schema = schema.with_tables([list(target.columns)])
+    return schema
+
+
+def _order(plan: AccuracyPlan) -> tuple[int, int]:
+    missed = sum(one.epsilon is None for one in plan.targets)
+    least = len(EPSILONS) if plan.epsilon is None else EPSILONS.index(plan.epsilon)
+    return missed, least
+
+
+class _Search:
+    """Tries epsilons for one method, each of them once."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        method: Publisher,
+        targets: Sequence[AccuracyTarget],
+        delta: Number,
+        data: Sequence[Any],
+        rows: int,
+        seed: int,
+        tell: Callable[[int, str], None],
+    ) -> None:
+        self._tell, self._done = tell, 0
+        self._method, self._targets, self._delta = method, targets, delta
+        self._schema, self._data, self._rows, self._seed = schema, data, rows, seed
+        every = any(target.count is not None for target in targets)
+        names = [target.attribute for target in targets if target.attribute is not None]
+        self._names = None if every else names
+        self._tried: dict[str, list[float | None]] = {}
+
+    def results(self) -> tuple[TargetResult, ...]:
+        for epsilon in FIRST:
+            self._errors(epsilon)
+        needed = [self._least(place) for place in range(len(self._targets))]
+        order = sorted(self._tried, key=EPSILONS.index)
+        return tuple(
+            TargetResult(
+                target=target,
+                epsilon=needed[place],
+                errors={epsilon: self._tried[epsilon][place] for epsilon in order},
+            )
+            for place, target in enumerate(self._targets)
+        )
+
+    def _reached(self, epsilon: str, place: int) -> bool:
+        error = self._errors(epsilon)[place]
+        return error is not None and error <= self._targets[place].bound
+
+    def _least(self, place: int) -> str | None:
+        """The least epsilon that reaches a target, by bisection below the least that was seen to.
+
+        Errors mostly fall as epsilon grows, but not always: a rule that divides numbers further
+        can make them larger. So one epsilon that fails does not rule out smaller ones.
+        """
+        known = sorted(EPSILONS.index(epsilon) for epsilon in self._tried)
+        reached = [tried for tried in known if self._reached(EPSILONS[tried], place)]
+        if not reached:
+            return None
+        high = reached[0]
+        low = max([tried for tried in known if tried < high], default=-1)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._reached(EPSILONS[middle], place):
+                high = middle
+            else:
+                low = middle
+        return EPSILONS[high]
+
+    def _errors(self, epsilon: str) -> list[float | None]:
+        """The error at 95% of each target."""
+        if epsilon in self._tried:
+            return self._tried[epsilon]
+        runs: list[list[Floats]] = [[] for _ in self._targets]
+        for number, data in enumerate(self._data):
+            self._tell(self._done, epsilon)
+            self._done += 1
+            seed = self._seed * 1000 + number
+            release = published(data, self._method, epsilon, self._delta, seed)
+            cells = cells_of_release(release, data, self._names)
+            for place, target in enumerate(self._targets):
+                if not target.columns:
+                    runs[place].append(errors_of(target, cells, _records(data)))
+        promises = expected_errors(self._schema, self._method, epsilon, self._delta, self._rows)
+        named = {frozenset(promise.names): promise.error for promise in promises}
+        errors = []
+        for target, tried in zip(self._targets, runs, strict=True):
+            error = named.get(frozenset(target.columns))
+            error = error_at_95(target, tried) if error is None else error
+            errors.append(
+                error / self._rows if error and target.columns and target.share else error
+            )
+        self._tried[epsilon] = errors
+        return errors
+
+
+def _records(data: Any) -> int:
+    return len(data.start) - 1 if hasattr(data, "start") else int(data.codes.shape[0])
