@@ -90,7 +90,7 @@ class _Parameter:
             words.append(f"One of {', '.join(member.value for member in self.kind)}.")
         if self.required:
             words.append("Required.")
-        elif self.default is not None and self.kind is not bool:
+        elif self.default not in (None, "") and self.kind is not bool:
             words.append(f"Default: {getattr(self.default, 'value', self.default)}.")
         return " ".join(words)
 
@@ -163,10 +163,7 @@ def reference() -> str:
     parts += [*shared, ""]
     for function, examples in COMMANDS.items():
         name, parameters = name_of(function), _parameters(function)
-        needed = [p.shown for p in parameters if p.required]
-        needed += [f"[{p.shown}]..." for p in parameters if p.is_argument and not p.required]
         parts += [f"## hedgerow {name}", "", inspect.getdoc(function), ""]
-        parts += ["```", " ".join(["hedgerow", name, *needed, "[OPTIONS]"]), "```", ""]
         own = [row for row in map(_row, parameters) if row not in shared]
         if own:
             parts += ["| argument or option | meaning |", "| --- | --- |", *own, ""]
