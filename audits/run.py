@@ -148,16 +148,15 @@ def page_of_methods(reports: list[Report]) -> list[str]:
     rows = []
     for (method, mode, epsilon, delta), kinds in by_mode.items():
         everything = [line for lines in kinds.values() for line in lines]
-        row = [method, mode, epsilon, "0" if delta == "0" else DELTA]
+        broken = "" if all(line.ok for line in everything) else " **BROKEN**"
+        row = [f"{method}: {mode}{broken}", epsilon, "0" if delta == "0" else DELTA]
         for kind in ("replay", "files", "enumeration", "distinguisher"):
             lines = kinds.get(kind, [])
-            row += [strongest(lines), tried(lines)] if lines else ["-", "-"]
-        row.append("yes" if all(line.ok for line in everything) else "**NO**")
+            row.append(f"{strongest(lines)} ({tried(lines)})" if lines else "-")
         rows.append(row)
-    columns = ["method", "mode", "epsilon", "delta"]
-    for kind in ("replay", "from files", "enumeration", "distinguishers"):
-        columns += [kind, "tried"]
-    return table([*columns, "holds"], rows)
+    kinds_of = ("replay", "from files", "enumeration", "distinguishers")
+    columns = ["method and mode", "epsilon", "delta", *(f"{kind} (tried)" for kind in kinds_of)]
+    return table(columns, rows)
 
 
 def page_of_trials(reports: list[Report]) -> list[str]:
