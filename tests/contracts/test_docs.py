@@ -82,6 +82,27 @@ def test_the_site_lists_every_page() -> None:
         assert name == "index" or re.search(rf"^(.*<)?{re.escape(name)}>?$", listed, re.M), name
 
 
+WORDS = 53_900  # of README.md and docs together, at most
+LONG = {  # other than references, until they are shorter
+    "algorithms/diffpart", "algorithms/marginals", "algorithms/scores", "algorithms/supermodular",
+    "evaluation", "reproduction/diffmulti", "reproduction/supermodular",
+}  # fmt: skip
+
+
+def test_pages_are_short() -> None:
+    """As `docs/style.md` asks: at most 1,500 words a page, references apart."""
+    index = TEXTS[ROOT / "docs" / "index.md"]
+    (reference,) = re.findall(r":caption: Reference\n(.*?)```", index, re.S)
+    words = {
+        str(page.relative_to(ROOT / "docs")).removesuffix(".md"): len(text.split())
+        for page, text in TEXTS.items()
+        if page.is_relative_to(ROOT / "docs")
+    } | {"../README": len(TEXTS[ROOT / "README.md"].split())}
+    long = {name for name, count in words.items() if count > 1500}
+    assert long - set(reference.split()) <= LONG
+    assert sum(words.values()) <= WORDS
+
+
 EXTENDING = ROOT / "docs" / "extending.md"
 PYTHON = [
     page
