@@ -15,7 +15,7 @@ Ask (nothing here needs the data)
     release.table("age"), release.table("age", by="sex", share=True).pivot()
     release.count("age < 50 and smoker = yes"), release.count_all()
     release.mean("age", by="sex"), release.sum("age"), release.quantile("age", [0.25, 0.5])
-    release.sample(1000, kind="pandas"), release.predict(rows), release.plot("age", by="sex")
+    release.sample(1000), release.predict(rows), release.plot("age", by="sex")
     every answer: ["estimate"], ["low"], ["high"], .to_pandas(), .to_polars(), .to_arrow()
 
 Keep and check

@@ -30,7 +30,7 @@ from hedgerow.privacy.budget import Number
 from hedgerow.release import Release
 from hedgerow.schema import Schema
 from hedgerow.store.frames import Frame
-from hedgerow.suggestions import ESTIMATOR, Suggestions, answer_mistakes
+from hedgerow.suggestions import ESTIMATOR, Suggestions, answer_mistakes, nearest
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -44,6 +44,17 @@ except ModuleNotFoundError as error:
     ) from None
 
 __all__ = ["RegionClassifier", "Synthesizer"]
+
+
+def __getattr__(name: str) -> Any:
+    meant = nearest(name, __all__) or ("RegionClassifier" if name.endswith("Classifier") else None)
+    if meant is None:
+        raise AttributeError(f"module 'hedgerow.sklearn' has no attribute {name!r}", name=name)
+    # `from ... import` would not tell what an AttributeError says
+    raise ImportError(
+        f"hedgerow.sklearn has no {name}; write `from hedgerow.sklearn import {meant}`", name=name
+    )
+
 
 _PARTS = 1000  # of a number between its bounds
 

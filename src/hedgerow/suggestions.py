@@ -79,6 +79,7 @@ def answer_mistakes(thing: Any) -> Any:
     names = inspect.signature(thing).parameters
     # a run with a seed is not private, and nobody should say so by habit
     seeded = "seed" in names and "random_state" not in names and "epsilon" not in names
+    asks = [*names][:2] == ["self", "queries"]
 
     @wraps(thing)
     def call(*args: Any, **given: Any) -> Any:
@@ -86,6 +87,11 @@ def answer_mistakes(thing: Any) -> Any:
             state = given.pop("random_state")
             draw = getattr(state, "randint", getattr(state, "integers", None))
             given["seed"] = state if draw is None else int(draw(1 << 31))
+        if asks and len(args) == 1 and "queries" not in given:  # count(age=50), or all: count()
+            met = {name: given.pop(name) for name in given.keys() - names if name in args[0].schema}
+            if not given.keys() - names:
+                return thing(*args, met, **given) if met else args[0].count_all(**given)
+            given |= met
         try:
             return thing(*args, **given)
         except TypeError:  # only now, so that calls that are right cost nothing
@@ -207,6 +213,8 @@ def _wrong_argument(called: str, name: str, value: object, known: list[str]) -> 
         hint = f'Write release.count({{"{name}": {text}}}).'
     elif name in ("epsilon", "delta"):
         hint = f"Give it to hedgerow.publish(data, schema, method, {name}={text})."
+    elif name in ("label", "target", "y") and "schema" in known:
+        hint = "The class stands in the schema: as an attribute with role: class."
     elif "method" in known:
         hint = f"A method has its own settings: method=hedgerow.DiffMulti({name}={text})."
         hint += f" Arguments are {', '.join(known)}."
@@ -408,14 +416,14 @@ OPTIONS = {
 }
 """The same for options of the command line."""
 
-_CHECK = "`hedgerow check schema.yaml` in a terminal"
+_CHECK = "`hedgerow check schema.yaml --data people.csv` in a terminal"
 _PLAN = "hedgerow.Marginals().plan(schema, epsilon=1)"
 _PUBLISH = "hedgerow.publish(data, schema, epsilon=1)"
 
 MODULE = _table(
     {
         "METHODS": "hedgerow.registry.METHODS after `import hedgerow.registry`",
-        "AccountBook Ledger": "hedgerow.BudgetLedger(path)",
+        "AccountBook Ledger": "hedgerow.BudgetLedger(path), and .open(name, epsilon=3) on it",
         "Attribute Categorical Numeric": "`from hedgerow.schema import {name}`",
         "BasketRelease": "hedgerow.TransactionsRelease",
         "HedgerowError UsageError": "hedgerow.errors.{name}",
@@ -430,6 +438,8 @@ MODULE = _table(
         "load_schema": 'hedgerow.Schema.load("schema.yaml")',
         "open read": "hedgerow.load(path)",
         "plan": _PLAN,
+        "publish_transactions": 'hedgerow.publish(pandas.DataFrame({{"items": baskets}}), schema, '
+        "epsilon=1), with the items in the schema",
         "read_csv read_excel read_parquet": "hedgerow.publish(path, schema): it reads CSV, Parquet "
         "and workbooks itself",
         "report": "`hedgerow report release/ --out report.html` in a terminal",
@@ -492,22 +502,29 @@ RELEASE = _table(
         "budget": "release.epsilon",
         "cells": "release.table({one})",
         "class_name classes label target": "release.schema.target",
-        "compare": "hedgerow.compare([release, other])",
+        "ci conf_int confidence_interval": "release.mean({number}, level=0.95), its low and high",
+        "compare": "hedgerow.evaluate(data, release), or hedgerow.compare([release, other])",
         "copy": "copy.copy(release)",
         "correlation": "release.table({one}, {two})",
-        "corr cov frequent groupby pivot_table rules table": "release.table({one}, {two})",
+        "corr cov": "release.to_pandas().{name}(numeric_only=True), an estimate, or "
+        "release.table({one}, {two})",
+        "frequent rules table": "release.table({one}, {two})",
+        "groupby pivot_table": "release.mean({number}, by={category}), or release.table({one}, "
+        "{two}).pivot()",
         "count filter query where": "release.count({query}), or release.count_all()",
         "dump save to_yaml write": "release.save(folder)",
         "fit publish": _PUBLISH,
         "generalized regions": "release.generalized(), which those by regions have",
         "generate rows synthesise synthetic": "release.synthesize(1000)",
         "get": "release[{one}]",
-        "hist plot": "release.plot({one})",
+        "hist histogram": "release.plot({number}), or release.table({number}, bins={{{number}: "
+        "[...]}})",
+        "plot": "release.plot({one})",
         "html report": "release.to_html(path)",
         "itemsets regions": "release.to_pandas()",
         "keys names": "list(release.schema)",
         "load open read": "hedgerow.Release.load(path)",
-        "max min std var": 'release.synthesize(kind="pandas")[{number}], an estimate',
+        "max min std var": "release.to_pandas()[{number}].{name}(), an estimate",
         "mean sum": "release.{name}({number})",
         "n num_rows size total": "release.count_all()",
         "name": "release.schema.name",

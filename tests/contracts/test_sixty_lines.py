@@ -1,7 +1,7 @@
 """Lines that users of pandas, scikit-learn, OpenDP and SDV type before they read anything.
 
-Two sets of sixty, collected apart. Behind each line stands what must be true of its value, `_`; or,
-as `Says`, what it is answered with: the line to write.
+Three sets of sixty, collected apart. Behind each line stands what must be true of its value, `_`;
+or, as `Says`, what it is answered with: the line to write. One is refused by pandas.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ import hedgerow as hr  # noqa: E402
 
 class Says(str):
     """What an error says."""
+
+
+class Foreign(str):
+    """The error of another library, which names no line to write."""
 
 
 SIXTY: dict[str, str] = {
@@ -86,7 +90,7 @@ SIXTY: dict[str, str] = {
     # rows
     "r.sample(1000)": "len(_) == 1000",
     "r.sample(n=1000, random_state=0)": "_.equals(r.sample(n=1000, seed=0))",
-    "r.synthesize(1000, random_state=0)": "_.equals(r.sample(n=1000, seed=0))",
+    "r.synthesize(1000, random_state=0)": "_.equals(r.synthesize(n=1000, seed=0))",
     "r.to_pandas()": "close(_.groupby('readmitted').size(), r['readmitted'].estimate, 2)",
     "r.predict(df)": "(_.readmitted == df.readmitted).mean() > 0.75",
     # out of it
@@ -113,7 +117,7 @@ OTHERS: dict[str, str] = {
     "str(r), repr(r), r._repr_html_()": "'epsilon=4' in _[0] and '<table>' in _[2]",
     'r.schema["age"]': "_.low == 18",
     "r.dtypes": "list(_.index) == list(schema)",
-    "r.summary()": Says("release.describe()"),
+    "r.summary()": "_ == r.describe()",
     'r == hr.load("release")': "_ is True",
     "import pickle; pickle.loads(pickle.dumps(r))": "pickle.loads(pickle.dumps(r)) == r",
     # counts
@@ -130,7 +134,7 @@ OTHERS: dict[str, str] = {
     'r.count({"sex": ["female", "male"]})': "near(_, df.sex.isin(['female', 'male']).sum())",
     'r.count(["age > 50", "age > 60"])':
         "close(_.estimate, [(df.age > 50).sum(), (df.age > 60).sum()])",
-    "r.count(age=50)": Says('release.count({"age": 50})'),
+    "r.count(age=50)": "near(_, (df.age == 50).sum())",
     'r.count("age > 50").low, r.count("age > 50").high':
         "_[0][0] <= (df.age > 50).sum() <= _[1][0]",
     "f\"{r.count('age > 50'):.1f}\"": "near(float(_), (df.age > 50).sum())",
@@ -183,6 +187,97 @@ OTHERS: dict[str, str] = {
 }  # fmt: skip
 
 
+THIRD: dict[str, str] = {
+    # schemas
+    'schema = hr.Schema.from_yaml("schema.yaml")': "schema == r.schema",
+    'schema = hr.Schema.load("schema.yaml")': "schema == r.schema",
+    "schema = hr.Schema.from_dataframe(df)": "'age' in schema and not schema.is_signed_off",
+    "schema.columns": "[one.name for one in _] == list(schema)",
+    'schema["age"].bounds': "_ == (18, 99)",
+    "schema.validate(df)": Says("hedgerow check schema.yaml --data"),
+    'schema.to_yaml("schema_copy.yaml")': "hr.Schema.load('schema_copy.yaml') == schema",
+    # publishing
+    "r = hr.publish(df, schema, epsilon=1.0)": "r.epsilon == 1 and r.guarantee['private']",
+    'r = hr.publish(df, "schema.yaml", epsilon=1.0, delta=1e-6, seed=42)':
+        "r.delta == 1e-6 and not r.guarantee['private']",
+    'r = hr.publish("people.csv", "schema.yaml", epsilon=0.5, target="readmitted")':
+        Says("role: class"),
+    'hr.publish(df, schema, epsilon=2.0).save("another/")': "hr.load('another').epsilon == 2",
+    'r = hr.load("release/")': "r.epsilon == 4",
+    # looking
+    "print(r)": "_ is None",
+    "r.summary()": "_ == r.describe()",
+    "r.describe()": "_.parts == 'tables'",
+    "r.info()": "_ is None",
+    "r.epsilon": "_ == 4",
+    "len(r)": "near(_, 600)",
+    "r.columns": "list(_) == list(schema)",
+    "r.shape": "_ == (len(r), len(df.columns) - 1)",
+    "r.head()": "len(_) == 5 and list(_) == list(schema)",
+    # counts
+    "r.count()": "near(_, 600)",
+    "r.count(\"age > 65 and smoker == 'yes'\")":
+        "near(_, ((df.age > 65) & truths(df.smoker)).sum())",
+    'r.count(smoker="yes", sex="female")':
+        "near(_, (truths(df.smoker) & (df.sex == 'female')).sum())",
+    'r.query("age >= 40").count(confidence=0.95)': Says("release.count("),
+    'r["smoker"].value_counts(normalize=True)':
+        "near(_['estimate'][1], truths(df.smoker).mean(), 0.05)",
+    # tables
+    'r.crosstab("smoker", "readmitted")':
+        "near(_['estimate'][3], (truths(df.smoker) & (df.readmitted == 'yes')).sum())",
+    'r.table(["sex", "occupation"])': "near(_['estimate'].sum(), 600)",
+    'r.groupby("sex")["bmi"].mean()': Says('release.mean("age", by="sex")'),
+    'r.groupby(["home", "smoker"]).size().unstack()': Says('release.table("age", "sex").pivot()'),
+    'r.pivot_table(index="occupation", columns="sex", values="bmi", aggfunc="mean")':
+        Says('release.mean("age", by="sex")'),
+    # summaries
+    'r.mean("bmi")': "near(_, df.bmi.mean(), 2)",
+    'r["age"].mean()': "float(_) == float(r.mean('age')) and near(_, df.age.mean(), 3)",
+    'r.mean("visits", by="smoker", where="age < 50")':
+        "close(_.estimate, df[df.age < 50].groupby('smoker').visits.mean(), 1)",
+    'r.median("age")': "near(_, df.age.median(), 4)",
+    'r.quantile("bmi", [0.25, 0.5, 0.75])':
+        "close(_.estimate, df.bmi.quantile([0.25, 0.5, 0.75]), 2)",
+    'r["visits"].quantile(0.9)': "near(_, df.visits.quantile(0.9), 1)",
+    'r.confidence_interval("bmi", level=0.95)': Says('release.mean("age", level=0.95)'),
+    'r.std("bmi")': Says('release.to_pandas()["age"].std()'),
+    "r.corr()": Says("release.to_pandas().corr(numeric_only=True)"),
+    'r.histogram("age", bins=10)': Says('release.table("age", bins={"age": [...]})'),
+    # rows
+    "synth = r.sample(1000, random_state=0)": "len(synth) == 1000",
+    "synth = r.synthesize(n=len(df))": "synth.num_rows == len(df)",
+    'r.sample(500).to_csv("synthetic.csv", index=False)':
+        "list(pd.read_csv('synthetic.csv')) == list(schema)",
+    "r.to_pandas()": "close(_.groupby('sex').size(), r['sex'].estimate, 2)",
+    'r.predict({"age": 70, "sex": "female", "smoker": "yes", "bmi": 31.2})':
+        Says("pandas.DataFrame([data])"),
+    'r.predict_proba(df.drop(columns="readmitted"))[:, 1]': Foreign("InvalidIndexError"),
+    'r.score(df.drop(columns=["readmitted"]), df["readmitted"])':
+        Says('(release.predict(rows)["readmitted"] == truth).mean()'),
+    'r.plot("age")': "near(sum(b.get_height() for b in _.patches), 600)"
+        " or near(sum(b.get_width() for b in _.patches), 600)",
+    'r.plot.hist(column="bmi", by="sex")': Says("plot(one, by=two)"),
+    # trust
+    "r.compare(df)": Says("hedgerow.evaluate(data, release)"),
+    'r.compare(df, columns=["age", "smoker"]).plot()': Says("hedgerow.evaluate(data, release)"),
+    'hr.verify("private/")': "bool(_)",
+    'ledger = hr.Ledger("ledger.json", budget=3.0); ledger.remaining':
+        Says("hedgerow.BudgetLedger(path), and .open(name, epsilon=3)"),
+    "r = hr.publish(df, schema, epsilon=0.5, ledger=ledger)":
+        "ledger.accounts()[0].left[0] == 2.5",
+    "plan = hr.plan(schema, epsilon=1.0, n=len(df)); print(plan.expected_error())":
+        Says("hedgerow.Marginals().plan(schema, epsilon=1)"),
+    "from hedgerow.sklearn import HedgerowClassifier":
+        Says("from hedgerow.sklearn import RegionClassifier"),
+    # transactions
+    'b = hr.publish_transactions([{"bread", "milk"}, {"beer"}, {"milk", "eggs"}], epsilon=1.0)':
+        Says('hedgerow.publish(pandas.DataFrame({"items": baskets}), schema, epsilon=1)'),
+    "b.frequent_itemsets(min_support=0.05)": Says("release.frequent(20)"),
+    'b.support({"bread", "milk"})': Says("release.count({"),
+}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def typed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     people, schema = hr.sample.people(600, seed=3), hr.sample.schema()
@@ -190,7 +285,11 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     r, again = (hr.publish(df, schema, epsilon=4, seed=seed) for seed in (1, 2))
     folder: Path = tmp_path_factory.mktemp("sixty")
     r.save(folder / "release")
+    r = hr.load(folder / "release")
     hr.publish(df, schema, epsilon=4, out=folder / "private")
+    baskets = pd.DataFrame({"items": hr.sample.transactions(300)})
+    ledger = hr.BudgetLedger(folder / "clinic.ledger")
+    ledger.open(schema.name, epsilon=3)
     schema.to_yaml(folder / "schema.yaml")
     df.to_csv(folder / "people.csv", index=False)
 
@@ -207,26 +306,32 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
     return {
         "hr": hr, "pd": pd, "json": json, "df": df, "schema": schema, "r": r, "again": again,
-        "at": folder, "close": close,
+        "at": folder, "close": close, "ledger": ledger,
+        "b": hr.publish(baskets, hr.sample.shop_schema(), epsilon=4, seed=1),
         "near": lambda one, other, room=30: close(float(one), other, room),
         "sizes": sizes, "truths": truths,
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("lines", [SIXTY, OTHERS], ids=["one", "other"])
-def test_there_are_sixty_and_most_work(lines: dict[str, str]) -> None:
-    assert len(lines) == 60 and sum(not isinstance(one, Says) for one in lines.values()) >= 54
+@pytest.mark.parametrize(("lines", "works"), [(SIXTY, 55), (OTHERS, 56), (THIRD, 38)])
+def test_there_are_sixty_and_so_many_work(lines: dict[str, str], works: int) -> None:
+    answered = [one for one in lines.values() if isinstance(one, Says | Foreign)]
+    assert len(lines) == 60 and len(answered) == 60 - works
 
 
-@pytest.mark.parametrize("line", SIXTY | OTHERS)
+@pytest.mark.parametrize("line", SIXTY | OTHERS | THIRD)
 def test_a_line(line: str, typed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(typed["at"])
-    answer, names = (SIXTY | OTHERS)[line], dict(typed)
+    answer, names = (SIXTY | OTHERS | THIRD)[line], dict(typed)
+    if isinstance(answer, Foreign):
+        with pytest.raises(getattr(pd.errors, answer)):
+            exec(line, names)
+        return
     if not isinstance(answer, Says):
         exec(f"_ = {line}" if _is_value(line) else line, names)
         assert eval(answer, names)
         return
-    with pytest.raises((hr.errors.UsageError, AttributeError)) as caught:
+    with pytest.raises((hr.errors.UsageError, AttributeError, ImportError)) as caught:
         exec(line, names)
     assert answer in str(caught.value)
 

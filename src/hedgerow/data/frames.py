@@ -99,7 +99,9 @@ def open_frame(source: Any, *, split: Split | None = None) -> Source:
     if hasattr(source, "__arrow_c_stream__"):
         return _open_stream(pa.RecordBatchReader.from_stream(source))
     hint = "Give the path of a CSV or Parquet file, or an Arrow, pandas or Polars table"
-    hint += ": pandas.DataFrame(data)." if isinstance(source, dict | list) else "."
+    rows = isinstance(source, dict) and not any(isinstance(v, list) for v in source.values())
+    made = "[data]" if rows else "data"  # one row, or columns
+    hint += f": pandas.DataFrame({made})." if isinstance(source, dict | list) else "."
     raise UsageError(
         f"cannot read a table from an object of type {type(source).__name__}", hint=hint
     )

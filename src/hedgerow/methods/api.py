@@ -115,7 +115,7 @@ def _longest(attribute: object) -> int:
 
 
 def payment(
-    ledger: str | Path | None,
+    ledger: str | Path | BudgetLedger | None,
     dataset: str | None,
     schema: Schema,
     method: str,
@@ -147,7 +147,7 @@ def payment(
             "a seeded run is not private, so there is nothing to book.",
             hint="Leave out the seed for a release, or the ledger for a test.",
         )
-    book = BudgetLedger(ledger)
+    book = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
     unit = unit_of(schema)
     name = schema.name if dataset is None else dataset
     book.check(name, budget, method=method, unit=unit, notes=notes)
@@ -220,7 +220,7 @@ def publish(
     scheduler: str | None = None,
     progress: Callable[[float], None] | None = None,
     stage: Callable[[str], None] | None = None,
-    ledger: str | Path | None = None,
+    ledger: str | Path | BudgetLedger | None = None,
     dataset: str | None = None,
     allow_empty: bool = False,
     recipient: str | None = None,
@@ -257,7 +257,7 @@ def publish(
         scheduler: The address of a Dask scheduler.
         progress: Called now and then with the share of the work that is done.
         stage: Called now and then with a few words about what is being done.
-        ledger: The file that adds up what all releases of a data set cost (see `BudgetLedger`).
+        ledger: The `BudgetLedger` that adds up what all releases of a data set cost, or its file.
         dataset: The data set's name in the ledger; without it, the schema's.
         allow_empty: Whether an input without any record is published; it is refused by default,
             as a likely mistake.

@@ -204,7 +204,7 @@ class Release(Framed):
                 hint=f"Write {self._suggest('cells')}; rows by number are in "
                 "release.to_pandas().iloc.",
             )
-        return self.table(*names)
+        return replace(self.table(*names), column_of=self if len(names) == 1 else None)
 
     def __contains__(self, name: object) -> bool:
         """Whether it is the name of an attribute, of the class, or of an item."""
@@ -223,7 +223,9 @@ class Release(Framed):
     def _examples(self) -> Mapping[str, str]:
         names = [as_text(one.name) for one in self.schema.columns]
         numbers = [as_text(one.name) for one in self.schema.columns if isinstance(one, Numeric)]
+        others = [name for name in names if name not in numbers]
         return {
+            "category": [*others, *names][0],
             "method": self.method,
             "number": [*numbers, *names][0],
             "one": names[0],
@@ -255,6 +257,10 @@ class Release(Framed):
     @abstractmethod
     def describe(self) -> Description:
         """The release in words: what its parts are called, how many there are, and so on."""
+
+    def summary(self) -> Description:
+        """Another name of `describe`."""
+        return self.describe()
 
     @property
     def example(self) -> str:
@@ -384,6 +390,16 @@ class Release(Framed):
         table = self.table(*attributes, **options)
         title = f"{self.schema.name}: {' by '.join(table.names)}"
         return draw_table(table, title, partial(display_label, self.schema), ax)
+
+    if not TYPE_CHECKING:  # what pandas hangs on its plot
+
+        def _no_accessor(*_: object, **__: object) -> Never:
+            raise UsageError(
+                "a release draws tables alone",
+                hint="Write release.plot(one), or plot(one, by=two).",
+            )
+
+        plot.bar = plot.barh = plot.hist = plot.line = _no_accessor
 
     def histograms(self) -> tuple[Spread, ...]:
         """How many records have each value of each attribute, or each item."""
@@ -569,20 +585,21 @@ class Release(Framed):
     def sample(
         self, n: int | None = None, *, seed: int | None = None, kind: str | None = None
     ) -> Frame:
-        """Synthetic records: another name of `synthesize`, which the command has too.
+        """Synthetic records, as `synthesize` draws them, in a frame of pandas as `head` gives.
 
         Args:
             n: As for `synthesize`.
             seed: As for `synthesize`.
-            kind: As for `synthesize`.
+            kind: The kind of frame, if not Polars (for a release opened so) or pandas.
 
         Example:
             >>> from hedgerow import publish, sample
             >>> people, schema = sample.people(500), sample.schema()
-            >>> publish(people, schema, epsilon=10, seed=1).sample(3, random_state=0).num_rows
-            3
+            >>> publish(people, schema, epsilon=10, seed=1).sample(3, random_state=0).shape
+            (3, 11)
         """
-        return self.synthesize(n, seed=seed, kind=kind)
+        usual = "pandas" if self.frame_kind == "arrow" else self.frame_kind
+        return self.synthesize(n, seed=seed, kind=usual if kind is None else kind)
 
     @answer_mistakes
     def value_counts(self, *attributes: str | Sequence[str], normalize: bool = False) -> CountTable:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypedDict
 
@@ -55,6 +56,7 @@ class TableOptions(TypedDict, total=False):
 
 MOST_CELLS = 1_000_000
 LEAST_ERROR = 1e-12  # of one interval: less is lost when it is taken from 1
+_OF_COLUMNS = ("mean", "median", "quantile", "sum", "value_counts")
 MOST_GROUPS = 30  # of a taxonomy, unless a level was asked for
 
 
@@ -75,6 +77,8 @@ class CountTable(FramedRows):
         picked: Whether cells were picked by their estimates and the intervals do not allow for it.
             One that holds with 95% for a cell chosen beforehand holds less often for the largest.
         groups: The columns, the last of `names`, whose values are groups of their own.
+        column_of: The release, if this is one attribute of it by itself: `release["age"]` has a
+            mean, as a column of pandas has.
 
     Example:
         >>> from hedgerow import publish, sample
@@ -94,6 +98,14 @@ class CountTable(FramedRows):
     simultaneous: bool
     picked: bool = False
     groups: tuple[str, ...] = ()
+    column_of: Any = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _OF_COLUMNS and self.column_of is not None:
+                return partial(getattr(self.column_of, name), self.names[0])
+            return super().__getattr__(name)
 
     def __len__(self) -> int:
         """The number of cells."""
@@ -193,6 +205,7 @@ class CountTable(FramedRows):
             self,
             labels=tuple(tuple(column[place] for place in places) for column in self.labels),
             answers=self.answers.take(places),
+            column_of=None,
         )
 
     @answer_mistakes

@@ -289,6 +289,11 @@ class Numeric:
         """What people call it."""
         return self.caption or self.name
 
+    @property
+    def bounds(self) -> tuple[Fraction, Fraction]:
+        """The smallest and the largest value."""
+        return self.low, self.high
+
     @cached_property
     def grid(self) -> int:
         """The number of codes that stand for numbers."""

@@ -397,6 +397,7 @@ class Schema(Suggestions):
         return made
 
     from_pandas = from_dataframe = from_csv = infer = draft  # what other libraries call it
+    from_yaml = load
 
     @staticmethod
     @answer_mistakes
