@@ -366,12 +366,8 @@ def _share(part: Floats, rest: Floats, unknown: float) -> Floats:
 
 
 def _inside(shares: Floats, low: Floats, high: Floats) -> Floats:
-    """Shares in the middle half of their intervals: an estimate at an end is no estimate.
-
-    The model may lie far from the table that an interval comes from.
-    """
-    quarter = (high - low) / 4
-    return np.asarray(np.clip(shares, low + quarter, high - quarter))
+    """Estimates inside their intervals; nearer to the middle they would contradict the tables."""
+    return np.asarray(np.clip(shares, low, high))
 
 
 def _query(
