@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypedDict
 
 import numpy as np
@@ -22,15 +23,15 @@ from hedgerow.estimate.answers import Answers, reliability
 from hedgerow.estimate.queries import NOT_MEASURED, check_level
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.attributes import read_number
-from hedgerow.schema.conditions import Intervals, overlap, suggest
+from hedgerow.schema.conditions import Intervals, Numbers, overlap, suggest
 from hedgerow.store.frames import Frame, FramedRows, as_kind
 from hedgerow.suggestions import answer_mistakes, as_text, whole
 
 if TYPE_CHECKING:
     from hedgerow.release.plots import Axes
 
-Division = tuple[tuple[str, int, int], ...]
-"""How an attribute is divided: for each part its label, first code, and one past its last."""
+Division = tuple[tuple[str, float, float], ...]
+"""How an attribute is divided: for each part its label, and where it begins and ends, in codes."""
 
 Bins = Mapping[str, Iterable[object] | int]
 
@@ -388,7 +389,7 @@ def cells_of(
         possible = True
         for (place, _), (_, low, high) in zip(divisions, parts, strict=True):
             if place == len(schema.attributes):
-                kept = range(low, high) if classes is None else classes
+                kept = range(int(low), int(high)) if classes is None else classes
                 classes = tuple(code for code in kept if low <= code < high)
                 possible &= bool(classes)
             else:
@@ -435,9 +436,13 @@ def _division(
                 "1}; 2 is the level below.",
             )
         return _groups(attribute, wanted)
-    edges = usual if wanted is None else _edges(attribute, wanted)
-    pairs = zip(edges[:-1], edges[1:], strict=True)
-    return tuple((attribute.label(low, high), low, high) for low, high in pairs)
+    if wanted is None:
+        return tuple((attribute.label(*span), *span) for span in pairwise(usual))
+    at = Numbers(attribute).position
+    return tuple(
+        (attribute.label(low, high), at(low), at(high))
+        for low, high in pairwise(_edges(attribute, wanted))
+    )
 
 
 def _groups(attribute: Categorical, level: int | None) -> Division:
@@ -467,8 +472,8 @@ def _groups(attribute: Categorical, level: int | None) -> Division:
     return tuple(sorted(parts(level), key=lambda part: part[1]))
 
 
-def _edges(attribute: Numeric, wanted: Iterable[object] | int) -> tuple[int, ...]:
-    """The codes at which bands begin, from the values that were given."""
+def _edges(attribute: Numeric, wanted: Iterable[object] | int) -> list[Fraction]:
+    """Where bands begin, in steps, from the values that were given; it may be inside a step."""
     starts = [str(attribute.edge(attribute.grid * part // 3)) for part in range(3)]
     if isinstance(wanted, int | str) or not (given := list(wanted)):
         raise UsageError(
@@ -476,13 +481,25 @@ def _edges(attribute: Numeric, wanted: Iterable[object] | int) -> tuple[int, ...
             hint=f"Write --bins {attribute.name}={','.join(starts)}, or in Python "
             f"bins={{{attribute.name!r}: [{', '.join(starts)}]}}.",
         )
-    codes = {0, attribute.grid, attribute.size}
+    edges = {Fraction(0), Fraction(attribute.grid), Fraction(attribute.size)}
+    dated, whole = attribute.kind == "date", attribute.kind != "decimal"
     for value in given:
         number = read_number(str(value))
-        if number is None or not attribute.low <= number[0] <= attribute.high:
+        if (
+            number is None
+            or (number[1] == "date") != dated
+            or not attribute.low <= number[0] <= attribute.high
+        ):
             raise UsageError(
                 f"{value} is not between the bounds of {attribute.name}",
                 hint=f"They are {attribute.edge(0)} and {attribute.edge(attribute.grid)}.",
             )
-        codes.add(math.ceil((number[0] - attribute.low) / attribute.step))
-    return tuple(sorted(codes))
+        edge = ((math.ceil(number[0]) if whole else number[0]) - attribute.low) / attribute.step
+        if not whole and edge.denominator > 1:
+            raise UsageError(
+                f"{attribute.name} was counted in steps of {float(attribute.step):g}, and {value} "
+                "lies inside one",
+                hint=f"Begin at {attribute.edge(int(edge))} or {attribute.edge(int(edge) + 1)}.",
+            )
+        edges.add(edge)
+    return sorted(edges)

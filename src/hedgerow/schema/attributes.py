@@ -309,8 +309,8 @@ class Numeric:
         """The number of codes."""
         return self.grid + self.has_other
 
-    def edge(self, code: int) -> int | Decimal | datetime.date:
-        """The smallest value of a code; for the code after the grid, the upper bound."""
+    def edge(self, code: int | Fraction) -> int | Decimal | datetime.date:
+        """The smallest value of a code, or a value inside one; after the grid, the upper bound."""
         value = min(self.low + code * self.step, self.high)
         if self.kind == "date":
             return datetime.date(1970, 1, 1) + datetime.timedelta(days=int(value))
@@ -318,7 +318,7 @@ class Numeric:
             return int(value)
         return Decimal(value.numerator) / Decimal(value.denominator)
 
-    def label(self, low: int, high: int) -> str:
+    def label(self, low: int | Fraction, high: int | Fraction) -> str:
         """The generalized value for the codes from low to high, such as `[18, 40)`."""
         if low >= self.grid:
             return OTHER

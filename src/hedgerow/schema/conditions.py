@@ -667,6 +667,12 @@ class Numbers:
         """How many values all codes but the last hold."""
         return (self.attribute.grid - 1) * self._per_code
 
+    def position(self, edge: Fraction) -> float:
+        """Where values begin that lie so many steps above the lowest, in code units."""
+        if edge.denominator == 1:
+            return int(edge)
+        return self._position(int(edge * self._per_code))
+
     def _position(self, place: int) -> float:
         """Where a value begins, in code units; values are numbered from 0."""
         if place <= self._before_last:

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -712,7 +713,7 @@ TO = "\u00a0to\u00a0"  # a line must not end inside an interval
 _BAND = re.compile(r"\[(.+), (.+)([)\]])( or other)?")
 
 
-def part_of(attribute: Attribute, low: int, high: int) -> str:
+def part_of(attribute: Attribute, low: int | Fraction, high: int | Fraction) -> str:
     """The generalized value for the codes from low to high, in words.
 
     Example:
@@ -731,6 +732,7 @@ def part_of(attribute: Attribute, low: int, high: int) -> str:
     from hedgerow.schema.schema import other_of
 
     if isinstance(attribute, Categorical):
+        low, high = int(low), int(high)
         if attribute.bands is not None and high <= len(attribute.edges):
             ends = (*attribute.edges, attribute.bands.grid)
             return part_of(attribute.bands, ends[low], ends[high])
@@ -771,6 +773,6 @@ def display_label(schema: Schema, name: str, label: str) -> str:
     first, end = (read_number(part[place]) for place in (1, 2))
     if first is None or end is None:
         return label
-    low, high = (int((value - number.low) / number.step) for value, _ in (first, end))
-    last = {")": high, "]": number.grid}[part[3]]
+    low, high = ((value - number.low) / number.step for value, _ in (first, end))
+    last = high if part[3] == ")" else number.grid
     return part_of(number, low, number.size if part[4] else last)

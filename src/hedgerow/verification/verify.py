@@ -171,13 +171,13 @@ def _cells_of(table: pa.Table, names: Sequence[str], schema: Schema) -> Iterator
                 raise Failed("a table has a cell that the schema does not have")
             low, high = parts[label]
             if place == len(schema.attributes):
-                classes = tuple(range(low, high))
+                classes = tuple(range(int(low), int(high)))
             else:
                 where.append((place, ((float(low), float(high)),)))
         yield Query(tuple(sorted(where)), classes)
 
 
-def _spans(table: pa.Table, name: str, schema: Schema) -> dict[str, tuple[int, int]]:
+def _spans(table: pa.Table, name: str, schema: Schema) -> dict[str, tuple[float, float]]:
     """The codes that each label of a column stands for."""
     column = schema[name]
     if isinstance(column, Categorical):

@@ -16,6 +16,7 @@ from hedgerow.estimate.answers import Answers, reliability
 from hedgerow.present.tables import how_to_read, lines
 from hedgerow.release.tabulate import CountTable, tabulated
 from hedgerow.schema import Numeric
+from hedgerow.schema.schema import display_label
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,20 @@ def test_levels_of_a_taxonomy_and_bands(release: Any) -> None:
     assert len(leaves) == 21 and leaves.labels[0][0] == "nurse"
     days = release.table("admitted", bins={"admitted": ["2024-07-01"]})
     assert len(days) == 2 and days.labels[0][1].startswith("[2024-07-01")
+
+
+def test_bands_begin_where_they_were_asked_for_though_it_cuts_a_cell(release: Any) -> None:
+    bins = {"admitted": ["2024-04-01", "2024-05-01", "2024-12-31"]}
+    months = release.table("admitted", bins=bins)
+    assert months.labels[0][1:3] == ("[2024-04-01, 2024-05-01)", "[2024-05-01, 2024-12-31)")
+    asked = release.count(["admitted in [2024-04-01, 2024-04-30]", "admitted = 2024-12-31"])
+    for name in ("estimate", "low", "high"):
+        assert getattr(months.answers, name)[[1, 3]].tolist() == getattr(asked, name).tolist()
+    shown = display_label(release.schema, "admitted", months.labels[0][1])
+    assert shown.replace("\u00a0", " ") == "2024-04-01 to 2024-04-30"
+    with pytest.raises(UsageError, match=r"steps of 0\.5, and 20\.3 lies inside one") as refusal:
+        release.table("bmi", bins={"bmi": [20.3]})
+    assert refusal.value.hint == "Begin at 20 or 20.5."
 
 
 def test_shares_hold_if_cells_and_total_do(release: Any) -> None:
