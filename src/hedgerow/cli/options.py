@@ -58,7 +58,7 @@ EncodingName = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="How a text file is encoded, if not in UTF-8: cp1252, latin-1, utf-16-le, utf-16-be.",
+        help="A text file's encoding, if not UTF-8: cp1252, latin-1, utf-16-le, utf-16-be.",
     ),
 ]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.")]
@@ -83,9 +83,8 @@ EngineName = Annotated[
     Engine | None,
     typer.Option(
         "--engine",
-        help="Where rows are counted: in memory, with scratch files (streamed) or on a cluster "
-        "(dask); by default the "
-        "size of the input decides. The release is the same.",
+        help="Where rows are counted: in memory, with scratch files or on a cluster; "
+        "by default the size of the input decides. The release is the same.",
     ),
 ]
 MemoryAmount = Annotated[
@@ -141,8 +140,8 @@ RowWise = Annotated[
     bool,
     typer.Option(
         "--row-wise",
-        help="I know that each row of the query depends on one person alone (see "
-        "docs/scale.md); the release says so.",
+        help="I know that each row of the query depends on one person alone (see docs/scale.md); "
+        "the release says so.",
     ),
 ]
 AllowEmpty = Annotated[

@@ -59,9 +59,9 @@ def audit(
 ) -> None:  # fmt: skip
     """Try to break a method's guarantee; reads no private data.
 
-    Tables and neighbors are simulated. Transcripts are replayed on both, small distributions
+    Transcripts of simulated tables and neighbors are replayed on both, small distributions
     enumerated, and tests, one of them learned, look for events that are too likely on one.
-    Ends with exit code 1 if a bound is above epsilon.
+    Exit code 1 if a bound is above epsilon.
     """
     from hedgerow.audit import audit as run_audit
     from hedgerow.schema import Schema

@@ -54,15 +54,14 @@ def check(
         bool,
         typer.Option(
             "--unused",
-            help="Together with --data, also name values of a table's schema that no row has. NOT "
-            "PRIVATE.",
+            help="With --data, also name values that no row has. NOT PRIVATE.",
         ),
     ] = False,
     show_values: Annotated[
         bool,
         typer.Option(
             "--show-values",
-            help="Together with --data, also quote values that differ from the schema's only in "
+            help="With --data, also quote values that differ from the schema's only in "
             "case or spaces. NOT PRIVATE.",
         ),
     ] = False,
@@ -70,9 +69,8 @@ def check(
 ) -> None:
     """Check a schema and, with --data, whether data follows it.
 
-    Lists every bound, value and label that a release publishes, and marks what looks like
-    somebody's own words. With --data errors name rows and columns, never values unless
-    --show-values asks for them; warnings and counts are NOT PRIVATE. Nothing is published.
+    Lists all that a release publishes, and marks what looks like somebody's own words. With
+    --data errors name rows and columns; warnings and counts are NOT PRIVATE.
     """
     from hedgerow.cli.display.words import print_published
     from hedgerow.present.report import facts

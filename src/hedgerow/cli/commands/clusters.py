@@ -71,9 +71,9 @@ def clusters(
 ) -> None:
     """Publish a table whose class is the cluster of each record, found privately.
 
-    Finds centroids by private k-means with a share of epsilon, gives each record the number of its
-    nearest one, and publishes that table with the rest. Together they cost epsilon; the release
-    states its own part. The centroids are private too, and are shown.
+    Finds centroids by private k-means with a share of epsilon, gives each record the number of
+    its nearest one, and publishes that table with the rest. Together they cost epsilon. The
+    centroids are private too, and are shown.
     """
     from hedgerow.cli.display import words
     from hedgerow.methods.clusters import publish_clusters

@@ -23,15 +23,15 @@ def compare(
         str | None,
         typer.Option(
             metavar="DATA",
-            help="Also compare with the raw data they were made from. The result is NOT PRIVATE.",
+            help="Also compare with the raw data they were made from.",
         ),
     ] = None,
     simulate: Annotated[
         bool,
         typer.Option(
             "--simulate",
-            help="Also publish simulated rows with the settings of each, and compare these: a way "
-            "to choose that needs no private data.",
+            help="Also compare simulated rows published with the settings of each, to "
+            "choose without private data.",
         ),
     ] = False,
     out: Annotated[
@@ -47,7 +47,6 @@ def compare(
 ) -> None:
     """Show releases side by side: what they guarantee, and how accurate their numbers are.
 
-    Without --raw everything follows from the releases, and from simulated rows with --simulate.
     With --raw the result is NOT PRIVATE, and choosing a release by it is outside the guarantee.
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text

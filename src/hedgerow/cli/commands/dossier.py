@@ -25,8 +25,7 @@ def dossier(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The document: .html, or .md. If nothing else is asked for, dossier.html beside "
-            "the release.",
+            help="The document, .html or .md; if nothing else is asked for, dossier.html.",
         ),
     ] = None,
     record: Annotated[
@@ -80,9 +79,8 @@ def dossier(
 ) -> None:
     """Write what a data protection officer or ethics board must know about a release.
 
-    By the topics of NIST SP 800-226, from the release and the budget ledger alone, with a line
-    for a signature; what hedgerow cannot know is left open. Ends with exit code 1 if the release
-    fails its own checks. A release with changed files gets no document.
+    By the topics of NIST SP 800-226, with a line for a signature; what hedgerow cannot know is
+    left open. Exit code 1 if the release fails its own checks. Changed files get no document.
     """
     from hedgerow.cli.files import (
         refuse_existing,

@@ -71,8 +71,7 @@ def evaluate(
 ) -> None:
     """Compare a release with the raw data it was made from. The result is NOT PRIVATE.
 
-    Shows how far values, counts and predictions from the release are off. Nothing of it is
-    covered by the release's guarantee: keep it to yourself, and do not publish again because of
+    The guarantee covers nothing of it: keep it to yourself, and do not publish again because of
     what you saw.
     """
     from hedgerow.cli.files import refuse_existing, refuse_releases, write_text

@@ -53,10 +53,7 @@ def init(
     ] = False,
     person: Annotated[
         str | None,
-        typer.Option(
-            help="The column that tells people apart, if they have several rows: proposals are "
-            "then values that enough people have."
-        ),
+        typer.Option(help="The column that tells people apart, if they have several rows."),
     ] = None,
     no_questions: Annotated[
         bool,
@@ -68,22 +65,21 @@ def init(
         bool,
         typer.Option(
             "--proposals",
-            help="Together with --json, print what the questions are made from too, as PRIVATE as "
-            "the data, for a program that asks them itself.",
+            help="With --json, also print what the questions are made from, as PRIVATE as "
+            "the data.",
         ),
     ] = False,
     no_file: Annotated[
         bool,
-        typer.Option("--no-file", help="Together with --proposals, write no draft."),
+        typer.Option("--no-file", help="With --proposals, write no draft."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema from a table or transactions, for a person to finish.
 
     On a terminal it asks one question at a time: Enter accepts a proposal, ? explains, back
-    returns. Ctrl-C stops; the same command continues. Proposals are read off PRIVATE data, so a
-    draft is refused until a person has replaced them with public knowledge, stated whom a
-    release protects, and signed it.
+    returns; after Ctrl-C the same command continues. Proposals are read off PRIVATE data: a
+    draft is refused until a person has replaced them with public knowledge and signed it.
     """
     from hedgerow.cli.files import refuse_existing, write_text
     from hedgerow.draft.draft import ItemSketch, Sketch, draft_text, sketch_table

@@ -210,9 +210,8 @@ def ledger(
 ) -> None:
     """Show what the releases of a data set have spent, or set a total for one.
 
-    Publishing twice spends budget twice. Set a total for a data set once, and pass the budget
-    ledger to every `hedgerow publish`: a run that would go beyond the total is refused. A run that
-    was killed while it drew stays booked.
+    Pass the ledger to every `hedgerow publish`: a run beyond the total is refused. One that was
+    killed while it drew stays booked.
     """
     from hedgerow.ledger.ledger import BudgetLedger
 

@@ -34,8 +34,7 @@ def plan(
         typer.Option(
             "--epsilon",
             metavar="NUMBER",
-            help="The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer. "
-            "More than six decimals are rounded down. --simulate can do without it.",
+            help="The privacy budget; --simulate can do without it.",
         ),
     ] = None,
     delta: Delta = "0",
@@ -49,8 +48,8 @@ def plan(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="supermodular, given a side table: draw risk against utility, as PNG, SVG or PDF; "
-            "with --simulate, errors against epsilon.",
+            help="Draw risk against utility (supermodular with a side table), or errors "
+            "against epsilon (--simulate), as PNG, SVG or PDF.",
         ),
     ] = None,
     simulate: Annotated[
@@ -66,10 +65,10 @@ def plan(
         typer.Option(
             "--accuracy",
             metavar="TARGET",
-            help='How accurate numbers should be: "illness by home within 60" for a table that '
-            'the release will hold, "count of 500 within 60", or "job within 2%" for the table of '
-            "job; may be repeated. Finds the epsilon: for such a table from the law of its noise, "
-            "else on simulated rows or a PUBLIC table.",
+            help='Finds the epsilon for "illness by home within 60" (a table that the '
+            'release will hold, from the law of its noise), "count of 500 within 60" '
+            'or "job within 2%" (on simulated rows or a PUBLIC table); may be '
+            'repeated.',
         ),
     ] = None,
     epsilons: Annotated[
@@ -89,8 +88,8 @@ def plan(
         str | None,
         typer.Option(
             metavar="TABLE",
-            help="simulation: a table that is PUBLIC and keeps to the schema, instead of simulated "
-            "rows. Never the private one.",
+            help="simulation: a PUBLIC table that keeps to the schema, never the private one, "
+            "instead of simulated rows.",
         ),
     ] = None,
     runs: Annotated[
@@ -110,11 +109,9 @@ def plan(
 ) -> None:  # fmt: skip
     """Show what the budget would be spent on; opens no private data.
 
-    The number of specializations usually follows from a noisy count of the rows, which is only
-    known when data is published; --rows gives a public guess to plan with. --simulate publishes
-    simulated rows (or a PUBLIC table) many times and shows the errors of the releases. --accuracy
-    finds the epsilon for the accuracy that you ask for. Of tables that you name (--table, or
-    `tables:` in the schema) it says how far off each will be.
+    --rows gives a public guess of the number of rows, where settings follow from a noisy one.
+    --simulate publishes simulated rows (or a PUBLIC table) many times and shows the errors.
+    --accuracy finds the epsilon. Of named tables it says how far off each will be.
     """
     from hedgerow.cli.display.words import caution, many, purpose_words, strength
     from hedgerow.evaluation.expected import expected_errors

@@ -113,8 +113,8 @@ def publish(
     """Publish a table, or transactions, under differential privacy.
 
     All data is checked, the folder locked and disk space reserved before any budget is spent.
-    Epsilons of releases about the same people add up; --ledger adds them up and refuses what
-    goes beyond the total. An epsilon above 10 has to be confirmed.
+    Epsilons of releases about the same people add up, which --ledger counts. An epsilon above 10
+    has to be confirmed.
     """
     import hedgerow
     from hedgerow.cli.display import words

@@ -81,11 +81,9 @@ def query(
 ) -> None:
     """Ask a release how many records meet some conditions, or hold some items.
 
-    Each answer is an estimate and an interval. The estimate comes from a model, with its typical
-    error, and the interval from the noisy counts alone. By regions the two parts of the interval
-    are shown: the noise, and the uniformity error of regions that the conditions cut. Items that
-    begin with a dash go after two dashes: hedgerow query shop/ -- -3. Needs no private data and
-    costs no further budget.
+    Each answer is an estimate with its typical error, from a model, and an interval from the
+    noisy counts alone; by regions the noise and the uniformity error are shown apart. Items that
+    begin with a dash go after two dashes: hedgerow query shop/ -- -3. Costs no further budget.
     """
     from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release

@@ -42,9 +42,8 @@ def report(
 ) -> None:
     """Write a page about a release: what was published, what is guaranteed, and how good it is.
 
-    It is one HTML file that opens without a network. Without --raw it is made from the release
-    alone and may be passed on with it; with --raw it is only for the holder of the data. Ends
-    with exit code 1 if the release fails its own checks; the page then warns of it.
+    One HTML file that opens without a network. With --raw it is only for the steward; without, it
+    may be passed on with the release. Exit code 1 if the release fails its own checks.
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
     from hedgerow.present import html

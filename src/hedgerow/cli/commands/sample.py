@@ -27,8 +27,8 @@ def sample(
 ) -> None:
     """Draw synthetic rows, or records of items, from a release.
 
-    Records of items are written one per line (.dat), as lists (.parquet) or with a row for each
-    item (.csv). Rows are made from the release alone, cost no further budget and describe nobody.
+    Records of items are one per line (.dat), lists (.parquet) or a row for each item (.csv).
+    Rows describe nobody and cost no further budget.
     """
     from hedgerow.cli.display.transactions import fimi_writer
     from hedgerow.cli.files import refuse_existing, refuse_inside, table_writer, whole_file

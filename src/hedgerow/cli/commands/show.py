@@ -37,7 +37,7 @@ def show(
 ) -> None:
     """Show what a release says, what it promises, and its tables, regions or itemsets.
 
-    Needs no private data. Counts are the published, noisy ones.
+    Counts are the published, noisy ones.
     """
     from hedgerow.cli.display.words import facts
     from hedgerow.present.kinds import KINDS

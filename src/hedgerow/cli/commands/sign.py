@@ -52,10 +52,10 @@ def sign(
 ) -> None:
     """Sign a schema off, or sign it again after a change.
 
-    Shows all that a release of it publishes, with what is long or odd marked (and with --data what
-    is rare), asks whether anybody could have written that who
-    never saw the data, and writes name, date and a fingerprint into the file. A draft's mark and
-    comments are taken out. After a change `hedgerow publish` refuses it until it is signed again.
+    Shows all that a release of it publishes, with what is long or odd marked (with --data what
+    is rare), asks whether anybody could have written that who never saw the data, and writes
+    name, date and a fingerprint into the file; a draft's mark and comments are taken out. After a
+    change `hedgerow publish` refuses it.
     """
     import datetime
     from dataclasses import asdict

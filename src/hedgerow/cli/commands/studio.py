@@ -26,9 +26,9 @@ def studio(
 ) -> None:
     """Do all steps in a browser: data, schema, budget, check, publish, release.
 
-    The studio runs on this machine alone and sends nothing anywhere. The link that it prints works
-    once and for one browser. It writes the same files as the commands, and shows the command for
-    every step. Ctrl-C ends it, and every command that it has started.
+    It runs on this machine alone. Its link works once and for one browser. It writes the same
+    files as the commands, and shows the command for every step. Ctrl-C ends it, and every command
+    that it has started.
     """
     import webbrowser
 

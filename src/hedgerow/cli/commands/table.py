@@ -91,10 +91,8 @@ def table(
 ) -> None:
     """Show counts of all values of an attribute, or of several together, with intervals.
 
-    Each cell has an estimate, an interval and a remark where there is mostly noise. With --mean,
-    --sum or --quantile, each group has that of a number; --rules lists rules of items. Without an
-    attribute, --out NAME.xlsx writes a workbook of all tables. Needs no private data and costs no
-    further budget.
+    Each cell has an estimate, an interval and a remark where there is mostly noise. Without an
+    attribute, --out NAME.xlsx writes a workbook of all tables. Costs no further budget.
     """
     from hedgerow.cli.commands.query import share_of
     from hedgerow.cli.files import refuse_existing, refuse_inside, whole_file

@@ -9,9 +9,8 @@ from hedgerow.cli.options import AsJson
 def warm_up(as_json: AsJson = False) -> None:
     """Compile the loops that large data need, for container images and new installations.
 
-    Small tables need none of them. Without this, each loop is compiled when it is first needed,
-    which takes some seconds. The embedded sample is published in memory; only the cache is
-    written.
+    Without this, each loop is compiled when it is first needed, which takes some seconds; small
+    tables need none.
     """
     import tempfile
     from pathlib import Path
