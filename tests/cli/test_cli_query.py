@@ -38,7 +38,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         found = rows[np.arange(len(queries)) % 3].T
         numbers = dict(zip(NUMBERS, found, strict=True))
         basis = np.array(["assumed even", "measured", "assumed even"])[np.arange(len(queries)) % 3]
-        return SimpleNamespace(level=level, typical_error=None, basis=basis, **numbers)
+        return SimpleNamespace(
+            level=level, typical_error=None, standard_error=None, basis=basis, **numbers
+        )
 
     monkeypatch.setattr(TableRelease, "count", count, raising=False)
     return calls
