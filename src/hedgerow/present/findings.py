@@ -5,7 +5,8 @@ schema names: there the class, or the column with the fewest values, by the othe
 values, groups of a taxonomy, or bands of numbers that hold at least a twentieth of all records, by
 the estimate; groups of which a rule of the schema says that none has a value, or all, are left
 out. Bands are joined where they are small; of several ways to join them, the one counts
-whose groups lie furthest apart.
+whose groups lie furthest apart. Whoever left out one question often left out another: differences
+between answers come before those of what is missing or outside.
 
 **What is said.** A group is *above* if the share of a value in it is larger than among all, and
 *below* if it is smaller. Of one above and one below, the first has the larger share; of one above
@@ -60,7 +61,8 @@ from hedgerow.present.words import capped, many, rounded, rounded_share
 from hedgerow.release import MarginalsRelease, Release, TableRelease
 from hedgerow.release.histogram import Spread, bands
 from hedgerow.schema import CLASS, Attribute, Numeric, Query, Schema
-from hedgerow.schema.schema import part_of
+from hedgerow.schema.attributes import OTHER
+from hedgerow.schema.schema import other_of, part_of
 
 _MOST = 10  # differences that are shown
 _TABLES = 4  # distributions that are shown first
@@ -95,6 +97,8 @@ class Difference:
         least: and of the one that has the smaller; the last place are all others.
         smaller: How many smaller groups there are, of which nothing is said.
         named: Whether the schema names the table.
+        answered: Whether the value and the two groups are answers, and not what is missing or
+            outside.
     """
 
     outcome: Attribute
@@ -108,6 +112,7 @@ class Difference:
     least: int
     smaller: int = 0
     named: bool = False
+    answered: bool = True
 
     @property
     def value(self) -> str:
@@ -134,6 +139,11 @@ class Difference:
         down, up = self.shares - self.low, self.high - self.shares
         reach = float(down[self.most] + up[self.least])
         return float(self.shares[self.most] - self.shares[self.least]) - _SURE * reach
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """What stands first has the largest."""
+        return self.answered, self.gap
 
     def sentence(self, people: str) -> str:
         """The two groups that differ most, in words."""
@@ -201,13 +211,23 @@ def differences(release: Release) -> tuple[list[Difference], list[str]]:
     for question in questions:
         error = _ERROR / len(several) / alike[question.named]
         found = _differences(release, question, error)
-        best = max(found, key=lambda one: one.gap, default=None)
+        best = max(found, key=lambda one: one.rank, default=None)
         if best is not None:
             told.append(best)
         else:
             columns = [release.schema.columns[p].title for p in (question.outcome, *question.by)]
             vain.append(f"{columns[0]} by {' and '.join(columns[1:])}")
-    return sorted(told, key=lambda one: -one.gap), vain
+    return sorted(told, key=lambda one: one.rank, reverse=True), vain
+
+
+def _is_other(attribute: Attribute, span: Span) -> bool:
+    """Whether rules of the schema put what is missing or outside there."""
+    name = other_of(attribute)
+    return name != OTHER and part_of(attribute, *span) == name
+
+
+def _has_other(by: Sequence[Attribute], group: Group) -> bool:
+    return any(_is_other(one, span) for one, span in zip(by, group, strict=True))
 
 
 def _differences(release: Release, question: _Question, error: float) -> list[Difference]:
@@ -257,9 +277,15 @@ def _differences(release: Release, question: _Question, error: float) -> list[Di
     # what a rule of the schema says is no finding
     ruled = np.isin(bases[inside], RULED_OUT).any(axis=2)
     kept = (count[size] >= _GROUP * count[everybody]) & ~ruled  # [values, groups]
+    by = tuple(schema.columns[column] for column in question.by)
+    unanswered = np.array([_has_other(by, group) for group in groups])
+    answers_alone = [
+        tuple(group for group in way if not unanswered[groups.index(group)])
+        for way in question.groupings
+    ]
     found = []
     for place, value in enumerate(question.values):
-        for grouping in question.groupings:
+        for grouping in dict.fromkeys((*question.groupings, *answers_alone)):
             here = [at for group in grouping if kept[place, at := groups.index(group)]]
             if len(here) < 2:
                 continue
@@ -272,7 +298,7 @@ def _differences(release: Release, question: _Question, error: float) -> list[Di
                 Difference(
                     outcome=schema.columns[question.outcome],
                     codes=value,
-                    by=tuple(schema.columns[column] for column in question.by),
+                    by=by,
                     parts=tuple(groups[at] for at in here),
                     shares=ends[0, drawn],
                     low=ends[1, drawn],
@@ -281,6 +307,12 @@ def _differences(release: Release, question: _Question, error: float) -> list[Di
                     least=min(best[1], len(here)),
                     smaller=len(grouping) - len(here),
                     named=question.named,
+                    answered=not (
+                        _is_other(schema.columns[question.outcome], value)
+                        or unanswered[here][[n for n in best if n < len(here)]].any()
+                        # all others hold them, too
+                        or (max(best) >= len(here) and (unanswered & kept[place]).any())
+                    ),
                 )
             )
     return found
@@ -511,7 +543,9 @@ def _ways(
             waiting = max(0.0, size) + (waiting if grown else 0.0)
             joined = [*joined[:-1], (joined[-1][0], high)] if grown else [*joined, (low, high)]
         yield tuple(joined)
-    yield from (((0, cut), (cut, attribute.size)) for cut in edges[1:-1])
+    for cut in edges[1:-1]:
+        ends = pairwise((0, cut, attribute.grid, attribute.size))
+        yield tuple((low, high) for low, high in ends if low < high)
 
 
 def _by_splits(release: TableRelease) -> list[_Question]:

@@ -405,3 +405,25 @@ def test_one_group_that_stands_out_is_found_in_a_named_table() -> None:
     told, vain = differences(hr.publish(pa.table(rows), schema, epsilon=1, seed=2))
     assert told[0].title == "ill by group" and told[0].groups[told[0].most] == ("A",)
     assert len(vain) >= 5 and told[0].named
+
+
+def test_differences_between_answers_come_before_those_of_missing_ones() -> None:
+    """A fifth left out all questions: nothing differs more, and it says nothing."""
+    random = np.random.default_rng(7)
+    size = 6000
+    gone = random.random(size) < 0.2
+    scale = random.integers(1, 6, size)
+    vote = np.where(random.random(size) < scale / 8, "yes", "no")
+    answers = {"scale": scale, "home": random.choice(["town", "land"], size), "vote": vote}
+    rows = {name: np.where(gone, "", told.astype(str)) for name, told in answers.items()}
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        "scale": {"type": "numeric", "low": 1, "high": 5, "missing": "other"},
+        "home": {"type": "categorical", "values": ["town", "land"], "missing": "other"},
+        "vote": {"type": "categorical", "values": ["no", "yes"], "missing": "other",
+                 "role": "class"}}})  # fmt: skip
+    release = hr.publish(pa.table(rows), schema, epsilon=2, seed=1)
+    (answered, left), vain = differences(release)
+    assert answered.title == "vote by scale" and answered.answered and vain == []
+    assert answered.value in ("yes", "no")
+    assert not any("other" in label for group in answered.groups for label in group)
+    assert left.title == "vote by home" and not left.answered and left.gap > answered.gap
