@@ -3,7 +3,7 @@
 Written from docs/release-format.md and the pages of the methods, it shares no code with hedgerow.
 It recomputes what was spent and holds promises to it, noisy numbers to the charges that paid for
 them, files to hashes, tables to rows, and words to numbers. It computes no interval, typical error
-or model (`hedgerow verify` does). Neither sees whether the noise was really drawn as stated.
+or model (`hedgerow verify` does). Neither sees whether noise was drawn as stated, or who made it.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ def test_a_sound_release(hedge: Hedge, published: Path) -> None:
     done = hedge("verify", published)
     assert done.exit_code == 0, done.stdout + done.stderr
     assert "Verified: epsilon = 1, as stated.\n" in done.stdout
+    assert "Nobody can tell from a release alone:\n  - who made it:" in done.stdout
     assert "Recomputed" not in done.stdout
     assert "Nobody can tell" in done.stdout
 

@@ -234,3 +234,13 @@ def test_the_pandas_of_the_page_runs(folder: Path, monkeypatch: pytest.MonkeyPat
     release = hr.load(folder)
     count = float(release.count("age >= 65 and sex = female"))
     assert names["old"].groupby("sex", observed=True).weight.sum()["female"] == pytest.approx(count)
+
+
+def test_descriptions_say_which_end_is_left_out(folder: Path) -> None:
+    rows = pq.read_table(folder / "tables" / "age.parquet").to_pylist()
+    assert (rows[-1]["age"][-4:], rows[-1]["age_high"]) == (" 99]", 100)
+    about = json.loads((folder / "tables-metadata.json").read_text("utf-8"))["tables"]
+    (columns,) = [one["tableSchema"]["columns"] for one in about if one["dc:title"] == "age"]
+    means = {one["name"]: one.get("dc:description", "") for one in columns}
+    assert means["age_low"] == "first value of the band"
+    assert means["age_high"] == "first value beyond the band, not in it"

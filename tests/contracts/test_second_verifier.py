@@ -310,3 +310,16 @@ def test_it_is_one_small_file_that_needs_pyarrow_alone() -> None:
     ]
     assert len(lines) <= 400 and "hedgerow" not in imported
     assert set(imported) - set(sys.stdlib_module_names) == {"pyarrow"}
+
+
+def test_terms_of_use_are_no_promises(tmp_path: Path) -> None:
+    described = {"name": "old", "unit": "row", "attributes": {"old": {"type": "boolean"}}}
+    for about in ({}, {"institution": "St Anne", "license": "half of it, 50%, epsilon 9.9."}):
+        schema = hr.Schema.from_dict(described | {"metadata": about})
+        hr.publish(
+            pa.table({"old": [True] * 300}), schema, epsilon=1, out=tmp_path / str(len(about))
+        )
+        assert both(tmp_path / str(len(about))) == (True, True)
+    plain, told = ((tmp_path / name / "README.md").read_text("utf-8") for name in "02")
+    assert "\n- Ask whoever gave you this folder.\n" in plain
+    assert "\n- Publisher: St Anne\n- License: half of it, 50&#37;, epsilon&#32;9.9.\n" in told

@@ -35,10 +35,10 @@ _MEANS = {
     "estimate": "the best estimate of the count: noisy, not rounded",
     "low": "lower end of the 95% interval",
     "high": "upper end of the 95% interval",
-    "typical_error": "how far the estimate is off in most cells, by a model: a guess",
+    "typical_error": "the estimate is off by less in about 95 of 100 cells, if its model is right",
     "standard_error": "standard error of the estimate, by the noise of what was measured",
-    "reliability": "what the estimate is worth, in a word",
-    "basis": "what the estimate rests on",
+    "reliability": "what the estimate is worth, in a word: see README.md",
+    "basis": "what the estimate rests on: see README.md",
 }
 
 
@@ -172,7 +172,9 @@ def describe_tables(
         word = "date" if pa.types.is_date(kind) else number
         text = pa.types.is_string(kind) or pa.types.is_dictionary(kind)
         found = {"name": name, "titles": name, "datatype": "string" if text else word}
-        means: str | None = _MEANS.get(name, "first value, or first value beyond")
+        first = name.rstrip("_").endswith("_low")
+        bound = "first value of the band" if first else "first value beyond the band, not in it"
+        means: str | None = _MEANS.get(name, bound)
         if attribute:
             means = called[name] if called.get(name, name) != name else None
         return found if means is None else found | {"dc:description": means}
@@ -223,11 +225,24 @@ def _page(release: Release, tables: Mapping[str, tuple[tuple[str, ...], pa.Table
     return (Path(__file__).parent / "README.txt").read_text("utf-8").format(
         name=_plain(release.schema.name), method=release.method, summary=words.summary,
         promise=_promise(release), weight=weight, example="\n".join(example),
-        limits="".join(f"- {one}\n" for one in limits),
+        limits="".join(f"- {one}\n" for one in limits), terms=_terms(release.schema),
         lines="".join(f"{line}\n" for line in lines),
     )  # fmt: skip
 
 
+def _terms(schema: Schema) -> str:
+    """Who publishes a release and on which terms, as far as the schema says so."""
+    about = schema.metadata
+    known = {
+        "Publisher": about.institution, "Contact": about.contact, "License": about.license
+    }  # fmt: skip
+    said = [f"{name}: {_plain(text)}" for name, text in known.items() if text]
+    if about.license is None:
+        said.append("Ask whoever gave you this folder.")
+    return "\n".join(f"- {one}" for one in said)
+
+
 def _plain(text: str) -> str:
-    """A text that Markdown takes for nothing else."""
-    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text)
+    """A text that Markdown takes for nothing else, and nobody for a promise of a level."""
+    text = re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text).replace("%", "&#37;")
+    return text.replace("epsilon ", "epsilon&#32;")
