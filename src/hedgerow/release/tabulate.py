@@ -21,6 +21,7 @@ from hedgerow.arrays import Bools, Floats
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, reliability
 from hedgerow.estimate.queries import NOT_MEASURED, check_level
+from hedgerow.measured.tables import MOST_VALUES
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.attributes import read_number
 from hedgerow.schema.conditions import Intervals, Numbers, overlap, suggest
@@ -58,7 +59,6 @@ class TableOptions(TypedDict, total=False):
 MOST_CELLS = 1_000_000
 LEAST_ERROR = 1e-12  # of one interval: less is lost when it is taken from 1
 _OF_COLUMNS = ("mean", "median", "quantile", "sum", "value_counts")
-MOST_GROUPS = 30  # of a taxonomy, unless a level was asked for
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -462,7 +462,7 @@ def _groups(attribute: Categorical, level: int | None) -> Division:
 
     deepest = max(depth)
     if level is None:
-        level = next((one for one in range(deepest, 1, -1) if len(parts(one)) <= MOST_GROUPS), 1)
+        level = next((one for one in range(deepest, 1, -1) if len(parts(one)) <= MOST_VALUES), 1)
         level = min(level, deepest)
     if not 0 <= level <= deepest:
         raise UsageError(

@@ -63,6 +63,18 @@ def test_levels_of_a_taxonomy_and_bands(release: Any) -> None:
     assert len(days) == 2 and days.labels[0][1].startswith("[2024-07-01")
 
 
+def test_values_stand_alone_where_they_are_counted_alone() -> None:
+    """Up to 64 values of a taxonomy have cells of their own; of more, groups are shown."""
+    groups = {"A": [f"a{n}" for n in range(24)], "B": [f"b{n}" for n in range(40)]}
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        "few": {"type": "categorical", "taxonomy": groups},
+        "many": {"type": "categorical", "taxonomy": {**groups, "C": ["c"]}}}})  # fmt: skip
+    rows = pa.table({"few": ["a1", "b2"] * 20, "many": ["a1", "c"] * 20})
+    release: Any = hr.publish(rows, schema, epsilon=1, seed=1)
+    assert release.table("few").labels[0] == (*groups["A"], *groups["B"])
+    assert release.table("many").labels == (("A", "B", "c"),)
+
+
 def test_bands_begin_where_they_were_asked_for_though_it_cuts_a_cell(release: Any) -> None:
     bins = {"admitted": ["2024-04-01", "2024-05-01", "2024-12-31"]}
     months = release.table("admitted", bins=bins)
