@@ -445,7 +445,10 @@ def find_columns(
             f"{source.what}: there is no column {names}",
             hint=f"Did you mean {near[0]!r}? Use one spelling in the data and in the schema."
             if near
-            else "Add the column to the data, or take it out of the schema.",
+            else "Add the column to the data, or take it out of the schema."
+            if strict
+            else "All predictors are needed. Of people of whom less is known, counts speak: write "
+            "release.table(CLASS, where=..., share=True).",
         )
     extra = [name for name in source.names if name not in known]
     if strict and extra:

@@ -175,8 +175,9 @@ def test_new_rows_keep_their_order_and_are_marked():
     assert found[ok].tolist() == [[5, 0], [100, 0]]
     with pytest.raises(DataError, match="column 'job', row 2"):
         encode_rows(rows, rules, lenient=False)
-    with pytest.raises(DataError, match="there is no column 'job'"):
+    with pytest.raises(DataError, match="there is no column 'job'") as refusal:
         encode_rows(rows.drop_columns(["job"]), rules)
+    assert refusal.value.hint.endswith("write release.table(CLASS, where=..., share=True).")
     nothing, ok = encode_rows(rows.slice(0, 0), rules)
     assert nothing.shape == (0, 2) and ok.shape == (0,)
 
