@@ -6,8 +6,8 @@
 Each table is published at epsilon 1 and 0.1, pure and with delta 1e-6. Queries that are fixed
 before anything is published: 100 on one attribute, 100 each on two, three and four, 60 each on a
 class and one, two or three attributes. In each release also 100 on pairs that it counted, between
-edges of their groups (which are known before the noise of the pair is drawn), and 200 cells of the
-tables of attributes by the class.
+edges of their groups (which are known before the noise of the pair is drawn), 200 cells of the
+tables of attributes by the class, and all bands and parts of bands of its numbers.
 
 Printed for each kind of query: the share of guaranteed 95% intervals that hold the truth, with a
 standard error clustered by release, since all answers of one release share its noise; their median
@@ -23,7 +23,8 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -37,13 +38,13 @@ from hedgerow.data import read
 from hedgerow.estimate.queries import Conditions
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts, random_conjunctions
 from hedgerow.release.marginals import MarginalsRelease
-from hedgerow.schema import Query
+from hedgerow.schema import Numeric, Query
 from results import Results, add_json_option
 from tables import Task, asked_for, nist, of_people, unseen
 
 SETTINGS = (("1", "0"), ("1", "1e-6"), ("0.1", "0"), ("0.1", "1e-6"))
 LEVEL, PAIR_QUERIES, CELLS = 0.95, 100, 200
-COUNTED, BY_CLASS = "counted pairs", "class tables"
+COUNTED, BY_CLASS, BANDS, PARTS = "counted pairs", "class tables", "bands", "parts"
 
 Kinds = dict[str, list[Query]]
 
@@ -65,7 +66,7 @@ def workload(schema: hr.Schema) -> Kinds:
 
 
 def own_queries(release: MarginalsRelease, source: np.random.Generator) -> Kinds:
-    """Queries on the pairs that a release counted, and on cells of its tables by class."""
+    """Queries on pairs that a release counted, cells of its tables by class, bands and parts."""
     cells = release.partition
     pairs = [table.columns[:2] for table in release.tables.tables if table.grouped]
     by_class = [table for table in release.tables.tables if table.kind == "by_class"]
@@ -83,7 +84,15 @@ def own_queries(release: MarginalsRelease, source: np.random.Generator) -> Kinds
         ends = tuple(cells.edges[place][cell : cell + 2].astype(float).tolist())
         klass = int(source.integers(cells.classes))
         kinds[BY_CLASS].append(Query(((place, (ends,)),), (klass,)))
+    numbers = [a for a in cells.counted if isinstance(release.schema.attributes[a], Numeric)]
+    kinds[BANDS] = [one for a in numbers for one in _each(a, release.bands(a))]
+    fine = release.tables.fine
+    kinds[PARTS] = [one for a, c in fine for one in _each(a, release.tables.parts_of(a, c))]
     return kinds
+
+
+def _each(place: int, edges: Iterable[int]) -> list[Query]:
+    return [Query(((place, ((float(low), float(high)),)),)) for low, high in pairwise(edges)]
 
 
 def _intervals(edges: np.ndarray, held: np.ndarray) -> tuple[tuple[float, float], ...]:

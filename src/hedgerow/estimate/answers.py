@@ -323,10 +323,11 @@ def interval(estimate: Floats, width: Floats, level: float) -> Answers:
 #
 # - by the noise of each attribute's table, by the class if the query asks for classes: e / (p_a N)
 # times the noise of what meets the condition, and where it cuts a cell, how unevenly records may
-# lie there; - by the noise of each table that counts two of its attributes: e / S times that of the
-# S records there, as far as the tables of the two do not take it away; - for every other pair of
-# attributes, by what relates them beyond what the model knows: with a correlation phi that is e phi
-# sqrt((1 - p_a) (1 - p_b) / (p_a p_b)).
+# lie there, or as far as its parts were counted, what their noise leaves open (`Parts`);
+# - by the noise of each table that counts two of its attributes: e / S times that of the S records
+# there, as far as the tables of the two do not take it away;
+# - for every other pair of attributes, by what relates them beyond what the model knows: with a
+# correlation phi that is e phi sqrt((1 - p_a) (1 - p_b) / (p_a p_b)).
 #
 # The squares are added up. Where attributes were not all counted together, a count's own chance
 # comes to them: e (1 - P (1 + sum_a (1 - p_a) / p_a)) with P the product of all p_a, the variance
@@ -483,25 +484,40 @@ class _Errors:
                 continue
             margin = margins[place,]
             sums = sums_of(self.base, asked, "part", wanted, (place,), margin, by_class=by_class)
-            value = sums[REST] + sums[PART] * self.number
-            noise = sums[VARIANCE] + self._uneven(place, margin, wanted, by_class=by_class)
+            more, uneven = self._uneven(place, margin, wanted, by_class=by_class)
+            value = sums[REST] + sums[PART] * self.number + more
+            noise = sums[VARIANCE] + uneven
             least = np.sqrt(noise) / self.number
             share[wanted] = np.clip(value / self.number, least, 1.0)[wanted]
             variance[wanted] = noise[wanted]
         return np.clip(share, 1e-6, 1.0), variance
 
-    def _uneven(self, place: int, margin: Margin, wanted: Bools, *, by_class: bool) -> Floats:
-        """How far the records of cut cells may lie otherwise than evenly, squared."""
+    def _uneven(
+        self, place: int, margin: Margin, wanted: Bools, *, by_class: bool
+    ) -> tuple[Floats, Floats]:
+        """How many more records of cut cells are held than if they lay evenly, by their parts.
+
+        And how far the records may lie otherwise than that, squared.
+        """
         query = np.flatnonzero(wanted)
+        here = self.asked.conditions.on(place)[self.asked.at[place][query]]
         held = self.asked.held(place, "part")[self.asked.at[place][query]]
-        for a, cell in self.bounds.tables.fine:
-            if a == place:
-                held[:, cell] = np.rint(held[:, cell])
+        every = np.maximum(self.base.all_classes[place,].counts, 0.0)
         mass = np.maximum(margin.counts, 0.0)
-        if by_class:
-            mass = self.asked.classes[query] @ mass.T
+        mass = self.asked.classes[query] @ mass.T if by_class else np.tile(mass, (len(query), 1))
         full = mass * PARTS > self.number[query][:, None]
-        uneven = np.where(full, _ANYHOW, _UNEVEN)
-        square = np.zeros(len(wanted))
-        square[query] = ((uneven * mass + 1) * mass * held * (1 - held)).sum(axis=1)
-        return square
+        off = (np.where(full, _ANYHOW, _UNEVEN) * mass + 1) * mass * held * (1 - held)
+        more, square = np.zeros((2, len(wanted)))
+        for (a, cell), parts in self.bounds.tables.parts.items():
+            if a != place:
+                continue
+            inside = self.asked.conditions.cover(here, parts.edges).share
+            number = mass[:, cell]
+            share = np.clip(inside @ parts.shares, 0.0, 1.0)
+            more[query] += (share - held[:, cell]) * number
+            cut = _UNEVEN * (inside * (1 - inside)) @ parts.shares**2
+            others = np.maximum(every[cell] - number, 0.0) / max(1.0, every[cell])
+            apart = (_PHI**2 * every[cell] + 1) * others * number * share * (1 - share)
+            off[:, cell] = number**2 * (parts.variance(inside) + cut) + apart
+        square[query] = off.sum(axis=1)
+        return more, square

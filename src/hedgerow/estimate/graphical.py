@@ -680,13 +680,12 @@ def _spread_of(tables: Tables, attribute: int) -> Floats:
     edges = tables.cells.edges[attribute]
     widths = np.diff(edges)
     spread = np.repeat(1 / widths, widths)
-    for (place, cell), (counts, variance) in tables.fine.items():
+    for (place, cell), parts in tables.parts.items():
         if place == attribute:
-            parts = tables.parts_of(place, cell)
-            total = max(1.0, float(counts.sum()))
-            noise = math.sqrt(variance)
-            mass = denoise(counts.astype(np.float64), total, noise, ordered=True) + LEAST
-            inside = np.repeat(mass / np.diff(parts), np.diff(parts))
+            noise = math.sqrt(parts.noise * parts.weight)
+            mass = denoise(parts.shares, 1.0, noise, ordered=True) + LEAST**2
+            wide = np.diff(parts.edges)
+            inside = np.repeat(mass / wide, wide)
             spread[edges[cell] : edges[cell + 1]] = inside / inside.sum()
     return spread
 

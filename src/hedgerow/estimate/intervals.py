@@ -457,12 +457,10 @@ class Bounds:
                 asked.held(place, side, grouped=grouped) for side in ("inner", "touched")
             )
             cut = (inner != touched).any(axis=1)
-            if block == (place,):  # of everybody, full cells were counted in parts
-                fine = [self.tables.parts_of(a, cell) for a, cell in self.tables.fine if a == place]
+            if block == (place,):  # of everybody, parts of full cells may be told
                 here = asked.conditions.on(place)
-                edges = np.unique(np.concatenate([asked.edges(place), *fine]))
                 cut &= asked.of_classes[asked.conditions.query[here]] | asked.conditions.cuts(
-                    here, edges
+                    here, self.tables.told_edges(place)
                 )
             whole &= (asked.at[place] >= 0) & ~cut[asked.at[place]]
         return whole

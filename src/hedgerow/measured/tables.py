@@ -316,6 +316,54 @@ class NoisyTable:
         return float(self.values.sum()), self.variance * self.values.size
 
 
+_UNEVEN = 10.0 ** np.arange(-3, 0.5, 0.5)  # how unevenly cells may be filled
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Parts:
+    """How the records of a cell that was counted again lie in its parts.
+
+    They lie evenly but for shares that differ from that as a Dirichlet law of some unevenness rho
+    lets them: by the variance rho m (1 - m) for a part that would hold m. Noise of the variance v
+    (of shares) leaves rho / (rho + k v) of what was seen in k parts. How uneven an attribute is
+    follows from all of its cells that were counted again.
+
+    Args:
+        edges: The edges of the parts.
+        even: The shares if records lay evenly.
+        seen: How far the noisy counts lie from that, in shares that add up to 0.
+        weight: How much of that is believed.
+        noise: The variance of each share, as far as the noise makes it.
+        doubt: The variance of the weight.
+    """
+
+    edges: Ints
+    even: Floats
+    seen: Floats
+    weight: float
+    noise: float
+    doubt: float
+
+    @property
+    def shares(self) -> Floats:
+        """How much of the cell each part holds; noise may take it below 0."""
+        return self.even + self.weight * self.seen
+
+    @property
+    def told(self) -> bool:
+        """Whether what was counted says more of the parts than that they are even."""
+        return 2 * self.weight >= 1
+
+    def variance(self, held: Floats) -> Floats:
+        """Of the share of the cell that some parts hold.
+
+        Args:
+            held: How far each part is held, [several, parts].
+        """
+        apart = (held**2).sum(axis=1) - held.sum(axis=1) ** 2 / len(self.even)
+        return np.asarray(self.noise * apart + self.doubt * (held @ self.seen) ** 2)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tables:
     """All that was measured.
@@ -390,6 +438,40 @@ class Tables:
                     weight += 1 / (table.variance * number)
             columns.append((total / weight, 1 / weight) if weight else None)
         return tuple(columns)
+
+    @cached_property
+    def parts(self) -> dict[tuple[int, int], Parts]:
+        """How records lie in the cells that were counted again, by attribute and cell."""
+        found: dict[tuple[int, int], Parts] = {}
+        for attribute in sorted({a for a, _ in self.fine}):
+            known = self.single[attribute]
+            raw = []
+            for (a, cell), (counts, variance) in self.fine.items():
+                if a == attribute:
+                    edges = self.parts_of(a, cell)
+                    even = np.diff(edges) / (edges[-1] - edges[0])
+                    number = float(counts.sum()) if known is None else float(known[0][cell])
+                    seen = (counts - counts.mean()) / max(1.0, number) + 1 / len(even) - even
+                    raw.append((cell, edges, even, seen, variance / max(1.0, number) ** 2))
+            likely = -np.log(_UNEVEN) / 4  # so that they are 0.1 on average
+            for *_, seen, noise in raw:
+                each = noise + _UNEVEN / len(seen)
+                likely -= ((len(seen) - 1) * np.log(each) + (seen**2).sum() / each) / 2
+            likely = np.exp(likely - likely.max())
+            likely /= likely.sum()
+            for cell, edges, even, seen, noise in raw:
+                weights = _UNEVEN / (_UNEVEN + len(seen) * noise)
+                weight = float(likely @ weights)
+                found[attribute, cell] = Parts(
+                    edges=edges, even=even, seen=seen, weight=weight, noise=weight * noise,
+                    doubt=float(likely @ (weights - weight) ** 2),
+                )  # fmt: skip
+        return found
+
+    def told_edges(self, attribute: int) -> Ints:
+        """The edges of an attribute's cells, and of the parts of those that parts tell of."""
+        told = [one.edges for (a, _), one in self.parts.items() if a == attribute and one.told]
+        return np.unique(np.concatenate([self.cells.edges[attribute], *told]))
 
     @property
     def deciding(self) -> dict[int, Ints]:

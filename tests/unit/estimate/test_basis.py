@@ -38,7 +38,10 @@ BOUNDS = Bounds(
             table("named", 0, 1),
             table("pairs", 2, 0),
         ),
-        fine={(0, 1): (np.ones(10, np.int64), 1.0)},
+        fine={
+            (0, 1): (np.ones(10, np.int64), 1e-4),
+            (1, 1): (np.ones(10, np.int64), 1.0),  # mostly noise, so nothing is told of parts
+        },
         totals=((2.0, 1.0),),
     )
 )
