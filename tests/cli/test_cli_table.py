@@ -29,6 +29,24 @@ def test_a_table_in_words(hedge: Hedge, published: Path) -> None:
     assert share.stdout.count("%") >= 12 and "40 to 64" in share.stdout
 
 
+def test_shares_of_each_row(hedge: Hedge, published: Path, tmp_path: Path) -> None:
+    done = hedge("table", published, "smoker", "readmitted", "--by", "rows", "--json")
+    found = json.loads(done.stdout)["cells"]
+    of = {(one["smoker"], one["readmitted"]): one["estimate"] for one in found}
+    for smoker in ("false", "true"):
+        assert of[smoker, "no"] + of[smoker, "yes"] == pytest.approx(1)
+    words = hedge("table", published, "smoker", "readmitted", "--by", "rows").stdout
+    assert words.startswith("clinic discharges: shares of people by readmitted, of each smoker\n")
+    assert "total" not in words and "100% are" not in words
+    for kind in ("html", "xlsx"):
+        out = tmp_path / f"rows.{kind}"
+        assert not hedge(
+            "table", published, "smoker", "readmitted", "--by", "rows", "--out", out
+        ).exit_code
+    refused = hedge("table", published, "smoker", "--by", "rows")
+    assert refused.exit_code == 2 and "needs two attributes" in refused.stderr
+
+
 def test_many_cells_are_not_all_shown(hedge: Hedge, published: Path) -> None:
     done = hedge("table", published, "bmi", "age")
     assert done.exit_code == 0 and "first 200 cells" in done.stderr
@@ -109,7 +127,7 @@ def test_texts_are_no_formulas(tmp_path: Path) -> None:
         ([], "Name one of age"),
         (["agee"], "Did you mean age?"),
         (["age", "--bins", "age"], "divides nothing"),
-        (["age", "--by", "percent"], "Write --by count, or --by share for percentages."),
+        (["age", "--by", "percent"], "Write --by count, --by share for percentages, or --by rows."),
         (["age", "--bins", "age=5"], "Write --bins age=18,45,72"),
         (["occupation", "--bins", "occupation=x"], "Write --bins occupation=1"),
         (["age", "age"], "Name age."),

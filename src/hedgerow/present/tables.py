@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 
 import numpy as np
 
@@ -73,6 +74,8 @@ def lines(table: CountTable, schema: Schema) -> list[list[str]]:
             zip(zip(*table.labels, strict=True), table.known, table.reliability, strict=True)
         )
     ]
+    if table.by == "share" and table.groups:  # every group has its own whole
+        return rows
     return [*rows, [TOTAL, *[""] * (len(table.names) - 1), *_total(table)]]
 
 
@@ -96,6 +99,9 @@ def title_of(release: Release, table: CountTable, where: str | None) -> str:
         if "with" in table.names[1:]
         else " and ".join(titles_of(table, release.schema))
     )
+    if table.by == "share" and table.groups and "item" not in table.names:
+        titles, own = titles_of(table, release.schema), len(table.names) - len(table.groups)
+        by = f"{' and '.join(titles[:own])}, of each {' and '.join(titles[own:])}"
     shown = f"{release.schema.name}: {what} by {by}"
     return shown + (f", where {where}" if where else "")
 
@@ -158,7 +164,7 @@ def how_to_read(table: CountTable, schema: Schema) -> list[str]:
         found.append(
             f"total: all {units[1]}, each once; above it a {units[0]} counts for every item in it."
         )
-    if table.by == "share":
+    if table.by == "share" and not table.groups:
         found.append(f"100% are about {number(max(0.0, float(table.total.estimate[0])))}.")
     return found
 
@@ -189,7 +195,7 @@ def count_grid(release: Release, table: CountTable, where: str | None = None) ->
     last = first + len(columns(table))
     rows = [
         (*line[:last], bar, *line[last:])
-        for line, bar in zip(lines(table, release.schema), [*bars, None], strict=True)
+        for line, bar in zip_longest(lines(table, release.schema), bars)
     ]
     scale = Scale.until(most, "%" if share else people)
     return Grid(

@@ -128,7 +128,7 @@ class _Book:
         sheet.set_column(names, names + 6, 14)
         for column, heading in enumerate([*titles_of(table, release.schema), *_columns(table)]):
             sheet.write_string(2, column, heading, self._bold)
-        found, total, form = table.answers, table.total, self._formats[table.by]
+        found, form = table.answers, self._formats[table.by]
         numbers = [name for name in _columns(table) if name not in ("reliability", "basis")]
         row = 3
         known = table.known
@@ -143,20 +143,26 @@ class _Book:
                 basis = [] if found.basis is None else [str(found.basis[place])]
                 sheet.write_row(row, names + len(numbers), [remark, *basis])
             row += 1
-        sheet.write_string(row, 0, TOTAL, self._bold)
-        if table.by == "share":
-            sheet.write_number(row, names, 1, form)
-        elif (remark := reliability(total)[0]) != NOT_MEASURED:
-            for column, name in enumerate(numbers, names):
-                self._number(sheet, row, column, float(getattr(total, name)[0]), form)
-            if not table.lower_only:
-                sheet.write_string(row, names + len(numbers), remark)
+        if not table.groups or table.by == "count":
+            self._total(sheet, row, table, numbers)
         for sentence in how_to_read(table, release.schema):
             for word, name in _CALLED.items():
                 sentence = sentence.replace(f"{word}:", f"{name}:")
             row += 1
             sheet.write_string(row + 1, 0, sentence)
         sheet.freeze_panes(3, 0)
+
+    def _total(self, sheet: Any, row: int, table: CountTable, numbers: list[str]) -> None:
+        """The line below all cells."""
+        names, form = len(table.names), self._formats[table.by]
+        sheet.write_string(row, 0, TOTAL, self._bold)
+        if table.by == "share":
+            sheet.write_number(row, names, 1, form)
+        elif (remark := reliability(table.total)[0]) != NOT_MEASURED:
+            for column, name in enumerate(numbers, names):
+                self._number(sheet, row, column, float(getattr(table.total, name)[0]), form)
+            if not table.lower_only:
+                sheet.write_string(row, names + len(numbers), remark)
 
     def rows(self, name: str, rows: Any) -> None:
         """A sheet with an Arrow table."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ from hedgerow.surroundings import load_plainly
 if TYPE_CHECKING:
     from hedgerow.release.tabulate import CountTable
 
-MOST_BARS = 100
+MOST_BARS, MOST_COLORS = 100, 10
 BAR, PALE_BAR, LINE, THICK = "#8fc4a6", "#e3ebe6", "#18211c", "#a8470a"
 GROUPS = (BAR, "#e0b15a", "#8fb0d9", "#d59a9a", "#b3a0cf", "#a9a58a")
 PALE = (NOISE, ASSUMED_EVEN)  # remarks on what should not catch the eye
@@ -67,7 +68,7 @@ def draw_table(
 ) -> Axes:
     """Draws a bar for each cell, with its interval as a line; cells that are mostly noise are pale.
 
-    Groups have a color each.
+    Few groups have a color each. Of two values' shares by group the second alone is drawn.
 
     Args:
         table: The table; cells of several attributes are labeled by all of them.
@@ -81,6 +82,20 @@ def draw_table(
     Raises:
         UsageError: If there are too many cells to be seen, or matplotlib is not installed.
     """
+    if isinstance(ax, str | Path):
+        raise UsageError(
+            "plot takes the axes to draw on, and writes no file itself.",
+            hint=f"Write .plot().figure.savefig({str(ax)!r}).",
+        )
+    own = len(table.names) - len(table.groups)
+    of = "share (%)" if table.by == "share" else "estimated count"
+    if table.groups and table.by == "share" and own == 1 and len(set(table.labels[0])) == 2:  # noqa: PLR2004
+        value = list(dict.fromkeys(table.labels[0]))[1]
+        of = f"share of {table.names[0]} {shown(table.names[0], value)} (%)"
+        table = table.take([at for at, label in enumerate(table.labels[0]) if label == value])
+        table = replace(table, names=table.groups, labels=table.labels[1:], groups=())
+    if table.groups and len(set(zip(*table.labels[own:], strict=True))) > MOST_COLORS:
+        table = replace(table, groups=())
     if len(table) > MOST_BARS:
         raise UsageError(
             f"{len(table):,} bars cannot be told apart.",
@@ -103,7 +118,6 @@ def draw_table(
     low, high = found.low * scale, found.high * scale
     most = frame_of(values, np.where(known, high, 0.0), noisy)
     places = np.arange(len(table))
-    own = len(table.names) - len(table.groups)
     groups = [*zip(*table.labels[own:], strict=True)] if table.groups else [()] * len(table)
     for place, group in enumerate(dict.fromkeys(groups)):
         mine = np.array([one == group for one in groups])
@@ -127,7 +141,7 @@ def draw_table(
     ]
     axes.set_yticks(places, [_plain(label) for label in labels], fontsize=8)
     axes.set_ylim(len(table) - 0.4, -0.6)
-    axes.set_xlabel(_words(table, bool((high[known] > most).any())))
+    axes.set_xlabel(_plain(_words(table, of, bool((high[known] > most).any()))))
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(_plain(title), fontsize=10, loc="left")
     drawn: Axes = axes
@@ -154,8 +168,7 @@ def draw_ends(axes: Any, places: Ints, low: Floats, high: Floats, most: float) -
     axes.xaxis.set_major_formatter("{x:,.6g}")
 
 
-def _words(table: CountTable, beyond: bool) -> str:
-    what = "share (%)" if table.by == "share" else "estimated count"
+def _words(table: CountTable, what: str, beyond: bool) -> str:
     if table.lower_only:
         return f"at least so many, each with {100 * table.level:g}%; how many more, nobody knows"
     told = f"{what}; thin line: {100 * table.level:g}% interval"

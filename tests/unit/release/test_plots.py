@@ -92,3 +92,26 @@ def test_other_says_what_is_in_it_and_bars_fill_the_frame() -> None:
     axes: Any = grid().plot("sex")
     assert [one.get_text() for one in axes.get_yticklabels()][-1] == "other (incl. missing)"
     assert axes.get_ylim() == (2.6, -0.6)
+
+
+def test_of_two_values_the_second_is_drawn_for_each_group() -> None:
+    table = grid().table("readmitted", by="occupation", share=True)
+    axes: Any = table.plot()
+    yes = table.answers.estimate[np.array(table.labels[0]) == "yes"]
+    drawn = [bar.get_width() for bar in axes.patches]
+    assert np.allclose(drawn, 100 * np.maximum(yes, 0)) and len(drawn) == 21
+    assert axes.get_legend() is None
+    assert axes.get_xlabel().startswith("share of readmitted yes (%)")
+
+
+def test_many_groups_have_no_legend() -> None:
+    many: Any = grid().table("smoker", by="occupation").plot()
+    assert many.get_legend() is None
+    few: Any = grid().table("smoker", by="sex").plot()
+    assert len(few.get_legend().legend_handles) == 3
+
+
+def test_a_file_is_no_place_to_draw_on() -> None:
+    with pytest.raises(UsageError, match="writes no file") as refusal:
+        grid().table("sex").plot("x.png")  # type: ignore[arg-type]
+    assert refusal.value.hint == "Write .plot().figure.savefig('x.png')."

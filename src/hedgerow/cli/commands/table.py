@@ -39,7 +39,12 @@ def table(
         ),
     ] = None,
     by: Annotated[
-        str, typer.Option(metavar="count|share", help="Counts, or shares of the total.")
+        str,
+        typer.Option(
+            metavar="count|share|rows",
+            help="Counts, shares of the total, or shares of the last attribute in each row of the "
+            "others.",
+        ),
     ] = "count",
     bins: Annotated[
         list[str] | None,
@@ -99,9 +104,15 @@ def table(
     from hedgerow.release import Release
 
     share = share_of(level)
-    if by not in ("count", "share"):
+    if by not in ("count", "share", "rows"):
         raise UsageError(
-            f"--by cannot be {by!r}.", hint="Write --by count, or --by share for percentages."
+            f"--by cannot be {by!r}.",
+            hint="Write --by count, --by share for percentages, or --by rows.",
+        )
+    if by == "rows" and len(attributes or ()) < 2:  # noqa: PLR2004
+        raise UsageError(
+            "--by rows needs two attributes.",
+            hint="Write hedgerow table release/ occupation smoker --by rows, for example.",
         )
     write = None if out is None else _writer(out)
     if out is not None:
@@ -152,10 +163,12 @@ def table(
         with whole_file(out, overwrite, private=seeded) as temporary:
             write_workbook(opened, temporary)
     else:
+        own, groups = (attributes[-1:], attributes[:-1]) if by == "rows" else (attributes, None)
         found = opened.table(
-            *attributes,
+            *own,
+            by=groups,
             where=_condition(opened, where),
-            share=by == "share",
+            share=by != "count",
             level=share,
             simultaneous=simultaneous,
             bins=_bins(bins or []),
@@ -340,7 +353,7 @@ def _tell(release: Release, found: CountTable, where: str | None) -> None:
     say(f"{title_of(release, found, where)}\n")
     heads, rows = headings(found, release.schema), lines(found, release.schema)
     first = len(found.names)
-    shown = rows if len(rows) <= _SHOWN + 1 else [*rows[:_SHOWN], rows[-1]]
+    shown = rows if len(rows) <= _SHOWN + 1 else [*rows[:_SHOWN], *rows[len(found) :]]
     print_table(heads, shown, set(range(first, first + len(columns(found)))))
     say()
     for sentence in how_to_read(found, release.schema):
