@@ -64,8 +64,8 @@ class Fate:
 
     @property
     def changed(self) -> int:
-        """Values that a release does not count as they were."""
-        return self.other + self.clipped + self.dropped
+        """Values that a release does not count as they were; where one is missing, none was."""
+        return self.outside + self.foreign
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +111,8 @@ class Preparation:
         for one in self.attributes:
             if one.changed > MANY * self.rows:
                 found.append(
-                    f"{one.name}: {one.changed / self.rows:.1%} of the values are not counted as "
-                    "they are (other, clipped or dropped). Do the domain and the rules fit?"
+                    f"{one.name}: {one.changed / self.rows:.1%} of the values lie outside the "
+                    "domain (other, clipped or dropped). Do the domain and the rules fit?"
                 )
         for number, why in (
             (self.dropped, "the schema's rules drop"),

@@ -791,7 +791,7 @@ def _number_words(number: Numeric, ends: list[object]) -> tuple[str, str]:
         digits = min(digits, 3)
         scale = 10**digits
         outward = math.floor(values[1] * scale) / scale, math.ceil(values[2] * scale) / scale
-        about, low, high = (f"{one:,.{digits}f}" for one in (values[0], *outward))
+        about, low, high = (f"{one:z,.{digits}f}" for one in (values[0], *outward))
     return about, f"{low}\u00a0to {high}" if number.kind == "date" else f"{low}\u00a0to\u00a0{high}"
 
 

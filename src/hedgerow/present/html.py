@@ -66,7 +66,7 @@ def _(chart: Scale) -> Safe:
 
 def _tick(value: float, unit: str) -> str:
     if unit == "%":
-        return f"{100 * value:.3g}%"
+        return f"{100 * value:,.0f}%" if value >= 1 else f"{100 * value:.3g}%"
     return f"{value:,.0f}" if value >= 10 or value == round(value) else f"{value:.2g}"
 
 

@@ -104,6 +104,9 @@ def test_warnings_follow_the_stated_rule() -> None:
     for odd, warned in ((5, False), (6, True)):
         data = pa.table({"age": [50] * odd + [5] * (100 - odd)})
         assert bool(check_rows(data, schema).warnings()) is warned
+    schema = schema_of(age={"type": "numeric", "low": 0, "high": 9, "missing": "other"})
+    unknown = pa.table({"age": [None] * 50 + [5] * 50})  # what is missing is counted as missing
+    assert check_rows(unknown, schema).warnings() == []
     schema = schema_of(
         age={"type": "numeric", "low": 0, "high": 9, "outside": "drop"},
         ill={"type": "boolean", "role": "class"},

@@ -23,6 +23,7 @@ from hedgerow.present.findings import (
     _card,
     _claims,
     _finding,
+    _number_words,
     averages,
     differences,
     findings,
@@ -125,6 +126,13 @@ def test_averages_have_intervals_that_hold(release: Release) -> None:
         low, high = str(interval).replace("\u00a0", " ").split(" to ")
         assert float(low) <= truth <= float(high)
     assert 20 < float(str(median)) < 90 and 20 < float(str(mean)) < 90
+
+
+def test_nothing_is_less_than_nothing() -> None:
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        "score": {"type": "numeric", "low": -2, "high": 2, "step": "0.1"}}})  # fmt: skip
+    words = _number_words(schema.attributes[0], [-0.001, -0.31, 0.3])  # type: ignore[arg-type]
+    assert words == ("0.00", "-0.31\u00a0to\u00a00.30")
 
 
 # Differences between groups.

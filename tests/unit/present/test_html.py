@@ -94,6 +94,8 @@ def test_bars_stay_within_their_cell() -> None:
     assert widths == ["200.0", "0.0", "100.0"]
     assert made.count('class="beyond"') == 1  # the interval that goes on
     assert all(f"<span>{tick}</span>" in made for tick in ("0%", "50%", "100%"))
+    dense = fragment([Grid("what", ("name", Scale(10.0, "%")), rows=bars)])
+    assert "<span>1,000%</span>" in dense and "<span>500%</span>" in dense
 
 
 @given(PRINTED)

@@ -308,6 +308,14 @@ def test_a_tree_that_nothing_was_ticked_in_stays(browser: Any, action: str) -> N
     assert browser.post("/taxonomies", TABLE | sent).status_code == 400
 
 
+def test_warnings_beside_a_tree_name_the_file_and_no_folder(browser: Any, told: Any) -> None:
+    column = "  kind: {type: categorical, missing: other, values: [a, other]}\n"
+    schema = "name: s\nunit: row\nattributes:\n" + column
+    (browser.root / "kind.yaml").write_text(schema, encoding="utf-8")
+    page = told(browser.get("/taxonomies", params={"schema": "kind.yaml"}))
+    assert "kind.yaml:4: attribute" in page and str(browser.root) not in page
+
+
 def test_trees_are_changed_step_by_step(browser: Any) -> None:
     def tree() -> Any:
         text = (browser.root / "clinic.yaml").read_text(encoding="utf-8")

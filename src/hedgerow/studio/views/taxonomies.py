@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -81,6 +82,7 @@ def show(asked: Asked, exchange: Exchange | None = None) -> Response:
         size = len(_nodes(branch))
         tree = _number(branch) if size <= _MOST else None
         lint = lint_tree(branch, column.reading if isinstance(column, Categorical) else Reading())
+    warnings = [one.replace(f"{text.path.parent}{os.sep}", "") for one in schema.warnings]
     command = ["taxonomy", way.argument("schema"), *(["--attribute", name] if name else [])]
     if schema.kind == "transactions":
         command = ["check", way.argument("schema")]
@@ -89,7 +91,7 @@ def show(asked: Asked, exchange: Exchange | None = None) -> Response:
         size=size, built_in=list(built_in()), files=_files(way), command=command_text(command),
         # numbers of another tree mean other nodes
         ticked=asked.every("node") if asked.get("seen") == text.mark else [],
-        exchange=exchange, warnings=schema.warnings, is_items=schema.kind == "transactions",
+        exchange=exchange, warnings=warnings, is_items=schema.kind == "transactions",
     )  # fmt: skip
 
 
