@@ -24,6 +24,7 @@ from hedgerow.draft.people import (
     has_infinite,
     is_code,
     is_doubtful,
+    once_each,
     tidy,
     words_of,
 )
@@ -456,7 +457,8 @@ def guess_column(name: str, parts: Sequence[Any], who: Any = None) -> Guess:
     present = array.drop_null()
     if not len(present):
         return Guess(comment="It has no values.")
-    who = _filter(who, array.is_valid())
+    if who is not None:  # a person's 1.0 and 1 are one value
+        (present,), who = once_each(name, [present], _filter(who, array.is_valid()))
     # An infinite number names no category.
     rules = {"missing": "other"} if array.null_count else {}
     infinite = any(map(has_infinite, parts))

@@ -32,6 +32,8 @@ def once_each(name: str, parts: Sequence[Any], people: Any) -> tuple[list[Any], 
         (['a', 'b'], ['P1', 'P1'])
     """
     array = _join(name, parts)
+    if pa.types.is_string(array.type):  # blanks around it make no other value
+        array = pc.utf8_trim_whitespace(array)
     table = pa.table(
         {"value": array, "who": people, "row": pa.array(range(len(array)), pa.int64())}
     )

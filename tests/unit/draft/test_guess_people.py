@@ -210,6 +210,16 @@ def test_a_value_of_many_rows_may_be_one_persons() -> None:
     assert sketch.columns[1].guess.labels == ["clerk", "nurse"]
 
 
+def test_a_value_that_one_person_has_in_several_spellings_is_one_persons() -> None:
+    who = [f"P{n // 4:05}" for n in range(400)] + ["P99999"] * 12
+    ward = ["north", "south"] * 200 + ["secret" + " " * n for n in range(12)]
+    code = ["1", "2"] * 200 + ["77." + "0" * n for n in range(1, 13)]
+    sketch = sketch_table(pa.table({"who": who, "ward": ward, "area_code": code}), person="who")
+    assert isinstance(sketch, Sketch)
+    labels = [list(one.guess.labels) for one in sketch.columns[1:]]
+    assert labels == [["north", "south"], ["1", "2"]]
+
+
 def visits() -> pa.Table:
     """A hundred people of twelve rows; no name says so, and one has words of her own."""
     who = [f"{'abcdefghij'[n // 10]}{'abcdefghij'[n % 10]}" for n in range(100) for _ in range(12)]
