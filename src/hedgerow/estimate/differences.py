@@ -187,10 +187,11 @@ def _laplace_tail(t: float, scales: Floats, often: Floats) -> float:
     s = float(places[np.argmin(growth - places * t)])
     h = min(s, most - s) / _STEP
     z = s + 1j * h * np.arange(_NODES + 1)
-    moments = np.exp(-(often * np.log1p(-((scales * z[:, None]) ** 2))).sum(axis=1))
+    # times exp(-s t), since both by themselves could be beyond all numbers
+    moments = np.exp(-(often * np.log1p(-((scales * z[:, None]) ** 2))).sum(axis=1) - s * t)
     terms = (np.exp(-1j * z.imag * t) * moments / z).real
     terms[0] /= 2
     x, end = s / most, (float(z.imag[-1]) / most) ** 2
     slower = math.sqrt(((1 - x) ** 2 + end) * ((1 + x) ** 2 + end)) / end
     rest = float(abs(moments[-1])) * slower / (2 * math.pi)
-    return min(1.0, math.exp(-s * t) * (h / math.pi * float(terms.sum()) + rest))
+    return min(1.0, h / math.pi * float(terms.sum()) + rest)

@@ -210,7 +210,7 @@ def differences(release: Release) -> tuple[list[Difference], list[str]]:
     alike = {named: sum(one.named is named for one in questions) for named in several}
     for question in questions:
         error = _ERROR / len(several) / alike[question.named]
-        found = _differences(release, question, error)
+        found = _differences(release, question, error) if question.groupings else []
         best = max(found, key=lambda one: one.rank, default=None)
         if best is not None:
             told.append(best)
@@ -455,7 +455,8 @@ def _by_cells(release: TableRelease | MarginalsRelease) -> list[_Question]:
     for (outcome, *by), named in wanted.items():
         values = _values(release, outcome, known[outcome])
         groupings = _groupings(release, by, known)
-        if values and groupings:
+        # the error is divided before noise is looked at, which says how bands are joined
+        if values and (groupings or any(isinstance(schema.columns[p], Numeric) for p in by)):
             family = math.prod(_family(schema.columns[place], known[place]) for place in by)
             possible = 1 if len(known[outcome]) == 3 else len(known[outcome]) - 1
             alone = len(by) == 1 and isinstance(schema.columns[by[0]], Numeric)

@@ -30,6 +30,8 @@ def test_many_small_noises_are_nearly_normal() -> None:
     scales, often = np.array([1.0]), np.array([4096.0])
     found = _laplace_tail(3 * math.sqrt(2 * 4096), scales, often)
     assert found == pytest.approx(math.erfc(3 / math.sqrt(2)) / 2, rel=0.01)
+    with np.errstate(over="raise", invalid="raise"):  # though E exp(s X) is beyond all numbers
+        assert _laplace_tail(10_000.0, scales, often) < 1e-300
     (normal,) = _tails(np.array([3.0]), np.array([[0.25]]), np.array([[4.0]]), True)
     assert normal == pytest.approx(math.erfc(3 / math.sqrt(2)) / 2, rel=1e-6)
 

@@ -16,6 +16,7 @@ import hedgerow as hr
 from hedgerow import sample
 from hedgerow.data import encode_rows
 from hedgerow.estimate.differences import Excess
+from hedgerow.present import findings as module
 from hedgerow.present.document import Histogram, Scale
 from hedgerow.present.findings import (
     Difference,
@@ -290,6 +291,30 @@ def test_all_that_might_be_said_has_its_part_of_the_error(
         spent.append(error + intervals * (1 - level))
         assert (question.possible, question.family) == (values, groups) and error > 0
     assert sum(spent) == pytest.approx(0.05) and spent[0] == pytest.approx(spent[1])
+
+
+def test_error_is_divided_before_noise_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise says how bands are joined, and whether that leaves any groups to ask about."""
+    schema = {"name": "s", "unit": "row", "tables": [["a", "b", "c"], ["c", "d"]], "attributes": {
+        **{name: {"type": "numeric", "low": 0, "high": 30} for name in "ab"},
+        **{name: {"type": "categorical", "values": ["x", "y", "z"]} for name in "cd"}}}  # fmt: skip
+    random = np.random.default_rng(3)
+    columns = {name: random.integers(0, 31, 2000) for name in "ab"}
+    columns |= {name: np.array(["x", "y", "z"])[random.integers(0, 3, 2000)] for name in "cd"}
+    release = hr.publish(pa.table(columns), schema, "marginals", epsilon=10, seed=1)
+    seen: list[list[float]] = []
+
+    def note(_: Any, question: Any, error: float) -> list[Any]:
+        seen[-1].append(error)
+        return []
+
+    monkeypatch.setattr(module, "_differences", note)
+    ways = module._groupings
+    for some in (ways, lambda *asked: ways(*asked) if len([*asked[1]]) < 2 else ()):
+        seen.append([])
+        monkeypatch.setattr(module, "_groupings", some)
+        differences(release)
+    assert seen == [[0.025] * 2, [0.025]]
 
 
 def test_claims_of_a_table_share_their_error() -> None:
