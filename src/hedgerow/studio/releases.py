@@ -72,7 +72,7 @@ class Releases:
 
 
 def digest_of(folder: Path) -> str:
-    """The SHA-256 of all files in a folder, of their names and of where it lies.
+    """The SHA-256 of all files in a folder, of all names and links, and of where it lies.
 
     Example:
         >>> import tempfile
@@ -85,8 +85,9 @@ def digest_of(folder: Path) -> str:
     whole = hashlib.sha256(os.fsencode(folder))
     for place, folders, names in os.walk(folder):
         folders.sort()
-        for name in sorted(names):
+        for name in sorted([*folders, *names]):
             path, content = Path(place, name), hashlib.sha256()
+            content.update(b"link" if path.is_symlink() else b"")
             with suppress(OSError):  # `verify` says so
                 if path.is_file():  # and no pipe, which might never end
                     with path.open("rb") as file:

@@ -131,6 +131,9 @@ def test_a_release_is_verified_once_until_a_file_of_it_changes(
     assert changed.status_code == 400 and "its hash differs" in told(changed)
     table.write_bytes(kept)
     assert browser.get("/release", params=at).status_code == 200 and len(read) == 2
+    (folder / "more").symlink_to(browser.root, target_is_directory=True)
+    browser.get("/release", params=at)
+    assert len(read) == 3
 
 
 def test_reports_lead_back_to_the_studio(browser: Any, release: Any) -> None:
