@@ -87,10 +87,12 @@ def test_a_folder_whose_estimator_is_not_known_here(name: str, tmp_path: Path) -
     shutil.copytree(GOLDEN / name, tmp_path / "r")
     manifest = json.loads((tmp_path / "r/manifest.json").read_text("utf-8"))
     manifest["rows"]["estimator"] = 99
+    manifest["package_version"] = "0.0.1"
     (tmp_path / "r/manifest.json").write_text(json.dumps(manifest), "utf-8")
     verdict = hedgerow.verify(tmp_path / "r")
     failed = {check.name for check in verdict.checks if not check.ok}
     assert failed == ({"private"} if manifest["kind"] == "marginals" else {"private", "counts"})
+    assert "what README.md" in verdict.unchecked[-2]
     assert "could be the raw ones" in verdict.unchecked[-1]
 
 

@@ -266,6 +266,10 @@ _ANOTHER = (
     "that another version of the estimator made these rows and tables: a forger can claim so, and "
     "what was measured bounds rows only as noise does, so that they could be the raw ones"
 )
+_TEXTS = (
+    f"what {README} and {METADATA} say: another version of the package is named, and a forger can "
+    "claim so"
+)
 _STATED = ("method", "settings", "guarantee", "ledger")
 
 Checker = Callable[[str, Callable[[], str]], None]
@@ -399,6 +403,8 @@ def _verify(source: str | Path | Release) -> Verdict:
             check(name, partial(look, release))
         if manifest is not None:
             check("counts", partial(check_counts, release, source, manifest, rules))
+            if manifest["package_version"] != package_version():
+                unchecked += (_TEXTS,)
             if estimator_of(manifest) != release.estimator:
                 unchecked += (_ANOTHER,)
     epsilon, delta = spent if spent else (None, None)
