@@ -61,7 +61,7 @@ def test_from_plan_to_verify(hedge: Hedge, clinic: Path, tmp_path: Path) -> None
     assert "noisy count of at least 15" in done.stdout
     assert (tmp_path / "plan.png").stat().st_size > 1000
     out = tmp_path / "release"
-    done = publish(hedge, clinic, out, *side)
+    done = publish(hedge, clinic, out, *side, "--verbose")
     assert done.exit_code == 0, done.stderr
     assert "generalized rows by supermodular" in done.stdout
     assert "the rows that are published" in done.stdout

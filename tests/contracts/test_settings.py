@@ -133,15 +133,15 @@ def test_numbers_of_python_are_taken() -> None:
 CALLS: list[tuple[Callable[..., Any], dict[str, Any], dict[str, Any]]] = [
     (
         publish,
-        {"source": "no.csv", "schema": SCHEMA},
+        {"data": "no.csv", "schema": SCHEMA},
         {"schema": 3, "method": 3, "epsilon": True, "delta": [0], "seed": 1.0,
          "delimiter": 3, "engine": True, "memory": 1e9, "scratch": 3, "scheduler": 3,
          "progress": 3, "stage": "s", "ledger": 3, "dataset": 3},
     ),
     (
         find_centroids,
-        {"source": "no.csv", "schema": SCHEMA},
-        {"schema": "s.yaml", "clusters": True, "epsilon": None, "rounds": 2.0, "seed": "1",
+        {"data": "no.csv", "schema": SCHEMA},
+        {"schema": 3, "clusters": True, "epsilon": None, "rounds": 2.0, "seed": "1",
          "ledger": 3, "dataset": 3},
     ),
     (check_target, {"path": "no"}, {"path": 3, "overwrite": "no"}),
@@ -153,7 +153,7 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any], dict[str, Any]]] = [
     ),
     (
         evaluate,
-        {"raw": "no.csv", "release": "no"},
+        {"data": "no.csv", "release": "no"},
         {"release": 3, "queries": True, "seed": None, "delimiter": 3},
     ),
     (

@@ -124,7 +124,7 @@ def test_one_more_record_changes_no_other(
         return found
 
     shares = sum(reader.share for reader in known.values())
-    cases = max(3, round(INSERTIONS * known[name].share / shares))
+    cases = max(10, round(INSERTIONS * known[name].share / shares))
     reader = dataclasses.replace(known[name], run=counted)
     guard = fuzz_guard.Guard(folder)
     outcome = fuzz.fuzz(reader, cases, "short", guard)
