@@ -82,9 +82,9 @@ def test_the_site_lists_every_page() -> None:
         assert name == "index" or re.search(rf"^(.*<)?{re.escape(name)}>?$", listed, re.M), name
 
 
-WORDS = 52_000  # of README.md and docs together, at most
+WORDS = 51_800  # of README.md and docs together, at most
 LONG = {  # other than references, until they are shorter
-    "algorithms/diffpart", "algorithms/scores", "algorithms/supermodular", "reproduction/diffmulti",
+    "algorithms/diffpart", "algorithms/supermodular", "reproduction/diffmulti",
 }  # fmt: skip
 
 
