@@ -90,6 +90,7 @@ def test_time_is_measured():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:There are too few people")  # there are: it is a small table
 def test_distortion_and_match_points_are_shares():
     inputs = Small()
     for name in ("diffmulti-fig5", "diffmulti-fig6"):

@@ -30,11 +30,11 @@ def test_a_sign_off_is_not_taken_up_again(tmp_path: Path, monkeypatch: pytest.Mo
     with monkeypatch.context() as broken, pytest.raises(ReleaseError):
         broken.setattr("builtins.input", lambda: next(replies))
         broken.setattr("hedgerow.cli.files.write_text", fail)
-        ask_for_schema(sketch("tea"), out, overwrite=False, data="shop.parquet")
+        ask_for_schema(lambda person: sketch("tea"), out, overwrite=False, data="shop.parquet")
     assert not list(replies) and kept.stat().st_mode & 0o777 == 0o600
     assert "universe" in json.loads(kept.read_text(encoding="utf-8"))["answers"]
     replies = iter([""])  # to sign or not, once more
     monkeypatch.setattr("builtins.input", lambda: next(replies))
-    ask_for_schema(sketch("secret"), out, overwrite=False, data="shop.parquet")
+    ask_for_schema(lambda person: sketch("secret"), out, overwrite=False, data="shop.parquet")
     assert not list(replies) and not kept.exists()
     assert Schema.load(out).is_draft
