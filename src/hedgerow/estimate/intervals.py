@@ -460,7 +460,7 @@ class Bounds:
             if block == (place,):  # of everybody, parts of full cells may be told
                 here = asked.conditions.on(place)
                 cut &= asked.of_classes[asked.conditions.query[here]] | asked.conditions.cuts(
-                    here, self.tables.told_edges(place)
+                    here, self.tables.informative_edges(place)
                 )
             whole &= (asked.at[place] >= 0) & ~cut[asked.at[place]]
         return whole

@@ -350,7 +350,7 @@ class Parts:
         return self.even + self.weight * self.seen
 
     @property
-    def told(self) -> bool:
+    def informative(self) -> bool:
         """Whether what was counted says more of the parts than that they are even."""
         return 2 * self.weight >= 1
 
@@ -468,10 +468,12 @@ class Tables:
                 )  # fmt: skip
         return found
 
-    def told_edges(self, attribute: int) -> Ints:
+    def informative_edges(self, attribute: int) -> Ints:
         """The edges of an attribute's cells, and of the parts of those that parts tell of."""
-        told = [one.edges for (a, _), one in self.parts.items() if a == attribute and one.told]
-        return np.unique(np.concatenate([self.cells.edges[attribute], *told]))
+        finer = [
+            one.edges for (a, _), one in self.parts.items() if a == attribute and one.informative
+        ]
+        return np.unique(np.concatenate([self.cells.edges[attribute], *finer]))
 
     @property
     def deciding(self) -> dict[int, Ints]:

@@ -129,7 +129,7 @@ class RowsOutcome:
         return {name: getattr(self, name) for name in names}
 
 
-def made_side(
+def make_side(
     engine: MemoryEngine, schema: Schema, budget: Budget, sampler: Sampler
 ) -> NDArray[Any]:
     """Synthetic rows of a DiffMulti release of the table; the budget was charged by the caller.
@@ -670,7 +670,7 @@ class Supermodular(Publisher):
         progress(0.0, "the side table")
         if self.side is None:
             ledger.charge("side", 0, _ROOT)
-            codes = made_side(engine, schema, plan.side_budget(), sampler)
+            codes = make_side(engine, schema, plan.side_budget(), sampler)
             side = Side.of(forest, codes)
         else:
             side = Side.of(forest, self.side_rows(schema))

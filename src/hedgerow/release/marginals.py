@@ -173,7 +173,7 @@ class MarginalsRelease(PredictingRelease):
             return np.arange(self.partition.classes + 1)
         if place in self._unmeasured:
             return np.empty(0, np.int64)
-        return self.tables.told_edges(place)
+        return self.tables.informative_edges(place)
 
     def sum_ends(
         self, place: int, group: Query, level: float, *, mean: bool

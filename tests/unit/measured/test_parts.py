@@ -35,9 +35,9 @@ def tables(parts: np.ndarray, noise: float, number: int = 1000) -> Tables:
 def test_parts_are_believed_as_far_as_they_stand_above_noise() -> None:
     counts = np.array([700, 300, 100, -100])
     (sure,), (unsure,) = (tables(counts, noise).parts.values() for noise in (1.0, 3000.0))
-    assert sure.told and sure.weight > 0.99
+    assert sure.informative and sure.weight > 0.99
     assert sure.shares == pytest.approx([0.7, 0.3, 0.1, -0.1], abs=0.01)
-    assert not unsure.told and unsure.weight < 0.05
+    assert not unsure.informative and unsure.weight < 0.05
     assert unsure.shares == pytest.approx([0.25] * 4, abs=0.02)
     # what noise hides is as uncertain as parts may be uneven, by 0.1 m (1 - m), about
     one = np.array([[1.0, 0, 0, 0]])
@@ -49,8 +49,8 @@ def test_parts_are_believed_as_far_as_they_stand_above_noise() -> None:
     # parts that add up to something else than their cell are as far apart as they were counted
     (shifted,) = tables(counts + 500, 1.0).parts.values()
     assert shifted.shares == pytest.approx(sure.shares)
-    assert tables(counts, 1.0).told_edges(0).tolist() == [0, 1, 2, 3, 4, 61]
-    assert tables(counts, 3000.0).told_edges(0).tolist() == [0, 4, 61]
+    assert tables(counts, 1.0).informative_edges(0).tolist() == [0, 1, 2, 3, 4, 61]
+    assert tables(counts, 3000.0).informative_edges(0).tolist() == [0, 4, 61]
 
 
 def test_the_variance_of_parts_is_that_of_their_error() -> None:

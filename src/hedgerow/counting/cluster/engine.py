@@ -426,7 +426,7 @@ class ClusterItems(Workers, ItemEngine):
     def _keep(self, place: Ints, mask: Ints) -> Ints:
         with explained():
             self._change(keep, (place, mask))
-            moved: Ints = self._asked(kept, merge_counts)
+            moved: Ints = self._asked(count_kept, merge_counts)
             self._look()
         return moved
 
@@ -532,7 +532,7 @@ def keep(partition: ItemPartition, order: tuple[Ints, Ints]) -> ItemPartition:
     return replace(partition, bounds=bounds, found=None, kept=size)
 
 
-def kept(partitions: Sequence[ItemPartition], threads: int) -> Ints:
+def count_kept(partitions: Sequence[ItemPartition], threads: int) -> Ints:
     """How many records the latest `keep` moved to each new partition."""
     counts = [partition.kept for partition in partitions if partition.kept is not None]
     return np.asarray(np.sum(counts, axis=0, dtype=np.int64))
