@@ -67,32 +67,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0.dev0"
 
-__all__ = [
-    "BudgetLedger",
-    "CDiffGen",
-    "Database",
-    "DiffGen",
-    "DiffMulti",
-    "DiffPart",
-    "Marginals",
-    "MarginalsRelease",
-    "Query",
-    "Release",
-    "RowsRelease",
-    "Schema",
-    "Supermodular",
-    "TableRelease",
-    "TransactionsRelease",
-    "__version__",
-    "compare",
-    "errors",
-    "evaluate",
-    "load",
-    "publish",
-    "publish_clusters",
-    "verify",
-]
-
 # Loading numpy, Arrow and numba takes most of a second, which `hedgerow --help` and a script that
 # only reads a schema need not wait for: names are fetched from their rooms on first use.
 _PACKAGES = {
@@ -116,6 +90,7 @@ for _method in _OURS.values():
     _module, _, _name = _method.settings.partition(":")
     _PACKAGES[_name] = _module
 
+__all__ = sorted([*_PACKAGES, "__version__", "errors"])
 
 _MODULES = ("errors", "evaluation", "sample", "sklearn")
 

@@ -422,7 +422,6 @@ _PUBLISH = "hedgerow.publish(data, schema, epsilon=1)"
 
 MODULE = _table(
     {
-        "METHODS": "hedgerow.registry.METHODS after `import hedgerow.registry`",
         "AccountBook Ledger": "hedgerow.BudgetLedger(path), and .open(name, epsilon=3) on it",
         "Attribute Categorical Numeric": "`from hedgerow.schema import {name}`",
         "BasketRelease": "hedgerow.TransactionsRelease",
@@ -450,17 +449,10 @@ MODULE = _table(
 SCHEMA = _table(
     {
         "check lint validate": f"{_CHECK}; publish checks the data",
-        "copy drop replace update": "dataclasses.replace(schema, ...)",
         "describe info show": "print(schema.to_yaml())",
         "diff": "`hedgerow schema diff old.yaml new.yaml` in a terminal",
         "dump save to_file to_yaml write": 'schema.to_yaml("schema.yaml")',
-        "dtypes fields values": "schema.columns",
-        "get": "schema[{one}]",
         "keys names": "list(schema)",
-        "label": "schema.target",
-        "plan": _PLAN,
-        "publish": _PUBLISH,
-        "shape": "len(schema)",
         "to_json": "json.dumps(schema.to_dict())",
     }
 )
@@ -471,17 +463,14 @@ METHOD = _table(
         "method=hedgerow.{method}(), epsilon=1)",
         "get_params params": "method.settings()",
         "plan": "hedgerow.{method}().plan(schema, epsilon=1)",
-        "set_params": "hedgerow.{method}(...), with all settings",
     }
 )
 
 PLAN = _table(
     {
-        "describe show steps summary": "plan.lines()",
         "delta epsilon": "plan.budget.{name}",
         "error": "`hedgerow plan --schema schema.yaml --rows 1000 --simulate` in a terminal",
         "publish run": "hedgerow.publish(data, schema, method, epsilon)",
-        "to_json": "json.dumps(plan.to_dict())",
         "to_pandas": "pandas.DataFrame(plan.lines())",
     }
 )
@@ -499,46 +488,30 @@ RELEASE = _table(
         "accuracy evaluate": "hedgerow.evaluate(data, release); it is not private",
         "attributes items": "release.schema.columns",
         "audit": "`hedgerow audit --method {method}` in a terminal",
-        "budget": "release.epsilon",
         "cells": "release.table({one})",
-        "class_name classes label target": "release.schema.target",
         "ci conf_int confidence_interval": "release.mean({number}, level=0.95), its low and high",
         "compare": "hedgerow.evaluate(data, release), or hedgerow.compare([release, other])",
-        "copy": "copy.copy(release)",
-        "correlation": "release.table({one}, {two})",
-        "corr cov": "release.to_pandas().{name}(numeric_only=True), an estimate, or "
-        "release.table({one}, {two})",
-        "frequent rules table": "release.table({one}, {two})",
+        "corr correlation cov frequent rules table": "release.table({one}, {two})",
         "groupby pivot_table": "release.mean({number}, by={category}), or release.table({one}, "
         "{two}).pivot()",
         "count filter query where": "release.count({query}), or release.count_all()",
         "dump save to_yaml write": "release.save(folder)",
         "fit publish": _PUBLISH,
-        "generalized regions": "release.generalized(), which those by regions have",
         "generate rows synthesise synthetic": "release.synthesize(1000)",
-        "get": "release[{one}]",
         "hist histogram": "release.plot({number}), or release.table({number}, bins={{{number}: "
         "[...]}})",
         "plot": "release.plot({one})",
         "html report": "release.to_html(path)",
-        "itemsets regions": "release.to_pandas()",
-        "keys names": "list(release.schema)",
         "load open read": "hedgerow.Release.load(path)",
         "max min std var": "release.to_pandas()[{number}].{name}(), an estimate",
         "mean sum": "release.{name}({number})",
         "n num_rows size total": "release.count_all()",
-        "name": "release.schema.name",
         "predict predict_proba": "release.{name}(rows), with a frame of the schema's attributes",
-        "private": 'release.guarantee["private"]',
-        "proportions share": "release.table({one}, share=True)",
         "quantile": "release.quantile({number}, 0.5)",
         "score": "(release.predict(rows)[{target}] == truth).mean()",
         "sql": "duckdb.sql(\"SELECT sum(weight) FROM 'release/rows.parquet'\")",
-        "summary": "release.describe(), or release.to_html(path)",
         "transform": "release.assign(rows), which names the region of each",
-        "tree": "release.partition",
         "nunique": "len(release.table({one}))",
-        "unique": "list(release.table({one})[{one}])",
         "verify": "hedgerow.verify(release)",
     }
 )
@@ -550,14 +523,11 @@ ITEMS = RELEASE | _table(
         "corr cov crosstab groupby pivot_table": 'release.table("item", "item")',
         "count filter query support": "release.count({{{one}, {two}}})",
         "frequent frequent_itemsets": "release.frequent(20)",
-        "get": "release.count({one})",
         "max mean median min quantile std var": "release.count({one}), since items have counts "
         "alone",
         "plot": "release.plot()",
         "proportions share": 'release.table("item", share=True)',
-        "regions": "release.itemsets()",
         "table value_counts": 'release.table("item"), or release.table("item", "item") for pairs',
-        "unique": "release.items.labels",
     }
 )
 """The same for transactions."""
@@ -566,17 +536,11 @@ ROWS = _table(
     {
         "ci conf_int error interval std": '{called}["low"] and {called}["high"]',
         "count value": '{called}["estimate"]',
-        "item": 'float({called}), or {called}["estimate"]',
-        "keys": "{called}.to_arrow().column_names",
-        "largest": "{called}.largest(10)",
         "lower": '{called}["low"]',
         "mean round sum tolist": '{called}["estimate"].{name}()',
-        "normalize": "release.table(..., share=True)",
-        "save": "{called}.to_pandas().to_csv(path)",
         "spread_high": '{called}["uniformity_high"]',
         "spread_low": '{called}["uniformity_low"]',
         "upper": '{called}["high"]',
-        "where": "release.table(..., where=...)",
     }
 )
 """For answers and tables."""
@@ -585,7 +549,6 @@ JUDGMENT = _table(
     {
         "accuracy": "judgment.classification",
         "describe info report score show summary": "judgment.to_frame()",
-        "error": "judgment.counts",
         "get_score": "judgment.to_frame(), or judgment.k_marginal",
     }
 )
