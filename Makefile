@@ -115,8 +115,8 @@ matrix: $(VENV)-matrix/made  ## run the tests on every supported Python, with th
 dist: $(VENV)-matrix/made  ## build wheel and source distribution twice, and try them as a stranger would (half an hour; ARGS=--all)
 	PATH="$(abspath $(VENV)-matrix)/bin:$$PATH" $(PYTHON) scripts/dist.py --jobs $(JOBS) $(ARGS)
 
-changelog:  ## move the fragments in changelog.d into CHANGELOG.md (VERSION=0.2.0)
-	@$(PYTHON) scripts/changelog.py $(VERSION)
+changelog: $(VENV)/test  ## move the fragments in changelog.d into CHANGELOG.md (VERSION=0.2.0)
+	$(BIN)/towncrier build --yes --version $(VERSION)
 
 bench: $(VENV)/bench  ## measure speed and use (needs data: see benchmarks/README.md)
 	$(BIN)/python benchmarks/run.py $(ARGS)
