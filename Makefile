@@ -103,14 +103,14 @@ format: $(VENV)/test  ## rewrite the code in the project's style
 coverage: $(VENV)/test $(VENV)/kernels  ## run the tests and show which lines none of them runs
 	$(TEST) --cov --cov-report=term
 
-# uv makes the environments; it lives in one of its own.
+# nox and uv make environments; they live in one of their own.
 $(VENV)-matrix/made: $(VENV)/made
 	$(PYTHON) -m venv $(VENV)-matrix
-	$(VENV)-matrix/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8'
+	$(VENV)-matrix/bin/python -m pip install --quiet --disable-pip-version-check 'nox[uv]>=2025.5'
 	@touch $@
 
-matrix: $(VENV)-matrix/made  ## run the tests on every supported Python, with the oldest and the newest dependencies (hours; ARGS=--quick)
-	PATH="$(abspath $(VENV)-matrix)/bin:$$PATH" $(PYTHON) scripts/matrix.py --jobs $(JOBS) $(ARGS)
+matrix: $(VENV)-matrix/made  ## run the tests on every supported Python, with the oldest and the newest dependencies (hours; ARGS='-- tests/unit/data')
+	$(VENV)-matrix/bin/nox $(ARGS)
 
 dist: $(VENV)-matrix/made  ## build wheel and source distribution twice, and try them as a stranger would (half an hour; ARGS=--all)
 	PATH="$(abspath $(VENV)-matrix)/bin:$$PATH" $(PYTHON) scripts/dist.py --jobs $(JOBS) $(ARGS)

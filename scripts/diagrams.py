@@ -1,7 +1,8 @@
 """Draws the flowcharts of pages as SVG, for the site, which has no script to do it in a browser.
 
 Of Mermaid it reads what our pages use: nodes, labels in brackets, arrows with or without words, and
-groups. Whatever the direction, arrows go down.
+groups. Whatever the direction, arrows go down. sphinxcontrib-mermaid would have the browser of each
+reader fetch a script, or need Node and a browser to build the site.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ import sys
 import tarfile
 from pathlib import Path
 
-from matrix import RESOLUTIONS, make
-
+ROOT = Path(__file__).resolve().parents[1]
+RESOLUTIONS = {"lowest": "lowest-direct", "latest": "highest"}
 # Those of `make test-fast`, but for doctests, which are read where the package is installed.
 QUICK = (
     "tests/unit",
@@ -26,10 +26,20 @@ QUICK = (
 
 def environment(folder: Path, *wanted: str, resolution: str = "latest") -> Path:
     """The Python of a new environment that holds what is wanted; the script ends without it."""
-    problem = make(folder, sys.executable, resolution, *wanted)
-    if problem:
-        sys.exit(f"{wanted[0]}, {resolution} dependencies: {problem}")
-    return folder / "bin" / "python"
+    python = folder / "bin" / "python"
+    # An old version without a wheel for this Python is passed over, not compiled.
+    wheels = ["--only-binary", ":all:"]
+    if not any(".whl" in word for word in wanted):
+        wheels += ["--no-binary", "hedgerow"]
+    for step in (
+        ["venv", "--clear", "--python", sys.executable, folder],
+        ["pip", "install", "--python", python, *wheels, "--resolution", RESOLUTIONS[resolution],
+         *wanted],
+    ):  # fmt: skip
+        done = subprocess.run(["uv", "--quiet", *step], cwd=ROOT)
+        if done.returncode:
+            sys.exit(f"{wanted[0]}, {resolution} dependencies: not installed")
+    return python
 
 
 def clean() -> dict[str, str]:

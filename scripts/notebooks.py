@@ -1,7 +1,8 @@
 """Runs tutorials and keeps what they show: `python scripts/notebooks.py docs/tutorials/*.ipynb`.
 
 Code cells run in this process, one after another, as in a notebook: what is printed, the value of
-the last line and figures of matplotlib become outputs. No Jupyter is needed, so tests run them too.
+the last line and figures of matplotlib become outputs. Tests run them too. nbclient would start a
+kernel for each, and bring IPython, Jupyter's client and ZeroMQ along.
 """
 
 from __future__ import annotations
