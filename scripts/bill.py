@@ -2,8 +2,8 @@
 
 They are CycloneDX documents, made by cyclonedx-bom (Apache-2.0, kept by the CycloneDX project) from
 environments that hold the wheel and what it needs, and nothing else. What that tool does not do is
-here: scripts that hedgerow brings along are added by what `VENDORED.txt` says, and compared with the
-wheel; a license that asks those who use hedgerow for more than a notice is refused, and so is a
+here. Scripts that hedgerow brings along are added by what `VENDORED.txt` says, and compared with
+the wheel. A license that asks those who use hedgerow for more than a notice is refused, and so is a
 package without a stated license.
 """
 
