@@ -16,7 +16,7 @@ from hedgerow.errors import UsageError
 from hedgerow.evaluation import scorecard
 from hedgerow.present import kinds as present
 from hedgerow.release.base import Release
-from hedgerow.release.kinds import KINDS, all_files, kind_class
+from hedgerow.release.manifest import KINDS, all_files, kind_class
 from hedgerow.release.plain_files import is_table_file
 
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
@@ -32,7 +32,7 @@ TABLES = {
     "picture": DRAW,
     "query": import_module("hedgerow.cli.commands.query")._TELL,
     "evaluation": scorecard._KINDS,
-    "record": import_module("hedgerow.present.deployment")._PRODUCTS,
+    "record": import_module("hedgerow.present.catalog")._PRODUCTS,
 }
 
 

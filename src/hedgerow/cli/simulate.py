@@ -223,7 +223,7 @@ def _print_targets(best: AccuracyPlan) -> None:
 def _draw(best: AccuracyPlan, name: str, trials: Trials) -> None:
     """Draws the error of each target against epsilon, as a share of what the target allows."""
     from hedgerow.cli.files import whole_file
-    from hedgerow.release.plots import new_figure
+    from hedgerow.release.tabulate import new_figure
 
     figure, axes = new_figure((8, 5))
     for one in best.targets:

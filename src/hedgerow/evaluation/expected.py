@@ -30,7 +30,7 @@ from hedgerow.measured.tables import Cells
 from hedgerow.methods.marginals import Marginals, named_columns, share_budget
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
-from hedgerow.release.histogram import bands
+from hedgerow.release.summaries import bands
 from hedgerow.release.tabulate import divisions_of
 from hedgerow.schema import Schema
 

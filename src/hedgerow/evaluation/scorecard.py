@@ -43,7 +43,7 @@ from hedgerow.release import (
     TableRelease,
     TransactionsRelease,
 )
-from hedgerow.release.histogram import bins
+from hedgerow.release.summaries import bins
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Query

@@ -34,7 +34,7 @@ from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.registry import METHODS, OURS
 from hedgerow.release import Release
 from hedgerow.release.files import Target
-from hedgerow.release.kinds import kind_class
+from hedgerow.release.manifest import kind_class
 from hedgerow.release.plain_files import MOST_CELLS
 from hedgerow.schema import Categorical, Schema
 from hedgerow.store.frames import Frame

@@ -148,8 +148,7 @@ class Histogram:
 
     Args:
         caption: What it shows.
-        labels: The bands in words.
-        shares: Their shares.
+        parts: The bands in words, and their shares.
         heights: What is drawn: shares, or shares per unit where bands differ in width.
         low: The lower ends of the intervals of heights.
         high: The upper ends; infinite where nothing is known.
@@ -162,8 +161,7 @@ class Histogram:
     """
 
     caption: str
-    labels: tuple[str, ...]
-    shares: tuple[float, ...]
+    parts: tuple[tuple[str, float], ...]
     heights: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]

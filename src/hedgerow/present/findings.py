@@ -59,7 +59,7 @@ from hedgerow.present.tables import picked
 from hedgerow.present.values import bands_parts, is_vague, labels_of, widths_of
 from hedgerow.present.words import capped, many, rounded, rounded_share
 from hedgerow.release import MarginalsRelease, Release, TableRelease
-from hedgerow.release.histogram import Spread, bands
+from hedgerow.release.summaries import Spread, bands
 from hedgerow.schema import CLASS, Attribute, Numeric, Query, Schema
 from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.schema import other_of, part_of

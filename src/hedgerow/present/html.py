@@ -1,7 +1,7 @@
 """A document as a page in one file: no scripts, nothing from elsewhere, and all text escaped.
 
 Names and values come from schemas and releases of anybody. Jinja2 escapes whatever a template
-shows, and characters that turn the direction of writing are spelt out (`hedgerow.store.markup`).
+shows, and characters that turn the direction of writing are spelt out (`hedgerow.store.frames`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hedgerow.present.document import (
     nice_end,
 )
 from hedgerow.present.words import percent
-from hedgerow.store.markup import Safe, join, tag, visible
+from hedgerow.store.frames import Safe, join, tag, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -140,9 +140,8 @@ def _(chart: Histogram) -> Safe:
     parts.append(
         tag("text", chart.axis, class_="unit", x=middle, y=base + 31, text_anchor="middle")
     )
-    told = zip(chart.labels, chart.shares, strict=True)
-    numbers = "; ".join(f"{label}: {percent(share)}" for label, share in told)
-    label = f"{chart.caption}, shares of {len(chart.labels)} bands: {numbers}"
+    numbers = "; ".join(f"{label}: {percent(share)}" for label, share in chart.parts)
+    label = f"{chart.caption}, shares of {len(chart.parts)} bands: {numbers}"
     box = f"0 0 {_LEFT + _WIDTH + 4} {base + 36}"
     return tag("figure", tag("svg", *parts, viewBox=box, role="img", aria_label=label))
 

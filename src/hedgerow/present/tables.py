@@ -12,8 +12,7 @@ from hedgerow.estimate.queries import ASSUMED_EVEN, MODELED, NOT_MEASURED, RULED
 from hedgerow.present.document import Bar, Cell, Document, Grid, Scale, Section, Text
 from hedgerow.present.words import capped, exact_percent, guarantee, number
 from hedgerow.release import Release
-from hedgerow.release.plots import PALE, frame_of
-from hedgerow.release.tabulate import CountTable
+from hedgerow.release.tabulate import PALE, CountTable, frame_of
 from hedgerow.schema import Schema
 from hedgerow.schema.schema import display_label
 

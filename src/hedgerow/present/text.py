@@ -1,4 +1,4 @@
-"""A document as text for a terminal.
+"""A document as text for a terminal, and as Markdown: what is drawn is told in numbers.
 
 By hand: loading rich would take longer than all else that `hedgerow show` and `query` do.
 """
@@ -9,7 +9,6 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import singledispatch
 from itertools import zip_longest
 
 from hedgerow.present.document import (
@@ -18,6 +17,7 @@ from hedgerow.present.document import (
     Bullets,
     Card,
     Cards,
+    Cell,
     Code,
     Document,
     Facts,
@@ -58,92 +58,90 @@ def text(document: Document, width: int, bars: bool = True) -> str:
         - a
         - b
     """
-    paper = Paper(width, bars)
-    blocks = [_wrapped(document.title, width)]
-    blocks += [_wrapped(f"{one.loud}. {one.why}", width) for one in document.warnings]
-    blocks += [_lines(one, paper) for one in document.head]
+    blocks = [_wrap(document.title, width)]
+    blocks += [_wrap(f"{one.loud}. {one.why}", width) for one in document.warnings]
+    blocks += [_lines(one, width, bars) for one in document.head]
     for section in document.sections:
         lines = [section.title] if section.title else []
         for number, part in enumerate(section.parts):
-            block = _lines(part, paper)
+            block = _lines(part, width, bars)
             # tables stand by themselves, sentences below each other
             apart = isinstance(part, Grid | Cards | Card | Finding | Heading) and number > 0
             lines += ["", *block] if apart and block else block
         blocks.append(lines)
     if document.foot:
-        blocks.append(_wrapped(document.foot, width))
+        blocks.append(_wrap(document.foot, width))
     return "\n\n".join("\n".join(block) for block in blocks if block).replace("\u00a0", " ")
 
 
-class Paper:
-    """Where text goes.
-
-    Args:
-        width: How many columns there are.
-        bars: Whether bars are drawn.
-    """
-
-    def __init__(self, width: int, bars: bool = True) -> None:
-        self.width, self.bars = width, bars
-
-
-def _wrapped(words: str, width: int, indent: str = "") -> list[str]:
+def _wrap(words: str, width: int, indent: str = "") -> list[str]:
     return textwrap.wrap(
         words.replace("\u00a0", " "), max(20, width), subsequent_indent=indent,
         break_long_words=False, break_on_hyphens=False,
     ) or [""]  # fmt: skip
 
 
-def _all(parts: Iterable[Part], paper: Paper) -> list[str]:
-    return [line for one in parts for line in _lines(one, paper)]
+def _lines(part: Part, width: int, bars: bool) -> list[str]:
+    """A part in lines."""
+    match part:
+        case Text():
+            return _wrap(f"{part.strong} {part.words}".strip(), width)
+        case Heading():
+            return _wrap(part.words, width)
+        case Bullets():
+            entries = (one if isinstance(one, str) else ". ".join(one) for one in part.entries)
+            return [line for one in entries for line in _wrap(f"- {one}", width, "  ")]
+        case Facts():
+            return [line for pair in part.pairs for line in _wrap(": ".join(pair), width)]
+        case Code():
+            return [f"  {line}" for line in part.lines]
+        case Grid():
+            return _grid(part, width, bars)
+        case Histogram() | Stack():
+            return _grid(_shares(part), width, bars)
+        case Strip():
+            labels = "; ".join(label for label, _ in part.parts)
+            return _wrap(f"{part.title}: {labels}", width, "  ")
+        case Tree():
+            return _branch(part.root, "", "")
+        case Legend():
+            signs = {"bar": _BAR, "hollow": _VAGUE, "interval": _BOTH + _BEYOND}
+            key = ", ".join(
+                f"{signs[name]} {words}" for name, words in part.entries if name in signs
+            )
+            return _wrap(key, width) if bars else []
+        case Cards():
+            blocks = (["", *_lines(one, width, bars)] for one in part.cards)
+            return [line for block in blocks for line in block][1:]
+        case Card() | Finding() | Folded():
+            lines = [] if isinstance(part, Folded) else [part.title]
+            lines += _wrap(part.sentence, width) if isinstance(part, Finding) else []
+            return [*lines, *(line for one in part.parts for line in _lines(one, width, bars))]
 
 
-@singledispatch
-def _lines(part: Part, paper: Paper) -> list[str]:
-    raise TypeError(type(part).__name__)
+def _shares(part: Histogram | Stack) -> Grid:
+    """Bands of a number, or parts of a whole, as a table with bars."""
+    name, most, hollow = "what for", Scale(1.0, "%"), [False] * len(part.parts)
+    if isinstance(part, Histogram):
+        most = Scale.until(max((share for _, share in part.parts), default=1.0), "%")
+        name, hollow = part.axis, [*part.hollow]
+    rows = tuple(
+        (label, Bar(share, hollow=pale), f"{share:.1%}")
+        for (label, share), pale in zip(part.parts, hollow, strict=True)
+    )
+    return Grid(part.caption, (name, most, "share"), rows=rows, numbers=frozenset({2}))
 
 
-@_lines.register
-def _(part: Text, paper: Paper) -> list[str]:
-    return _wrapped(f"{part.strong} {part.words}".strip(), paper.width)
-
-
-@_lines.register
-def _(part: Heading, paper: Paper) -> list[str]:
-    return _wrapped(part.words, paper.width)
-
-
-@_lines.register
-def _(part: Bullets, paper: Paper) -> list[str]:
-    entries = (one if isinstance(one, str) else f"{one[0]}. {one[1]}" for one in part.entries)
-    return [line for one in entries for line in _wrapped(f"- {one}", paper.width, "  ")]
-
-
-@_lines.register
-def _(part: Facts, paper: Paper) -> list[str]:
-    return [
-        line for name, value in part.pairs for line in _wrapped(f"{name}: {value}", paper.width)
-    ]
-
-
-@_lines.register
-def _(part: Code, paper: Paper) -> list[str]:
-    return [f"  {line}" for line in part.lines]
-
-
-@_lines.register
-def _(part: Grid, paper: Paper) -> list[str]:
+def _grid(part: Grid, width: int, bars: bool) -> list[str]:
     plain = [place for place, head in enumerate(part.heads) if isinstance(head, str)]
-    places = list(range(len(part.heads))) if paper.bars else plain
-    for kept in (places, plain):
-        heads = [_head(part.heads[place]) for place in kept]
-        rows = [[_cell(row[place], part.heads[place]) for place in kept] for row in part.rows]
+    for places in ([*range(len(part.heads))] if bars else plain, plain):
+        heads = [_head(part.heads[place]) for place in places]
+        rows = [[_cell(row[place], part.heads[place]) for place in places] for row in part.rows]
         lists = zip(heads, *rows, strict=True)
-        if sum(max(map(_cells, cells)) + 2 for cells in lists) <= paper.width + 2:
+        if sum(max(map(_cells, cells)) + 2 for cells in lists) <= width + 2:
             break  # else without bars
-    right = {at for at, place in enumerate(kept) if place in part.numbers}
-    lines = table_lines(heads, rows, right, paper.width)
-    return [*_wrapped(part.caption, paper.width), *lines]
+    right = {at for at, place in enumerate(places) if place in part.numbers}
+    return [*_wrap(part.caption, width), *table_lines(heads, rows, right, width)]
 
 
 def _head(head: str | Scale) -> str:
@@ -153,60 +151,25 @@ def _head(head: str | Scale) -> str:
     return f"0{end:>{_LONG - 1}}"
 
 
-def _cell(cell: str | Bar | None, head: str | Scale) -> str:
-    if isinstance(cell, Bar) and isinstance(head, Scale):
-        return _bar(cell, head.most)
-    return str(cell or "").replace("\u00a0", " ")
-
-
-def _bar(bar: Bar, most: float) -> str:
-    """A bar; where its interval lies it is shaded, and beyond its end a line.
+def _cell(cell: Cell, head: str | Scale) -> str:
+    """A cell; a bar is shaded where its interval lies, which is a line beyond its end.
 
     Example:
-        >>> _bar(Bar(0.5, low=0.4, high=0.6), 1.0)
+        >>> _cell(Bar(0.5, low=0.4, high=0.6), Scale(1.0, "%"))
         '████████▒▒──'
     """
-    line = []
-    low, high = bar.low, bar.high
-    if low is None or high is None:
-        low = high = bar.value
+    if not isinstance(cell, Bar) or isinstance(head, str):
+        return str(cell or "").replace("\u00a0", " ")
+    line = ""
+    low, high = cell.low, cell.high
     for place in range(_LONG):
-        at = (place + 0.5) * most / _LONG
-        inside = low < at < high
-        if at <= bar.value:
-            line.append(_BOTH if inside else _VAGUE if bar.hollow else _BAR)
+        at = (place + 0.5) * head.most / _LONG
+        inside = low is not None and high is not None and low < at < high
+        if at <= cell.value:
+            line += _BOTH if inside else _VAGUE if cell.hollow else _BAR
         else:
-            line.append(_BEYOND if inside else " ")
-    return "".join(line).rstrip()
-
-
-@_lines.register
-def _(part: Histogram, paper: Paper) -> list[str]:
-    most = Scale.until(max(part.shares, default=1.0), "%")
-    rows = tuple(
-        (label, Bar(share, hollow=hollow), f"{share:.1%}")
-        for label, share, hollow in zip(part.labels, part.shares, part.hollow, strict=True)
-    )
-    heads = (part.axis, most, "share")
-    return _lines(Grid(part.caption, heads, rows=rows, numbers=frozenset({2})), paper)
-
-
-@_lines.register
-def _(part: Stack, paper: Paper) -> list[str]:
-    rows = tuple((name, Bar(share), f"{share:.1%}") for name, share in part.parts)
-    heads = ("what for", Scale(1.0, "%"), "share")
-    return _lines(Grid(part.caption, heads, rows=rows, numbers=frozenset({2})), paper)
-
-
-@_lines.register
-def _(part: Strip, paper: Paper) -> list[str]:
-    said = "; ".join(label for label, _ in part.parts)
-    return _wrapped(f"{part.title}: {said}", paper.width, "  ")
-
-
-@_lines.register
-def _(part: Tree, paper: Paper) -> list[str]:
-    return _branch(part.root, "", "")
+            line += _BEYOND if inside else " "
+    return line.rstrip()
 
 
 def _branch(box: Box, before: str, below: str) -> list[str]:
@@ -216,33 +179,6 @@ def _branch(box: Box, before: str, below: str) -> list[str]:
         ends = ("└── ", "    ") if last else ("├── ", "│   ")
         lines += _branch(child, below + ends[0], below + ends[1])
     return lines
-
-
-@_lines.register
-def _(part: Legend, paper: Paper) -> list[str]:
-    signs = {"bar": _BAR, "hollow": _VAGUE, "interval": _BOTH + _BEYOND}
-    told = ", ".join(f"{signs[name]} {words}" for name, words in part.entries if name in signs)
-    return _wrapped(told, paper.width) if paper.bars else []
-
-
-@_lines.register(Card)
-@_lines.register(Finding)
-def _(part: Card | Finding, paper: Paper) -> list[str]:
-    sentence = _wrapped(part.sentence, paper.width) if isinstance(part, Finding) else []
-    return [part.title, *sentence, *_all(part.parts, paper)]
-
-
-@_lines.register
-def _(part: Cards, paper: Paper) -> list[str]:
-    lines: list[str] = []
-    for one in part.cards:
-        lines += ["", *_lines(one, paper)] if lines else _lines(one, paper)
-    return lines
-
-
-@_lines.register
-def _(part: Folded, paper: Paper) -> list[str]:
-    return _all(part.parts, paper)
 
 
 # Tables that fit the terminal.
@@ -346,3 +282,102 @@ def _widths(least: list[int], natural: list[int], room: int) -> list[int]:
         for place in wanting[: room - sum(widths)]:
             widths[place] += 1
     return widths
+
+
+# Markdown: text is escaped, and what is drawn is told in numbers.
+
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])")
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+def markdown(document: Document) -> str:
+    r"""The document as Markdown.
+
+    Args:
+        document: What to write.
+
+    Example:
+        >>> from hedgerow.present.document import Section
+        >>> one = Section("One", (Text("x < y"), Bullets(("a",))))
+        >>> print(markdown(Document(title="A_B", sections=(one,), numbered=True)), end="")
+        # A\_B
+        <BLANKLINE>
+        ## 1. One
+        <BLANKLINE>
+        x \< y
+        <BLANKLINE>
+        - a
+    """
+    parts = [f"# {_plain(document.title)}"]
+    parts += [f"**{_plain(f'{one.loud}. {one.why}')}**" for one in document.warnings]
+    parts += _blocks(document.head)
+    for number, one in enumerate(document.sections, 1):
+        parts.append(f"## {f'{number}. ' if document.numbered else ''}{_plain(one.title)}")
+        parts += _blocks(one.parts)
+    if document.foot:
+        parts.append(_plain(document.foot))
+    return "\n\n".join(parts) + "\n"
+
+
+def _blocks(parts: Iterable[Part]) -> list[str]:
+    return [block for one in parts if (block := _block(one))]
+
+
+def _block(part: Part) -> str:
+    """A part in Markdown; nothing for what is drawn alone."""
+    match part:
+        case Text():
+            strong = f"**{_plain(part.strong)}** " if part.strong else ""
+            return strong + _plain(part.words)
+        case Heading():
+            return f"### {_plain(part.words)}"
+        case Bullets():
+            return "\n".join(
+                f"- {_plain(one)}"
+                if isinstance(one, str)
+                else f"- **{_plain(one[0])}.** {_plain(one[1])}"
+                for one in part.entries
+            )
+        case Facts():
+            return "\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in part.pairs)
+        case Code():
+            return "\n".join(f"    {_UNSEEN.sub(_spelt, line)}" for line in part.lines)
+        case Grid():
+            kept = [place for place, head in enumerate(part.heads) if isinstance(head, str)]
+            rows = [
+                [_plain(cell) if isinstance(cell := row[place], str) else "" for place in kept]
+                for row in (part.heads, *part.rows)
+            ]
+            rows.insert(1, ["---"] * len(kept))
+            lines = (f"| {' | '.join(row)} |" for row in rows)
+            return f"{_plain(part.caption)}:\n\n" + "\n".join(lines)
+        case Histogram() | Stack():
+            lines = (f"- {_plain(label)}: {share:.1%}" for label, share in part.parts)
+            return f"{_plain(part.caption)}:\n\n" + "\n".join(lines)
+        case Strip():
+            labels = "; ".join(label for label, _ in part.parts)
+            return f"{_plain(part.title)}: {_plain(labels)}"
+        case Tree():
+            return _plain(part.caption)
+        case Legend():
+            return ""
+        case Cards():
+            return "\n\n".join(_blocks(part.cards))
+        case Folded():
+            return "\n\n".join([f"**{_plain(part.summary)}**", *_blocks(part.parts)])
+        case Card() | Finding():
+            sentence = [_plain(part.sentence)] if isinstance(part, Finding) else []
+            return "\n\n".join([f"### {_plain(part.title)}", *sentence, *_blocks(part.parts)])
+
+
+def _spelt(found: re.Match[str]) -> str:
+    return f"⟨U+{ord(found[0]):04X}⟩"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    text = _SPECIAL.sub(r"\\\1", _UNSEEN.sub(_spelt, text))
+    # at the start of a line these would make a list, and a name could look like an address
+    text = re.sub(r"^(\s*\d*)([-+=.)])(?=[-=\s]|$)", r"\1\\\2", text)
+    return text.replace("://", ":\\//")

@@ -25,8 +25,8 @@ from hedgerow.present.kinds import KINDS, Least
 from hedgerow.present.tables import REMARKS, picked
 from hedgerow.present.words import rounded, unsure
 from hedgerow.release import Release
-from hedgerow.release.histogram import Spread
-from hedgerow.release.plots import PALE
+from hedgerow.release.summaries import Spread
+from hedgerow.release.tabulate import PALE
 from hedgerow.schema import Attribute, Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
 from hedgerow.schema.schema import part_of
@@ -263,8 +263,7 @@ def histogram(spread: Spread, raw: Any = None) -> Histogram | None:
     labels = labels_of(spread)
     return Histogram(
         caption=spread.title,
-        labels=tuple(labels[place] for place in drawn),
-        shares=tuple(spread.shares[drawn].tolist()),
+        parts=tuple((labels[place], float(spread.shares[place])) for place in drawn),
         heights=tuple(heights.tolist()),
         low=tuple(low.tolist()),
         high=tuple(high.tolist()),

@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.release.base import Release
-from hedgerow.release.description import Description
+from hedgerow.release.base import Description, Release
 from hedgerow.release.files import check_target, read_manifest
-from hedgerow.release.kinds import KINDS, kind_class
+from hedgerow.release.manifest import KINDS, kind_class
 
 if TYPE_CHECKING:
     from hedgerow.release.marginals import MarginalsRelease

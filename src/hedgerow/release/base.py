@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Self, TypeVar, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -23,16 +23,13 @@ from hedgerow.estimate.queries import read_many
 from hedgerow.measured.measurements import exact
 from hedgerow.measured.partition import check_names
 from hedgerow.registry import load
-from hedgerow.release.description import Description, example_of
 from hedgerow.release.files import Content, read_manifest, write_folder
-from hedgerow.release.histogram import Spread, spreads
-from hedgerow.release.histogram import bins as usual_bins
-from hedgerow.release.kinds import kind_class
 from hedgerow.release.manifest import (
     Booking,
     Document,
     check_guarantee,
     common_manifest,
+    kind_class,
     note_saved,
     schema_of,
 )
@@ -48,23 +45,99 @@ from hedgerow.release.plain_files import (
     table_names,
     weight_name,
 )
-from hedgerow.release.plots import Axes, draw_table
-from hedgerow.release.summaries import Summaries, What, join, summarize
+from hedgerow.release.summaries import Spread, Summaries, What, join, spreads, summarize
+from hedgerow.release.summaries import bins as usual_bins
 from hedgerow.release.tabulate import (
+    Axes,
     Bins,
     CountTable,
     TableOptions,
     cells_of,
     check_table,
     divisions_of,
+    draw_table,
     groups_of,
     names_in,
     tabulated,
 )
-from hedgerow.schema import Numeric, Query, Schema
+from hedgerow.schema import Categorical, Numeric, Query, Schema
 from hedgerow.schema.schema import display_label
 from hedgerow.store.frames import Frame, Framed, as_kind
 from hedgerow.suggestions import RELEASE, answer_mistakes, as_text
+
+# A release in words, as commands, reports and notebooks tell it.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """A release in words, all of them public.
+
+    Args:
+        parts: What it is made of, as a name for programs.
+        part: One of these, for people.
+        number: How many there are.
+        summary: What it holds, as a sentence or two.
+        largest: What to show first.
+        protected: Who is hidden: the unit of protection.
+        suppressed: What is not published and why, as sentences; None if everything is.
+        people: What its counts are of.
+        counts: How the published counts come about, as sentences.
+        processed: What is computed from them, as a sentence.
+        record: What one of the records is called that are drawn from it.
+    """
+
+    parts: Literal["regions", "tables", "items", "itemsets", "rows"]
+    part: str
+    number: int
+    summary: str
+    largest: str
+    protected: str
+    suppressed: str | None
+    people: str
+    counts: str = ""
+    processed: str = (
+        "Noisy counts are made consistent and rounded; intervals and synthetic rows follow from "
+        "them."
+    )
+    record: str = "row"
+
+
+def protected_rows(schema: Schema) -> str:
+    """The unit of protection of a table, in words."""
+    if schema.person is None:
+        return "any one row (one row is one person)"
+    rows = schema.person.max_rows
+    return f"any one person (with at most {rows} row{'' if rows == 1 else 's'})"
+
+
+def example_of(schema: Schema) -> str:
+    """A query about the first attribute that any release of a table understands.
+
+    Example:
+        >>> example_of(Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "age": {"type": "numeric", "low": 0, "high": 99}}}))
+        'age in [0, 49]'
+    """
+    first = schema.attributes[0]
+    end = 1 if isinstance(first, Categorical) else max(1, first.grid // 2)
+    return Query(((0, ((0.0, float(end)),)),)).text(schema)
+
+
+def noisy_counts(guarantee: Mapping[str, object]) -> str:
+    """How counts of all regions or itemsets come about, in words.
+
+    Example:
+        >>> noisy_counts({"accounting": "pure"})[:50]
+        'Every published count has discrete Laplace noise; '
+    """
+    noise = "discrete Laplace noise"
+    if guarantee.get("accounting") == "zcdp":
+        noise = "discrete Gaussian or discrete Laplace noise"
+    return (
+        f"Every published count has {noise}; no floating-point number comes between an exact count "
+        "and what is drawn."
+    )
+
 
 Questions = str | Query | Mapping[str, object] | Iterable[object]
 """One count query, or many; what a query may be depends on the kind of release."""
@@ -107,7 +180,7 @@ class Release(Framed):
     _suggestions = RELEASE
 
     kind: ClassVar[str]
-    """The word for the kind in manifests and in `hedgerow.release.kinds.KINDS`."""
+    """The word for the kind in manifests and in `hedgerow.release.manifest.KINDS`."""
     sources: ClassVar[tuple[str, ...]]
     """The files that everything else follows from."""
     derived: ClassVar[tuple[str, ...]]

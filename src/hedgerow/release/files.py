@@ -18,8 +18,14 @@ import pyarrow.parquet as pq
 
 from hedgerow.disk import Hold, Room
 from hedgerow.errors import ReleaseError
-from hedgerow.release.kinds import all_files, kind_class
-from hedgerow.release.manifest import MANIFEST, Document, parse_manifest, to_text
+from hedgerow.release.manifest import (
+    MANIFEST,
+    Document,
+    all_files,
+    kind_class,
+    parse_manifest,
+    to_text,
+)
 from hedgerow.release.plain_files import TABLES, is_table_file
 from hedgerow.store.untrusted import broken, digest, is_sober, read_bytes, read_columns
 from hedgerow.suggestions import check_arguments

@@ -14,12 +14,42 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hedgerow.errors import HedgerowError, LedgerWarning, ReleaseError
 from hedgerow.measured.measurements import exact
-from hedgerow.release.kinds import KINDS, kind_class
+from hedgerow.registry import load
 from hedgerow.schema import Schema
 from hedgerow.store.untrusted import broken
 
 if TYPE_CHECKING:
     from hedgerow.release.base import Release
+
+# The kinds of release: the only list of them, by the word that a manifest uses.
+#
+# A new kind is a file with a child of `hedgerow.release.base.Release`, and a line here.
+
+
+KINDS: dict[str, str] = {
+    "table": "hedgerow.release.table:TableRelease",
+    "marginals": "hedgerow.release.marginals:MarginalsRelease",
+    "transactions": "hedgerow.release.transactions:TransactionsRelease",
+    "rows": "hedgerow.release.rows:RowsRelease",
+}
+"""Names, and the class of each as "module:name", which is loaded when it is needed."""
+
+
+def kind_class(name: str) -> type[Release]:
+    """The class of a kind.
+
+    Example:
+        >>> kind_class("rows").__name__
+        'RowsRelease'
+    """
+    found: type[Release] = load(KINDS[name])
+    return found
+
+
+def all_files() -> frozenset[str]:
+    """The files of all kinds, the manifest aside."""
+    return frozenset(file for name in KINDS for file in kind_class(name).file_names())
+
 
 # The manifest: what a release is and promises, on one page that people and programs can read.
 

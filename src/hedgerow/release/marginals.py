@@ -26,12 +26,10 @@ from hedgerow.estimate.queries import (
 )
 from hedgerow.estimate.synthesize import check_whole, rows_of
 from hedgerow.measured.tables import Cells, Tables
-from hedgerow.release.base import Questions
-from hedgerow.release.description import Description, noisy_counts, protected_rows
-from hedgerow.release.histogram import bands, divided
+from hedgerow.release.base import Description, Questions, noisy_counts, protected_rows
 from hedgerow.release.measured import PredictingRelease
 from hedgerow.release.plain_files import ROWS_SEED, weighted
-from hedgerow.release.summaries import Values
+from hedgerow.release.summaries import Values, bands, divided
 from hedgerow.schema import CLASS, Numeric, Query
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes

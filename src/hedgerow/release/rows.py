@@ -26,8 +26,7 @@ from hedgerow.estimate.thresholds import least_by_noise, least_by_sampling
 from hedgerow.measured.measurements import exact
 from hedgerow.measured.partition import Parts, csv_blocks, dictionary
 from hedgerow.optimize.model import generalized_attributes
-from hedgerow.release.base import Questions, Release
-from hedgerow.release.description import Description, noisy_counts, protected_rows
+from hedgerow.release.base import Description, Questions, Release, noisy_counts, protected_rows
 from hedgerow.release.files import Content, check_derived, read_table
 from hedgerow.release.manifest import MANIFEST, Document
 from hedgerow.release.plain_files import ROWS_SEED, weighted

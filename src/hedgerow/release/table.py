@@ -36,12 +36,11 @@ from hedgerow.measured.partition import (
     generalized_table,
     typed_table,
 )
-from hedgerow.release.base import Questions
-from hedgerow.release.description import Description, noisy_counts, protected_rows
+from hedgerow.release.base import Description, Questions, noisy_counts, protected_rows
 from hedgerow.release.files import Content
-from hedgerow.release.histogram import bands
 from hedgerow.release.measured import PredictingRelease
 from hedgerow.release.plain_files import ROWS_SEED, weighted
+from hedgerow.release.summaries import bands
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes
 

@@ -29,12 +29,11 @@ from hedgerow.estimate.itemsets.model import (
 from hedgerow.estimate.queries import check_level
 from hedgerow.estimate.synthesize import check_whole
 from hedgerow.measured.itemsets import CoreCells, Itemsets
-from hedgerow.release.base import Questions
-from hedgerow.release.description import Description, noisy_counts
+from hedgerow.release.base import Description, Questions, noisy_counts
 from hedgerow.release.files import Content
-from hedgerow.release.histogram import Spread, item_spread
 from hedgerow.release.measured import MeasuredRelease
 from hedgerow.release.plain_files import ROWS_SEED, finite, weighted
+from hedgerow.release.summaries import Spread, item_spread
 from hedgerow.release.tabulate import Bins, CountTable, check_table, names_in, tabulated
 from hedgerow.schema import Items
 from hedgerow.store.frames import Frame

@@ -25,8 +25,7 @@ from hedgerow.estimate.queries import ASSUMED_EVEN, MEASURED, MODELED, NOT_MEASU
 from hedgerow.measured.measurements import exact, in_words
 from hedgerow.release import Release
 from hedgerow.release.files import check_file, names_of, other_files, read_manifest, read_table
-from hedgerow.release.kinds import kind_class
-from hedgerow.release.manifest import package_version, schema_of
+from hedgerow.release.manifest import kind_class, package_version, schema_of
 from hedgerow.release.plain_files import METADATA, README, ROWS, TABLES, csv_of, is_table_file
 from hedgerow.release.tabulate import divisions_of
 from hedgerow.schema import Categorical, Query, Schema

@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.errors import UsageError
 from hedgerow.evaluation.compare import Line, compared, method_of_release
-from hedgerow.present.compared import SOURCES, comparison
+from hedgerow.present.against import SOURCES, comparison
 from hedgerow.present.html import page
 from hedgerow.release import Release
 

@@ -21,7 +21,7 @@ import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import HedgerowError, ReleaseError, UsageError
 from hedgerow.ledger.file import Account, Entry
-from hedgerow.present.deployment import deployment_record, open_places, record_text
+from hedgerow.present.catalog import deployment_record, open_places, record_text
 from hedgerow.release import Release
 from hedgerow.sample.survey import shop_schema, transactions
 from hedgerow.schema import Metadata

@@ -16,7 +16,7 @@ from hedgerow.ledger.file import Account, Entry
 from hedgerow.present.document import Bullets, Document, Grid, Section, Text
 from hedgerow.present.dossier import OPEN, _as_part, dossier, doubts, found_in, mechanisms
 from hedgerow.present.html import page as as_html
-from hedgerow.present.markdown import markdown
+from hedgerow.present.text import markdown
 from hedgerow.release import Release
 from hedgerow.sample.survey import shop_schema, transactions
 from hedgerow.schema import Metadata

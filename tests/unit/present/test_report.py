@@ -23,10 +23,10 @@ from hedgerow.evaluation import scorecard
 from hedgerow.evaluation.scorecard import Judgment
 from hedgerow.measured import TreePartition
 from hedgerow.present.document import Text
-from hedgerow.present.markdown import markdown
 from hedgerow.present.regions import upper_tree
 from hedgerow.present.report import open_and_verify, report
 from hedgerow.present.report import page as written
+from hedgerow.present.text import markdown
 from hedgerow.present.text import text as text_of
 
 pytestmark = pytest.mark.slow

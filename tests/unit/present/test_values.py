@@ -17,7 +17,7 @@ from hedgerow.present.report import page
 from hedgerow.present.tables import REMARKS
 from hedgerow.present.values import alone, bands_parts, share_bars, values
 from hedgerow.release import Release, TableRelease
-from hedgerow.release.histogram import Spread
+from hedgerow.release.summaries import Spread
 from hedgerow.schema import Schema
 
 
@@ -49,7 +49,7 @@ def test_what_is_hardly_known_is_drawn_pale(releases: dict[str, Path]) -> None:
     assert page.count('<rect class="bar hollow"') == hardly
     assert page.count('<rect class="bar"') == len(spread.remarks) - hardly
     (drawn,) = [one for one in bands_parts(spread) if isinstance(one, Histogram)]
-    assert len(drawn.labels) == len(spread.remarks) - len(alone(spread))
+    assert len(drawn.parts) == len(spread.remarks) - len(alone(spread))
     assert ("hollow: released, but mostly noise or assumed even" in page) == (hardly > 0)
     assert all(f">{remark}<" in page for remark in spread.remarks)
 

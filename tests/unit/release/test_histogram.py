@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hedgerow.measured import GridPartition, Measurement
 from hedgerow.measured.tables import edges_of, own_codes
 from hedgerow.release import TableRelease
-from hedgerow.release.histogram import BINS, bands, bins
+from hedgerow.release.summaries import BINS, bands, bins
 from hedgerow.schema import Numeric, Schema
 
 

@@ -52,7 +52,7 @@ def compare(
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
     from hedgerow.evaluation.compare import compared, folder_names
     from hedgerow.present import html
-    from hedgerow.present.compared import CHOOSING, comparison
+    from hedgerow.present.against import CHOOSING, comparison
     from hedgerow.release import Release
 
     if len(releases) < 2:
@@ -97,7 +97,7 @@ def compare(
 
 
 def _tell(comparison: Comparison) -> None:
-    from hedgerow.present.compared import SOURCES
+    from hedgerow.present.against import SOURCES
 
     for source, words in SOURCES.items():
         lines = [line for line in comparison.lines if line.source == source]

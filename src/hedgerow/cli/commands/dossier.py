@@ -90,13 +90,19 @@ def dossier(
         write_text,
     )
     from hedgerow.present import html
-    from hedgerow.present.catalog import Listing, open_answers, write_archive
+    from hedgerow.present.catalog import (
+        Listing,
+        deployment_record,
+        open_answers,
+        open_places,
+        record_text,
+        write_archive,
+    )
     from hedgerow.present.catalog import catalog as describe
-    from hedgerow.present.deployment import deployment_record, open_places, record_text
     from hedgerow.present.dossier import dossier as document
-    from hedgerow.present.markdown import markdown
     from hedgerow.present.promise import doubt
     from hedgerow.present.report import open_and_verify
+    from hedgerow.present.text import markdown
 
     if out is None and record is None and catalog is None:
         out = release.absolute().parent / "dossier.html"

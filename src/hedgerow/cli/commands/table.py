@@ -334,7 +334,7 @@ def _write_picture(
     kind: str, release: Release, found: CountTable, path: Path, where: str | None
 ) -> None:
     from hedgerow.present.tables import title_of
-    from hedgerow.release.plots import draw_table
+    from hedgerow.release.tabulate import draw_table
     from hedgerow.schema.schema import display_label
 
     title, shown = title_of(release, found, where), partial(display_label, release.schema)

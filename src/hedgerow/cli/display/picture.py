@@ -14,8 +14,8 @@ import numpy as np
 from hedgerow.cli.display.words import strength
 from hedgerow.cli.files import whole_file
 from hedgerow.errors import UsageError
-from hedgerow.release.plots import BAR, BEYOND, draw_ends, new_figure
 from hedgerow.release.rows import FRONTIER_WORDS
+from hedgerow.release.tabulate import BAR, BEYOND, draw_ends, new_figure
 
 if TYPE_CHECKING:
     from hedgerow.evaluation.simulate import Simulation
@@ -234,7 +234,7 @@ def _draw_table(release: MarginalsRelease, top: int, path: Path, overwrite: bool
     """Draws the first finding, or without any the table that is most uneven."""
     from hedgerow.present.findings import differences, notable
     from hedgerow.present.tables import title_of
-    from hedgerow.release.plots import MOST_BARS, draw_table
+    from hedgerow.release.tabulate import MOST_BARS, draw_table
     from hedgerow.schema.schema import display_label
 
     schema, what = release.schema, "the first finding"
