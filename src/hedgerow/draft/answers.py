@@ -6,7 +6,7 @@ import datetime
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from hedgerow.draft.draft import (
     universe_lines,
     universe_of,
 )
+from hedgerow.draft.guess import Guess
 from hedgerow.draft.questions import (
     NOBODY,
     Answers,
@@ -54,38 +55,25 @@ from hedgerow.schema.lint import labels_fault, range_fault
 # What every column becomes by the answers to the questions of a draft.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settled:
-    """What a column becomes: its keys, or a role alone; its values."""
-
-    name: str
-    settings: Mapping[str, str]
-    values: Values = Values()
-
-
-def settle(sketch: Sketch, answers: Answers) -> list[Settled]:
-    """What every column becomes by the answers; proposals stand for those that are not there."""
+def settle(sketch: Sketch, answers: Answers) -> dict[str, Guess]:
+    """What every column is by the answers; proposals stand for those that are not there."""
     said = {one.key: answers.get(one.key, one.default) for one in questions(sketch, answers)}
-    settled: dict[str, Settled] = {}
+    settled = {column.name: Guess() for column in sketch.columns}
     for family in families(published_columns(sketch, answers)):
         for group in split_family(family, answers):
-            keys = _column_settings(group[0], said)
-            settled |= {column.name: replace(keys, name=column.name) for column in group}
-    person = said.get("person")
-    for column in sketch.columns:
-        if column.name == person and said["unit"] == "yes":
-            settings = {"role": "person", "max_rows": said["max_rows"]}
-            settled[column.name] = Settled(name=column.name, settings=settings)
-        settled.setdefault(column.name, Settled(name=column.name, settings={"role": "identifier"}))
-    return [settled[column.name] for column in sketch.columns]
+            settled |= dict.fromkeys([one.name for one in group], _settle_column(group[0], said))
+    if said["unit"] == "yes" and said.get("person") in settled:
+        settings = {"role": "person", "max_rows": said["max_rows"]}
+        settled[said["person"]] = Guess(settings=settings)
+    return settled
 
 
-def _column_settings(column: Column, said: Answers) -> Settled:
-    """The keys of a column, by the answers."""
+def _settle_column(column: Column, said: Answers) -> Guess:
+    """What a column is, by the answers."""
     guess, name, settings = column.guess, column.name, dict(column.guess.settings or {})
     kind = said.get(f"kind of {name}", "values")
     if kind == "drop" or not said.get(f"{kind if kind == 'values' else kind + 's'} of {name}"):
-        return Settled(name=name, settings={"role": "identifier"})
+        return Guess()
     values = Values()
     if kind == "values":
         values = read_values(said[f"values of {name}"])
@@ -93,20 +81,15 @@ def _column_settings(column: Column, said: Answers) -> Settled:
         case_is_free = len(folded) == len(values.labels) > 0
         case_is_free |= values.taxonomy == settings.get("taxonomy")  # a list, as proposed
         groups = said.get(f"groups of {name}", "none")
-        if groups != "none":
-            grouped = read_values(groups)
-            values = replace(values, labels=(), taxonomy=grouped.taxonomy, groups=grouped.groups)
+        grouped = values if groups == "none" else read_values(groups)
         boolean = settings.get("type") == "boolean" and list(values.labels) == ["false", "true"]
         kept = {"type": "boolean" if boolean else "categorical"}
         if "root" in settings and "Any" in values.labels:
             kept["root"] = settings["root"]
         if "ignore" in settings and case_is_free:
             kept["ignore"] = settings["ignore"]
-        if values.taxonomy or values.groups:
-            tree = values.taxonomy or values.groups
+        if tree := grouped.taxonomy or grouped.groups:
             kept["taxonomy"] = json.dumps(tree, ensure_ascii=False)
-        if boolean:
-            values = Values()
     else:
         dates = kind == "date"
         kept = {"type": "numeric", **read_bounds(said[f"{kind}s of {name}"], dates)}
@@ -124,7 +107,7 @@ def _column_settings(column: Column, said: Answers) -> Settled:
         kept["group"] = json.dumps(said[f"group of {name}"], ensure_ascii=False)
     if column.role == "class":
         kept["role"] = "class"
-    return Settled(name=name, settings=kept, values=values)
+    return Guess(settings=kept, labels=values.labels, recode=values.recode)
 
 
 def _rules(kind: str, name: str, settings: Mapping[str, str], said: Answers) -> dict[str, str]:
@@ -476,15 +459,12 @@ def write_schema(sketch: Sketch, answers: Answers, today: datetime.date) -> str:
     reviewer = answers.get("reviewer", NOBODY)
     signed = reviewer != NOBODY and next_question(sketch, answers) is None
     settled = settle(sketch, answers)
-    gone = {column.name for column in settled if column.settings.get("role") == "identifier"}
-    reasons = {column.name: reason(column) if column.name in gone else column.guess.remark
-               for column in sketch.columns}  # fmt: skip
     unit = {"no": "row", "yes": "person"}.get(answers.get("unit", ""), NO_UNIT)
     lines = head_lines(sketch.title, unit, reviewer if signed else "", today)
     lines += [*file_lines(sketch.written), "attributes:"]
-    for column in settled:
-        labels = () if "taxonomy" in column.settings else column.values.labels
-        why = "" if signed else reasons[column.name]
-        lines += entry(column.name, column.settings, labels, column.values.recode, why)
+    for column in sketch.columns:
+        becomes = settled[column.name]
+        why = column.guess.remark if becomes.published else reason(column)
+        lines += entry(column.name, becomes, "" if signed else why)
     lines += sketch.tables_lines()
     return (SIGNED if signed else PREFACE) + "\n".join(lines) + "\n"

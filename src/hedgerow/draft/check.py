@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -78,11 +78,13 @@ class OwnValues:
         Args:
             what: How messages call the data.
         """
+        fewer = "fewer values: groups that a taxonomy has, instead of its leaves"
         return [
             f"{what}, column {attribute.name!r}: most rows have a value that nobody else has, so "
             "it nearly identifies people, and a release can say little about it. If it names or "
             "numbers people, write `role: identifier`, or `role: person` with `max_rows` if a "
-            f"person can have several rows. Otherwise {_coarser(attribute)}."
+            "person can have several rows. Otherwise give it "
+            f"{'a coarser step' if isinstance(attribute, Numeric) else fewer}."
             for attribute in self.attributes()
         ]
 
@@ -90,27 +92,23 @@ class OwnValues:
 def holders(batch: Encoded, rows: int) -> Ints:
     """Numbers that tell apart whom the rows of a batch are about.
 
+    People whose numbers are the same by coincidence do not matter here.
+
     Args:
         batch: The rows.
         rows: How many there were in batches before; without a person each is one.
     """
     if batch.people is None:
         return np.arange(rows, rows + batch.rows, dtype=np.int64)
-    return _hashes(batch.people)
-
-
-def _hashes(people: Any) -> Ints:
-    """Numbers that identify people, but for a coincidence that does not matter here."""
-    ids = people.cast(pa.string()).dictionary_encode()
+    ids = batch.people.cast(pa.string()).dictionary_encode()
     hashes = np.array([hash(text) for text in ids.dictionary.to_pylist()], np.int64)
     numbers: Ints = hashes[ids.indices.to_numpy(zero_copy_only=False)]
     return numbers
 
 
-def _coarser(attribute: Attribute) -> str:
-    if isinstance(attribute, Numeric):
-        return "give it a coarser step"
-    return "give it fewer values: groups that a taxonomy has, instead of its leaves"
+def _code_of_other(attribute: Attribute) -> int | None:
+    """The code of `other`, if rules of the schema put values there."""
+    return other_code(attribute) if "other" in (attribute.missing, attribute.outside) else None
 
 
 class _Held:
@@ -118,8 +116,7 @@ class _Held:
 
     def __init__(self, attribute: Attribute, most: int) -> None:
         self.attribute = attribute
-        has_other = "other" in (attribute.missing, attribute.outside)
-        self._other = other_code(attribute) if has_other else None
+        self._other = _code_of_other(attribute)
         self._enough = 2 * attribute.size * most
         self._seen = 0
         self._count = np.zeros(attribute.size, np.uint32)
@@ -221,10 +218,11 @@ class NearValues:
 
 
 _FEWEST = 10  # people
+_TOLD = 10  # values that are named
 
 
 class RareValues:
-    """Finds the leaves of taxonomies that fewer than ten people have.
+    """Finds the leaves of taxonomies that fewer than ten people have, or nobody.
 
     Args:
         attributes: The attributes that are published, in the order of the codes.
@@ -236,8 +234,8 @@ class RareValues:
         >>> rare = RareValues(Schema.from_dict({"name": "x", "attributes": columns}).attributes)
         >>> codes = np.array([0] * 12 + [1])
         >>> rare.add(Encoded(columns=[codes], rows=13, people=None, report=Report()))
-        >>> rare.values()
-        {'ward': ['b']}
+        >>> rare.values(), rare.values(unused=True)
+        ({'ward': ('b',)}, {'ward': ('c',)})
     """
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
@@ -262,32 +260,53 @@ class RareValues:
                 who[code].add(person)
                 enough[code] = len(who[code]) >= _FEWEST
 
-    def values(self) -> dict[str, list[str]]:
-        """The values by attribute; `other` is no value of a taxonomy."""
+    def values(self, *, unused: bool = False) -> dict[str, tuple[str, ...]]:
+        """The values by attribute; `other` is no value of a taxonomy.
+
+        Args:
+            unused: Whether those that nobody has are meant.
+        """
+        numbers = range(1) if unused else range(1, _FEWEST)
         rare = {}
         for _, attribute, who in self._held:
-            has_other = "other" in (attribute.missing, attribute.outside)
-            other = other_code(attribute) if has_other else None
+            other = _code_of_other(attribute)
             few = [leaf for code, leaf in enumerate(attribute.taxonomy.leaves)
-                   if code != other and 0 < len(who[code]) < _FEWEST]  # fmt: skip
+                   if code != other and len(who[code]) in numbers]  # fmt: skip
             if few:
-                rare[attribute.name] = few
+                rare[attribute.name] = tuple(few)
         return rare
 
+    def warnings(self, what: str) -> list[str]:
+        """What a steward should hear; no value is named.
 
-def rare_warnings(rare: Mapping[str, Sequence[str]], what: str) -> list[str]:
-    """What a steward should hear; no value is named.
+        Args:
+            what: How messages call the data.
+        """
+        return [
+            f"{what}, column {name!r}: NOT PRIVATE: fewer than {_FEWEST} people have each of "
+            f"{len(few)} of its values, which are published with the schema. Keep those that "
+            "anybody could have listed who never saw the data; take out what somebody wrote."
+            for name, few in self.values().items()
+        ]
 
-    Args:
-        rare: What was found.
-        what: How messages call the data.
-    """
-    return [
-        f"{what}, column {name!r}: NOT PRIVATE: fewer than {_FEWEST} people have each of "
-        f"{len(few)} of its values, which are published with the schema. Keep those that anybody "
-        "could have listed who never saw the data; take out what somebody wrote."
-        for name, few in rare.items()
-    ]
+    def unused_warnings(self, what: str) -> list[str]:
+        """What a steward hears who asked for values that no row has; it names them.
+
+        What is found depends on private data: a value that nobody has belongs in a schema all the
+        same.
+
+        Args:
+            what: How messages call the data.
+        """
+        sentences = []
+        for name, gone in self.values(unused=True).items():
+            shown = ", ".join(map(repr, gone[:_TOLD])) + (", ..." if len(gone) > _TOLD else "")
+            sentences.append(
+                f"{what}, column {name!r}: NOT PRIVATE: no row has {len(gone)} of its values: "
+                f"{shown}. Look for misspelt ones, and leave the others in the schema: that "
+                "nobody has them is a fact about the people in the data."
+            )
+        return sentences
 
 
 # Dropped columns by which people have several rows, while a release protects single ones.
@@ -342,73 +361,6 @@ class SeveralRows:
         ]
 
 
-# Values of a schema that nobody in the data has: something for the steward to hear, on request.
-#
-# What is found here depends on private data. It is told to whoever holds the data, and must not
-# become part of a release, nor change one: a value that nobody has belongs in a schema all the
-# same.
-
-
-_TOLD = 10  # values that are named
-
-
-class UnusedValues:
-    """Finds the leaves of taxonomies that no row has.
-
-    Args:
-        attributes: The attributes that are published, in the order of the codes.
-
-    Example:
-        >>> from hedgerow.schema import Schema
-        >>> columns = {"ward": {"type": "categorical", "values": ["a", "b", "c"]}}
-        >>> unused = UnusedValues(Schema.from_dict({"name": "x", "attributes": columns}).attributes)
-        >>> unused.add([np.array([0, 0, 2])])
-        >>> unused.values()
-        {'ward': ['b']}
-    """
-
-    def __init__(self, attributes: Sequence[Attribute]) -> None:
-        self._held = [
-            (place, attribute, np.zeros(attribute.size, bool))
-            for place, attribute in enumerate(attributes)
-            if isinstance(attribute, Categorical)
-        ]
-
-    def add(self, columns: Sequence[Codes]) -> None:
-        """Looks at the codes of a batch of rows, one array for each attribute."""
-        for place, _, seen in self._held:
-            seen[columns[place]] = True
-
-    def values(self) -> dict[str, list[str]]:
-        """The values that nobody has, by attribute; `other` is no value of a taxonomy."""
-        unused = {}
-        for _, attribute, seen in self._held:
-            other = "other" in (attribute.missing, attribute.outside) and other_code(attribute)
-            gone = [
-                leaf for code, leaf in enumerate(attribute.taxonomy.leaves)
-                if not seen[code] and (other is False or code != other)
-            ]  # fmt: skip
-            if gone:
-                unused[attribute.name] = gone
-        return unused
-
-    def warnings(self, what: str) -> list[str]:
-        """What a steward hears who asked for it; it names values.
-
-        Args:
-            what: How messages call the data.
-        """
-        sentences = []
-        for name, gone in self.values().items():
-            shown = ", ".join(map(repr, gone[:_TOLD])) + (", ..." if len(gone) > _TOLD else "")
-            sentences.append(
-                f"{what}, column {name!r}: NOT PRIVATE: no row has {len(gone)} of its values: "
-                f"{shown}. Look for misspelt ones, and leave the others in the schema: that "
-                "nobody has them is a fact about the people in the data."
-            )
-        return sentences
-
-
 # `check_rows`: whether a table follows its schema, for the eyes of whoever holds the table.
 
 
@@ -438,7 +390,6 @@ def check_rows(
     again = SeveralRows(stream)
     near = NearValues(stream.attributes)
     rare = RareValues(stream.attributes)
-    never = UnusedValues(stream.attributes if unused else ())
     for item in stream.batches():
         encoded = stream.encode(item)
         report.merge(encoded.report)
@@ -448,16 +399,13 @@ def check_rows(
         again.add(item[1])
         if quote:
             near.add(*item, encoded.report.shapes)
-        if unused:
-            never.add(encoded.columns)
         if progress is not None:
             progress(stream.share())
     for sentence in near.warnings(stream.source):
         warnings.warn(sentence, DataWarning, stacklevel=2)
     stream.finish(report)
     what = stream.source.what
-    few = rare.values()
-    sentences = rare_warnings(few, what)
-    for sentence in (*own.warnings(what), *sentences, *again.warnings(), *never.warnings(what)):
+    never = rare.unused_warnings(what) if unused else []
+    for sentence in (*own.warnings(what), *rare.warnings(what), *again.warnings(), *never):
         warnings.warn(sentence, DataWarning, stacklevel=2)
-    return replace(tally.finish(), rare={name: tuple(one) for name, one in few.items()})
+    return replace(tally.finish(), rare=rare.values())

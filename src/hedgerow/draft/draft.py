@@ -10,7 +10,8 @@ import re
 import textwrap
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,17 @@ ITEMS_PREFACE = """\
 """
 
 
+@contextmanager
+def _open_unpacked(path: Path) -> Iterator[Any]:
+    """The bytes of a file, unpacked; what goes wrong is a DataError."""
+    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
+    try:
+        with open_binary(path, gzipped) as file:
+            yield file
+    except (OSError, EOFError, zlib.error) as error:
+        raise explain(error, path, gzipped) from None
+
+
 def may_hold_lines(path: Path) -> bool:
     """Whether a file is a text whose name does not say that it is a table."""
     try:
@@ -85,12 +97,8 @@ def looks_like_transactions(path: Path) -> bool:
     name = path.name.lower().removesuffix(".gz")
     if not may_hold_lines(path):
         return False
-    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
-    try:
-        with open_binary(path, gzipped) as file:
-            head = file.read(_HEAD).removeprefix(codecs.BOM_UTF8)
-    except (OSError, EOFError, zlib.error) as error:
-        raise explain(error, path, gzipped) from None
+    with _open_unpacked(path) as file:
+        head = file.read(_HEAD).removeprefix(codecs.BOM_UTF8)
     if b"\0" in head:
         return False
     if name.endswith((".dat", ".fimi")):
@@ -118,11 +126,10 @@ def item_separator(path: Path) -> str | None:
         >>> item_separator(path)
         ';'
     """
-    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
     try:
-        with open_binary(path, gzipped) as file:
+        with _open_unpacked(path) as file:
             head = file.read(_HEAD)
-    except (OSError, EOFError, zlib.error):
+    except DataError:
         return None
     text = head.decode("utf-8", "replace")
     marks = _DELIMITERS.findall(text)
@@ -142,18 +149,12 @@ def items_of_text(path: Path, separator: str = " ") -> set[str]:
         path: The file.
         separator: What separates items; a space stands for any blanks.
     """
-    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
     records: Counter[bytes] = Counter()
     between = None if separator == " " else separator.encode()
-    try:
-        with open_binary(path, gzipped) as file:
-            start = True
-            for line in file:
-                line = line.removeprefix(codecs.BOM_UTF8) if start else line
-                records.update(set(map(bytes.strip, line.split(between))))
-                start = False
-    except (OSError, EOFError, zlib.error) as error:
-        raise explain(error, path, gzipped) from None
+    with _open_unpacked(path) as file:
+        for number, line in enumerate(file):
+            line = line if number else line.removeprefix(codecs.BOM_UTF8)
+            records.update(set(map(bytes.strip, line.split(between))))
     often = (word for word, number in records.items() if word and number >= FEWEST)
     return {word for word in (one.decode("utf-8", "replace") for one in often)
             if not odd_label(word)}  # fmt: skip
@@ -278,33 +279,29 @@ SIGNED = """\
 _SHORT = 60  # characters of all values, up to which they stand in one line
 
 
-def entry(
-    name: str,
-    settings: Mapping[str, str],
-    labels: Sequence[str] = (),
-    recode: Mapping[str, str] | None = None,
-    comment: str = "",
-) -> list[str]:
+def entry(name: str, guess: Guess, comment: str = "") -> list[str]:
     r"""The lines of one column.
 
     Args:
         name: Its name.
-        settings: Its keys, whose values are YAML already.
-        labels: The values, if they are listed.
-        recode: Rules that lead to values.
+        guess: What it is.
         comment: What is said above it.
 
     Example:
-        >>> print(*entry("sex", {"type": "categorical"}, ["f", "m"], comment="Two."), sep="\n")
+        >>> sex = Guess(settings={"type": "categorical"}, labels=["f", "m"])
+        >>> print(*entry("sex", sex, comment="Two."), sep="\n")
           # Two.
           sex: {type: categorical, values: ["f", "m"]}
     """
     lines = [f"  # {line}" for line in wrap(comment)]
+    settings = guess.settings or {"role": "identifier"}
     if name in RESERVED and "type" in settings:
         settings = {**settings, "column": name}
         name = f"{name}_value"
     inside = [f"{key}: {value}" for key, value in settings.items()]
-    quoted = [_quote(label) for label in labels]
+    values = settings.get("type") == "categorical" and "taxonomy" not in settings
+    quoted = [_quote(label) for label in guess.labels] if values else []
+    recode = guess.recode if settings.get("type") == "categorical" else {}
     if len(", ".join(quoted)) <= _SHORT and not recode:
         listed = [f"values: [{', '.join(quoted)}]"] if quoted else []
         return [*lines, f"  {key_of(name)}: {{{', '.join([*inside, *listed])}}}"]
@@ -881,11 +878,9 @@ def _entry(column: Column) -> list[str]:
     useless = f"{guess.useless[:1].upper()}{guess.useless[1:]}: drop it (role: identifier), "
     useless += "unless it is publicly known that there are others."
     comment = f"{useless} {guess.comment}" if guess.useless else guess.remark
-    if guess.settings is None:
-        person = column.role == "person"
-        settings = {"role": "person", "max_rows": "3"} if person else {"role": "identifier"}
-        return entry(column.name, settings, comment=comment)
-    role = {} if column.role is None else {"role": column.role}
-    listed = guess.settings["type"] == "categorical"
-    labels, recode = (guess.labels, guess.recode) if listed else ((), {})
-    return entry(column.name, {**guess.settings, **role}, labels, recode, comment)
+    settings = guess.settings
+    if column.role == "person":
+        settings = {"role": "person", "max_rows": "3"}
+    elif column.role is not None:
+        settings = {**(settings or {}), "role": column.role}
+    return entry(column.name, replace(guess, settings=settings), comment)

@@ -14,7 +14,7 @@ from hedgerow.draft import words
 from hedgerow.draft.draft import Column, Sketch, as_values, families
 from hedgerow.draft.guess import Guess, is_date
 from hedgerow.errors import UsageError
-from hedgerow.schema.attributes import read_grid
+from hedgerow.schema.attributes import Numeric, read_numeric
 from hedgerow.schema.lint import grid_faults, label_fault
 from hedgerow.schema.trees import built_in
 
@@ -127,13 +127,10 @@ def read_bounds(reply: str, dates: bool) -> dict[str, str]:
     hint = f"Write, for example, {example}."
     if match is None:
         raise UsageError("These are not bounds.", hint=hint)
-    grid = read_grid(match.groupdict())
-    if isinstance(grid, list):
-        _, what, way = grid[0]
+    numeric = read_numeric("", match.groupdict())
+    for _, what, way in grid_faults(numeric) if isinstance(numeric, Numeric) else numeric:
         raise UsageError(f"{what[:1].upper()}{what[1:]}.", hint=way)
-    for _, what, way in grid_faults(grid.low, grid.high, grid.step, grid.kind):
-        raise UsageError(f"{what[:1].upper()}{what[1:]}.", hint=way)
-    if dates != (grid.kind == "date"):
+    if dates != (isinstance(numeric, Numeric) and numeric.kind == "date"):
         raise UsageError(f"These are not {'dates' if dates else 'numbers'}.", hint=hint)
     return {"low": match["low"], "high": match["high"], "step": match["step"] or "1"}
 

@@ -1,11 +1,11 @@
 """Public knowledge: attributes, items, taxonomies, roles, and the words of queries.
 
-Nothing in this package is computed from private data. The readers of files are loaded when
-they are first used, since they need packages that are slow to import.
+Nothing in this package is computed from private data.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.schema.attributes import Attribute, Categorical, Layout, Numeric
@@ -42,17 +42,18 @@ __all__ = [
 ]
 
 
+# loaded when they are first used, since some need packages that are slow to import
+_LATER = {
+    "Query": "query",
+    "Vocabulary": "query",
+    "json_schema": "model",
+    "read_arx": "trees",
+    "read_queries": "query",
+    "write_arx": "trees",
+}
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("read_arx", "write_arx"):
-        from hedgerow.schema import trees as arx
-
-        return getattr(arx, name)
-    if name in ("Query", "Vocabulary", "read_queries"):
-        from hedgerow.schema import query
-
-        return getattr(query, name)
-    if name == "json_schema":
-        from hedgerow.schema.model import json_schema
-
-        return json_schema
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

@@ -166,14 +166,41 @@ def date_pattern(format: str) -> re.Pattern[str] | None:
 Missing = Literal["error", "other", "drop"]
 Outside = Literal["error", "other", "clip", "drop"]
 Splitting = Literal["allowed", "never"]
+Kind = Literal["integer", "decimal", "date"]
+Complaint = tuple[str, str, str]
+"""A key of a schema file, what is wrong there, and a hint."""
 
+EPOCH = datetime.date(1970, 1, 1)
 OTHER = "other"
 LEAST_WEIGHT, MOST_WEIGHT = Fraction(1, 100), 100
 MOST_COMMON, MOST_BANDS = 16, 64
 
 
 @dataclass(frozen=True)
-class Categorical:
+class _AnyAttribute:
+    """What an attribute of any type has; see `Numeric` for what is meant."""
+
+    name: str
+    _: KW_ONLY
+    missing: Missing = "error"
+    split: Splitting = "allowed"
+    weight: Fraction = Fraction(1)
+    group: str = ""
+    column: str = ""
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type."""
+        check_fields(self)
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return self.caption or self.name
+
+
+@dataclass(frozen=True)
+class Categorical(_AnyAttribute):
     """A categorical attribute (booleans are one with two values).
 
     If a rule asks for an "other" leaf, the taxonomy already holds it (the reader adds it).
@@ -194,29 +221,13 @@ class Categorical:
         caption: What people call it, if not by its name: `label` of a schema file.
     """
 
-    name: str
     taxonomy: Taxonomy
     _: KW_ONLY
-    missing: Missing = "error"
     outside: Literal["error", "other", "drop"] = "error"
     boolean: bool = False
     bands: Numeric | None = None
     edges: tuple[int, ...] = ()
     reading: Reading = Reading()
-    split: Splitting = "allowed"
-    weight: Fraction = Fraction(1)
-    group: str = ""
-    column: str = ""
-    caption: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuses settings of the wrong type."""
-        check_fields(self)
-
-    @property
-    def title(self) -> str:
-        """What people call it."""
-        return self.caption or self.name
 
     @property
     def size(self) -> int:
@@ -231,7 +242,7 @@ class Categorical:
 
 
 @dataclass(frozen=True)
-class Numeric:
+class Numeric(_AnyAttribute):
     """A numeric attribute on a public grid.
 
     Args:
@@ -260,39 +271,22 @@ class Numeric:
         (74, '[18, 40)', '[40, 90]', '20')
     """
 
-    name: str
     _: KW_ONLY
     low: Fraction
     high: Fraction
     step: Fraction
-    kind: Literal["integer", "decimal", "date"]
-    missing: Missing = "error"
+    kind: Kind
     outside: Outside = "error"
     scale: Literal["linear", "log"] = "linear"
     common: tuple[Fraction, ...] = ()
     decimal: DecimalMark = ""
     thousands: Thousands = ""
     format: str = ""
-    split: Splitting = "allowed"
-    weight: Fraction = Fraction(1)
-    group: str = ""
-    column: str = ""
-    caption: str = ""
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type; puts common values in order."""
-        check_fields(self)
+        super().__post_init__()
         object.__setattr__(self, "common", tuple(sorted(set(self.common))))
-
-    @property
-    def title(self) -> str:
-        """What people call it."""
-        return self.caption or self.name
-
-    @property
-    def bounds(self) -> tuple[Fraction, Fraction]:
-        """The smallest and the largest value."""
-        return self.low, self.high
 
     @cached_property
     def grid(self) -> int:
@@ -313,7 +307,7 @@ class Numeric:
         """The smallest value of a code, or a value inside one; after the grid, the upper bound."""
         value = min(self.low + code * self.step, self.high)
         if self.kind == "date":
-            return datetime.date(1970, 1, 1) + datetime.timedelta(days=int(value))
+            return EPOCH + datetime.timedelta(days=int(value))
         if self.kind == "integer":
             return int(value)
         return Decimal(value.numerator) / Decimal(value.denominator)
@@ -367,37 +361,28 @@ _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 # At most 40 digits, and a small exponent: a bound of 1e999999999 would fill the memory.
 _DECIMAL = re.compile(r"[+-]?(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d{1,2})?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_EPOCH = datetime.date(1970, 1, 1)
-
-Kind = Literal["integer", "decimal", "date"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Grid:
-    """The bounds and step of a numeric attribute; dates as days since 1970-01-01."""
-
-    low: Fraction
-    high: Fraction
-    step: Fraction
-    kind: Kind
-
-
-def read_grid(texts: Mapping[str, str | None]) -> Grid | list[tuple[str, str, str]]:
-    """The grid, or what is wrong with it: key, what and hint.
+def read_numeric(
+    name: str, texts: Mapping[str, str | None], **settings: Any
+) -> Numeric | list[Complaint]:
+    """A numeric attribute, or what is wrong with how its grid is written.
 
     Args:
+        name: The column.
         texts: `low`, `high` and `step` as written; without a step it is 1, save for decimals.
+        settings: What else is known of it.
 
     Example:
-        >>> read_grid({"low": "0", "high": "2.5", "step": "0.5"}).kind
+        >>> read_numeric("bmi", {"low": "0", "high": "2.5", "step": "0.5"}).kind
         'decimal'
-        >>> read_grid({"low": "2020-01-01", "high": "2020-12-31", "step": None}).step
+        >>> read_numeric("day", {"low": "2020-01-01", "high": "2020-12-31", "step": None}).step
         Fraction(1, 1)
-        >>> read_grid({"low": "ten", "high": "20", "step": None})[0][:2]
+        >>> read_numeric("age", {"low": "ten", "high": "20", "step": None})[0][:2]
         ('low', 'low is neither a number nor a date')
     """
     numbers: dict[str, tuple[Fraction, Kind]] = {}
-    faults: list[tuple[str, str, str]] = []
+    faults: list[Complaint] = []
     for key, text in texts.items():
         if text is None:
             continue
@@ -410,23 +395,21 @@ def read_grid(texts: Mapping[str, str | None]) -> Grid | list[tuple[str, str, st
     if faults:
         return faults
     (low, low_kind), (high, high_kind) = numbers["low"], numbers["high"]
+    step, step_kind = numbers.get("step", (Fraction(1), "integer"))
+    kinds = {low_kind, high_kind, step_kind}
+    kind: Kind = "decimal" if "decimal" in kinds else "integer"
     if "date" in (low_kind, high_kind):
         if low_kind != high_kind:
             return [("high", "low and high are not both dates", "Write both as 2020-01-31.")]
-        step, step_kind = numbers.get("step", (Fraction(1), "integer"))
         if step_kind != "integer":
             return [("step", "step is not a whole number of days", "Write, for example, step: 7.")]
-        return Grid(low=low, high=high, step=step, kind="date")
-    if "step" not in numbers:
-        if "decimal" in (low_kind, high_kind):
-            hint = "Give the precision that matters, such as step: 0.5."
-            return [("low", "step is missing, which decimal numbers need", hint)]
-        return Grid(low=low, high=high, step=Fraction(1), kind="integer")
-    step, step_kind = numbers["step"]
-    if step_kind == "date":
+        kind = "date"
+    elif step_kind == "date":
         return [("step", "step is a date", "Give a number, such as step: 1.")]
-    kinds = {low_kind, high_kind, step_kind}
-    return Grid(low=low, high=high, step=step, kind="decimal" if "decimal" in kinds else "integer")
+    elif "step" not in numbers and kind == "decimal":
+        hint = "Give the precision that matters, such as step: 0.5."
+        return [("low", "step is missing, which decimal numbers need", hint)]
+    return Numeric(name, low=low, high=high, step=step, kind=kind, **settings)
 
 
 def read_number(text: str) -> tuple[Fraction, Kind] | None:
@@ -445,7 +428,7 @@ def read_number(text: str) -> tuple[Fraction, Kind] | None:
             day = datetime.date.fromisoformat(text)
         except ValueError:
             return None
-        return Fraction((day - _EPOCH).days), "date"
+        return Fraction((day - EPOCH).days), "date"
     return None
 
 
@@ -475,7 +458,7 @@ def describe(attribute: Attribute) -> dict[str, Any]:
                 return _decimal_text(value)
             if not days:
                 return int(value)
-            return (datetime.date(1970, 1, 1) + datetime.timedelta(days=int(value))).isoformat()
+            return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
 
         dates = attribute.kind == "date"
         numbers: dict[str, Any] = {

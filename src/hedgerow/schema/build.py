@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,22 +17,20 @@ from hedgerow.schema.attributes import (
     OTHER,
     Attribute,
     Categorical,
+    Complaint,
     Layout,
     Numeric,
-    format_fault,
     grouped_fault,
     in_bands,
-    notation_fault,
-    read_grid,
     read_number,
+    read_numeric,
 )
 from hedgerow.schema.items import DEFAULT_FAN_OUT, Items
 from hedgerow.schema.lint import (
     BOOLEAN_LABELS,
     Report,
-    choice_faults,
+    attribute_faults,
     column_fault,
-    grid_faults,
     items_faults,
     label_fault,
     layout_faults,
@@ -43,7 +41,6 @@ from hedgerow.schema.lint import (
 from hedgerow.schema.model import (
     BooleanModel,
     CategoricalModel,
-    FileModel,
     ItemsModel,
     NumericModel,
     PersonModel,
@@ -56,6 +53,7 @@ from hedgerow.schema.taxonomy import Reading, Taxonomy, reading_faults
 from hedgerow.schema.trees import (
     DEFAULT_ROOT,
     Branch,
+    LabelPath,
     RuleLine,
     Shared,
     Tree,
@@ -84,8 +82,6 @@ _INTEGER = re.compile(r"[+-]?\d{1,30}", re.ASCII)
 _SHAPES = "Write {range: [1, 99]}, a list [a, b, c], or the path of a file with one item per line."
 
 _UNIVERSE = ("items", "universe")
-
-Universe = range | tuple[str, ...] | Taxonomy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +125,11 @@ class Source:
         """Adds a warning at a key."""
         self.report.warn(self._about(what), hint, self.file, self.line(*keys))
 
+    def fault_each(self, complaints: Iterable[Complaint]) -> None:
+        """Adds faults at their keys."""
+        for key, what, hint in complaints:
+            self.fault(what, hint, key)
+
     def _about(self, what: str) -> str:
         return f"{self.subject}: {what}" if self.subject else what
 
@@ -136,7 +137,7 @@ class Source:
 def build_items(model: ItemsModel, source: Source) -> Items | None:
     """Reads the universe and checks the rules; None, and faults in the report, if it has some."""
     before = len(source.report.faults)
-    universe = _universe_or_taxonomy(model, source)
+    universe = _read_universe(model, source)
     if model.taxonomy is not None and model.fan_out is not None:
         what = "a taxonomy itself says how items are grouped"
         source.fault(what, "Remove fan_out, or the taxonomy.", "fan_out")
@@ -145,16 +146,9 @@ def build_items(model: ItemsModel, source: Source) -> Items | None:
     items = Items(
         universe=universe,
         fan_out=DEFAULT_FAN_OUT if model.fan_out is None else model.fan_out,
-        foreign=model.foreign,
-        empty=model.empty,
-        max_items=model.max_items,
-        column=model.column,
-        separator=model.separator,
-        person=model.person,
-        item=model.item,
+        **model.model_dump(exclude={"universe", "taxonomy", "root", "fan_out"}),
     )
-    for key, what, hint in items_faults(items):
-        source.fault(what, hint, key)
+    source.fault_each(items_faults(items))
     if len(source.report.faults) > before:
         return None
     if items.size == 1:
@@ -166,52 +160,52 @@ def build_items(model: ItemsModel, source: Source) -> Items | None:
     return items
 
 
-def _universe_or_taxonomy(model: ItemsModel, source: Source) -> Universe | None:
-    if model.universe is not None and model.taxonomy is not None:
+def _read_universe(model: ItemsModel, source: Source) -> range | tuple[str, ...] | Taxonomy | None:
+    node: Node | None = model.universe
+    if node is not None and model.taxonomy is not None:
         what = "it has a universe and also a taxonomy"
         source.fault(what, "Keep one: a taxonomy's leaves are the universe.", "taxonomy")
-        return None
-    if model.taxonomy is not None:
-        return _taxonomy(model.taxonomy, model.root, source)
-    if model.root is not None:
+    elif model.taxonomy is not None:
+        return _read_tree(model.taxonomy, model.root, source)
+    elif model.root is not None:
         source.fault("root is for taxonomies only", "Remove it.", "root")
-        return None
-    node: Node | None = model.universe
-    if isinstance(node, Text) and not node.is_nothing and node.value.strip():
-        return _from_file(node, source)
-    if isinstance(node, Entries):
-        return _range(node, source)
-    if isinstance(node, ListNode):
-        return _list(node, source)
-    source.fault("it has neither a universe nor a taxonomy", _SHAPES, "universe")
+    elif isinstance(node, Text) and not node.is_nothing and node.value.strip():
+        return _read_lines(node, source)
+    elif isinstance(node, Entries):
+        return _read_range(node, source)
+    elif isinstance(node, ListNode):
+        texts = [item for item in node.items if isinstance(item, Text)]
+        if texts and len(texts) == len(node.items):
+            return _read_labels([(text.value, text.line) for text in texts], source.file, source)
+        source.fault("universe is not a list of items", _SHAPES, "universe")
+    else:
+        source.fault("it has neither a universe nor a taxonomy", _SHAPES, "universe")
     return None
 
 
-def _taxonomy(node: Node, root: str | None, source: Source) -> Taxonomy | None:
+def _read_tree(node: Node, root: str | None, source: Source) -> Taxonomy | None:
     report = Report()
     tree = read_tree(Shared(node, source.file, source.folder), root, source.shared, report)
-    file, branch = tree.file, tree.branch
-    if tree.rules and branch is not None:
+    if tree.rules and tree.branch is not None:
         hint = "Name a taxonomy whose leaves are the items as the data has them."
-        report.fault("the taxonomy has rules, which items cannot have", hint, file, node.line)
-    taxonomy = None if branch is None or report.faults else grow(branch, file, report)
+        report.fault("the taxonomy has rules, which items cannot have", hint, tree.file, node.line)
+    taxonomy = None
+    if tree.branch is not None and not report.faults:
+        taxonomy = grow(tree.branch, tree.file, report)
     if taxonomy is not None and taxonomy.height == 0:
         report.warnings.clear()  # that there is a single item is told in our own words
     source.report.take(report, "items", "items", "taxonomy")
     return None if report.faults else taxonomy
 
 
-def _range(node: Entries, source: Source) -> range | None:
+def _read_range(node: Entries, source: Source) -> range | None:
     ends = node.pairs[0][1] if len(node.pairs) == 1 else None
     if ends is None or node.pairs[0][0].value != "range":
         source.fault("universe is neither a range nor a list", _SHAPES, "universe")
         return None
-    texts = [
-        end.value.strip()
-        for end in (ends.items if isinstance(ends, ListNode) else [])
-        if isinstance(end, Text) and _INTEGER.fullmatch(end.value.strip())
-    ]
-    if not isinstance(ends, ListNode) or len(texts) != 2 or len(ends.items) != 2:
+    items = ends.items if isinstance(ends, ListNode) else []
+    texts = [end.value.strip() for end in items if isinstance(end, Text)]
+    if len(items) != 2 or len(texts) != 2 or not all(map(_INTEGER.fullmatch, texts)):
         what = "range is not a pair of whole numbers"
         source.fault(what, "Write the first and the last, such as {range: [1, 99]}.", "universe")
         return None
@@ -223,16 +217,7 @@ def _range(node: Entries, source: Source) -> range | None:
     return range(low, high + 1)
 
 
-def _list(node: ListNode, source: Source) -> tuple[str, ...] | None:
-    texts = [item for item in node.items if isinstance(item, Text)]
-    if not texts or len(texts) != len(node.items):
-        source.fault("universe is not a list of items", _SHAPES, "universe")
-        return None
-    placed = [(text.value, text.line) for text in texts]
-    return _labels(placed, source.file, source)
-
-
-def _from_file(written: Text, source: Source) -> tuple[str, ...] | None:
+def _read_lines(written: Text, source: Source) -> tuple[str, ...] | None:
     if source.folder is None:
         what = "universe names a file, but no folder to look in was given"
         source.fault(what, "Pass folder=, or put the list of items itself there.", "universe")
@@ -250,10 +235,10 @@ def _from_file(written: Text, source: Source) -> tuple[str, ...] | None:
     # Not splitlines, which also breaks at characters that only look like line breaks.
     lines = [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
     placed = [(line, number) for number, line in enumerate(lines, start=1) if line]
-    return _labels(placed, str(path), source)
+    return _read_labels(placed, str(path), source)
 
 
-def _labels(
+def _read_labels(
     placed: Sequence[tuple[str, int | None]], file: str | None, source: Source
 ) -> tuple[str, ...]:
     """The labels; complains about blank and repeated ones, by their lines."""
@@ -283,8 +268,8 @@ _SHOWN = 10  # of faults that are all alike
 _RECODE = "Write rules and what they lead to, such as  390-459: Circulatory."
 
 
-def build_values(column: CategoricalModel, source: Source) -> tuple[Taxonomy, Reading]:
-    """The taxonomy of a column, and how its values are read; a stand-in if there are faults."""
+def build_values(column: CategoricalModel, source: Source) -> tuple[Taxonomy, Reading] | None:
+    """The taxonomy of a column, and how its values are read; None if there are faults."""
     report = Report()  # without those of other columns
     for key in ("values", "taxonomy", "recode"):
         text = typed_text(getattr(column, key))
@@ -292,13 +277,13 @@ def build_values(column: CategoricalModel, source: Source) -> tuple[Taxonomy, Re
             what = f"{key} holds {text}, which is not a text"
             hint = "YAML readers make it of texts like NO, on and 1e5: put quotes around them."
             report.warn(what, hint, source.file, source.line(key))
-    own, paths = _rules(column.recode, source, report)
-    tree = _tree(column, paths, source, report)
-    branch = tree.branch
+    own, paths = _read_rules(column.recode, source, report)
+    values = _read_values(column.values, source, report)
+    tree = _choose_tree(column, values, paths, source, report)
     taxonomy, reading = None, Reading()
-    if branch is not None and not report.faults:
+    if tree.branch is not None and not report.faults:
         other = OTHER in (column.missing, column.outside)
-        if other and has_leaf(branch, OTHER) and OTHER not in {rule.leaf for rule in own}:
+        if other and has_leaf(tree.branch, OTHER) and OTHER not in {rule.leaf for rule in own}:
             rule = "missing" if column.missing == OTHER else "outside"
             report.warn(
                 f"{OTHER!r} is one of its values, so records that the rule `{rule}: {OTHER}` "
@@ -307,8 +292,13 @@ def build_values(column: CategoricalModel, source: Source) -> tuple[Taxonomy, Re
                 source.file,
                 source.line(),
             )
-        taxonomy = grow(branch, tree.file, report, other=other)
-        _check_values(column, taxonomy, source, report)
+        taxonomy = grow(tree.branch, tree.file, report, other=other)
+        if column.taxonomy is not None:  # values beside it are a check on it
+            known = {*taxonomy.leaves}
+            for leaf in [leaf for leaf in values if leaf.label not in known][:_SHOWN]:
+                what = f"the value {leaf.label!r} is no leaf of the taxonomy"
+                hint = "Add it to the taxonomy, or remove it from values."
+                report.fault(what, hint, source.file, leaf.line)
         # a column's own rules go before those of its taxonomy's file
         mine = {rule.rule for rule in own}
         rules = own + [rule for rule in tree.rules if rule.rule not in mine]
@@ -323,14 +313,13 @@ def build_values(column: CategoricalModel, source: Source) -> tuple[Taxonomy, Re
                 report.fault(what, hint, file, rules[place].line)
     key = "values" if column.taxonomy is None else "taxonomy"
     source.report.take(report, source.subject, *source.place, key)
-    if taxonomy is None or report.faults:
-        return Taxonomy.flat(("a", "b")), Reading()
-    return taxonomy, reading
+    return None if taxonomy is None or report.faults else (taxonomy, reading)
 
 
-def _tree(
+def _choose_tree(
     column: CategoricalModel,
-    paths: list[tuple[list[str], int | None]],
+    values: list[Branch],
+    paths: list[LabelPath],
     source: Source,
     report: Report,
 ) -> Tree:
@@ -339,18 +328,13 @@ def _tree(
         own = Shared(column.taxonomy, file, source.folder)
         named = read_tree(own, root, source.shared, report)
     elif column.values is not None:
-        leaves = [leaf for text in _read_values(column, source, report) for leaf in text]
         label = DEFAULT_ROOT if root is None else root
-        named = Tree(file, Branch(label, source.line("values"), leaves))
-    elif paths:
-        return Tree(file, branch_from_paths(paths, root))
-    elif column.recode is None:
-        hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
-        what = "it has neither values nor a taxonomy"
-        report.fault(what, hint, file, source.line())
-        return Tree(file)
+        named = Tree(file, Branch(label, source.line("values"), values))
     else:
-        return Tree(file)
+        if column.recode is None:
+            hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
+            report.fault("it has neither values nor a taxonomy", hint, file, source.line())
+        return Tree(file, branch_from_paths(paths, root) if paths else None)
     for labels, line in paths:
         if len(labels) > 1:
             hint = "Write the leaf alone; groups are where the taxonomy has them."
@@ -358,20 +342,17 @@ def _tree(
     return named
 
 
-def _rules(
+def _read_rules(
     node: Node | None, source: Source, report: Report
-) -> tuple[list[RuleLine], list[tuple[list[str], int | None]]]:
+) -> tuple[list[RuleLine], list[LabelPath]]:
     """The rules of `recode:`, and each leaf with its groups."""
     rules: list[RuleLine] = []
-    paths: list[tuple[list[str], int | None]] = []
-    if node is None:
-        return rules, paths
-    if not isinstance(node, Entries) or not node.pairs:
-        report.fault(
-            "recode is not a mapping of rules", _RECODE, source.file, source.line("recode")
-        )
-        return rules, paths
-    for rule, target in node.pairs:
+    paths: list[LabelPath] = []
+    pairs = node.pairs if isinstance(node, Entries) else []
+    if node is not None and not pairs:
+        what = "recode is not a mapping of rules"
+        report.fault(what, _RECODE, source.file, source.line("recode"))
+    for rule, target in pairs:
         parts = target.items if isinstance(target, ListNode) else [target]
         labels = [part.value for part in parts if isinstance(part, Text) and part.value.strip()]
         if not labels or len(labels) != len(parts):
@@ -380,44 +361,22 @@ def _rules(
             continue
         rules.append(RuleLine(rule.value.strip(), labels[0], rule.line))
         paths.append((labels, rule.line))
-    return rules, _without_repeats(paths)
-
-
-def _without_repeats(
-    paths: list[tuple[list[str], int | None]],
-) -> list[tuple[list[str], int | None]]:
-    """A leaf needs its groups only once: other rules may name it alone."""
+    # a leaf needs its groups only once: other rules may name it alone
     known = {labels[0] for labels, _ in paths if len(labels) > 1}
-    return [path for path in paths if len(path[0]) > 1 or path[0][0] not in known]
+    return rules, [path for path in paths if len(path[0]) > 1 or path[0][0] not in known]
 
 
-def _read_values(column: CategoricalModel, source: Source, report: Report) -> list[list[Branch]]:
-    node = column.values
+def _read_values(node: Node | None, source: Source, report: Report) -> list[Branch]:
     items = node.items if isinstance(node, ListNode) else []
     texts = [item for item in items if isinstance(item, Text)]
-    if not texts or len(texts) != len(items):
+    if node is not None and (not texts or len(texts) != len(items)):
         hint = "Write values: [a, b, c]."
         report.fault("values is not a list of texts", hint, source.file, source.line("values"))
-    return [leaves_of(text, source.file, report) for text in texts]
-
-
-def _check_values(
-    column: CategoricalModel, taxonomy: Taxonomy, source: Source, report: Report
-) -> None:
-    """Values beside a taxonomy are a check on it."""
-    if column.values is None or column.taxonomy is None:
-        return
-    known = set(taxonomy.leaves)
-    listed = [leaf for leaves in _read_values(column, source, report) for leaf in leaves]
-    for leaf in [leaf for leaf in listed if leaf.label not in known][:_SHOWN]:
-        what = f"the value {leaf.label!r} is no leaf of the taxonomy"
-        hint = "Add it to the taxonomy, or remove it from values."
-        report.fault(what, hint, source.file, leaf.line)
+    return [leaf for text in texts for leaf in leaves_of(text, source.file, report)]
 
 
 Published = NumericModel | CategoricalModel | BooleanModel
 
-_AS_USUAL = FileModel.model_validate({})
 _AS_WRITTEN = ("values", "taxonomy", "recode")  # read below, with their lines
 
 
@@ -467,13 +426,21 @@ class _Builder:
         own = Shared(model.taxonomies, source.file, source.folder)
         shared = read_shared(own, model.include, source.lines, source.report)
         self.source = source = replace(source, shared=shared)
+        facts = {} if model.metadata is None else model.metadata.model_dump(exclude_none=True)
+        if "unit_name" in facts:
+            facts["unit_name"] = tuple(facts["unit_name"])
+        wrong_facts = faults_of(facts)
+        source.below("metadata", subject="metadata").fault_each(wrong_facts)
+        layout = Layout(**({} if model.file is None else model.file.model_dump(exclude_none=True)))
+        wrong_layout = layout_faults(layout, items=model.items is not None)
+        source.below("file", subject="file").fault_each(wrong_layout)
         common: dict[str, Any] = {
             "name": model.name,
             "unit": model.unit,
             "is_draft": model.draft,
             "began_as_draft": model.began_as_draft,
-            "metadata": self._metadata(model),
-            "file": self._layout(model),
+            "metadata": Metadata(**({} if wrong_facts else facts)),
+            "file": layout,
         }
         if model.items is not None:
             for key in {"tables", "rules"} & model.model_fields_set:
@@ -484,40 +451,34 @@ class _Builder:
             return self._finish(Schema(items=items, **common))
         attributes: list[Attribute] = []
         targets: list[Categorical] = []
-        identifiers: list[str] = []
         people: list[Person] = []
+        roles: dict[str, list[str]] = {"predictor": [], "class": [], "person": [], "identifier": []}
+        places = {name: source.below("attributes", name, subject=f"attribute {name!r}")
+                  for name in model.attributes}  # fmt: skip
         for name, column in model.attributes.items():
-            here = self._column(name)
-            published = isinstance(column, Published)
-            wrong = column_fault(name, published)
+            here = places[name]
+            roles[column.role].append(name)
+            wrong = column_fault(name, isinstance(column, Published))
             if wrong is not None:
                 here.fault(*wrong)
-            if isinstance(column, NumericModel):
-                numeric = _numeric(here, name, column)
-                _check_choices(here, numeric, column.role)
-                if numeric is not None and (column.role == "class" or column.bands):
-                    targets += _in_bands(here, numeric, column)
-                else:
-                    attributes += [] if numeric is None else [numeric]
-            elif isinstance(column, CategoricalModel | BooleanModel):
-                categorical = _categorical(here, name, column)
-                _check_choices(here, categorical, column.role)
-                if column.role == "class":
-                    targets.append(_as_class(here, categorical))
-                else:
-                    attributes.append(categorical)
-            elif isinstance(column, PersonModel):
+            if isinstance(column, PersonModel):
                 people.append(Person(name, column.max_rows))
-            else:
-                identifiers.append(name)
+            elif isinstance(column, Published):
+                attribute = _build_attribute(here, name, column)
+                if isinstance(attribute, Categorical) and column.role == "class":
+                    targets.append(attribute)
+                elif attribute is not None:
+                    attributes.append(attribute)
         groups = [attribute.group for attribute in attributes]
         for attribute in attributes:
             if attribute.group and groups.count(attribute.group) == 1:
                 what = f"no other attribute is in the group {attribute.group!r}"
                 hint = "Write the same group for all of its members, or leave it out."
-                self._column(attribute.name).warn(what, hint)
-        self._one_of("class", [target.name for target in targets])
-        self._one_of("person", [person.column for person in people])
+                places[attribute.name].warn(what, hint)
+        for role in ("class", "person"):
+            for name in roles[role][1:]:
+                what = f"there is already a column with the role {role}, {roles[role][0]!r}"
+                places[name].fault(what, "Keep the role on one of them.", "role")
         self._name_and_unit(model, people[0].column if people else None)
         if not attributes:
             hint = "Describe at least one column that is not the class, a person or an identifier."
@@ -526,17 +487,17 @@ class _Builder:
         schema = Schema(
             attributes=tuple(attributes),
             target=targets[0] if targets else None,
-            identifiers=tuple(identifiers),
+            identifiers=tuple(roles["identifier"]),
             person=people[0] if people else None,
             **common,
         )
-        tables, wrong_tables = read_tables(model.tables, schema)
-        rules, wrong_rules = read_rules(model.rules, schema)
-        for key, complaints in (("tables", wrong_tables), ("rules", wrong_rules)):
-            for number, what, hint in complaints:
-                source.fault(f"{key}, number {number + 1}: {what}", hint, key, str(number))
-        raise_faults(source.report.faults)
-        if tables or rules:
+        if model.tables or model.rules:
+            tables, wrong_tables = read_tables(model.tables, schema)
+            rules, wrong_rules = read_rules(model.rules, schema)
+            for key, complaints in (("tables", wrong_tables), ("rules", wrong_rules)):
+                for number, what, hint in complaints:
+                    source.fault(f"{key}, number {number + 1}: {what}", hint, key, str(number))
+            raise_faults(source.report.faults)
             schema = replace(schema, tables=tuple(tables), rules=tuple(rules))
         return self._finish(schema)
 
@@ -569,9 +530,6 @@ class _Builder:
             raise_faults(self.source.report.faults)
         return rest
 
-    def _column(self, name: str) -> Source:
-        return self.source.below("attributes", name, subject=f"attribute {name!r}")
-
     def _name_and_unit(self, model: SchemaModel, person: str | None) -> None:
         """Looks at what is left; raises if there are faults by now."""
         if not model.name.strip():
@@ -584,25 +542,6 @@ class _Builder:
         if wrong is not None and not (self.partial and person is None and model.unit):
             self.source.fault(*wrong, "unit")
         raise_faults(self.source.report.faults)
-
-    def _metadata(self, model: SchemaModel) -> Metadata:
-        entries = {} if model.metadata is None else model.metadata.model_dump(exclude_none=True)
-        if "unit_name" in entries:
-            entries["unit_name"] = tuple(entries["unit_name"])
-        wrong = faults_of(entries)
-        for key, what, hint in wrong:
-            self.source.fault(f"metadata: {what}", hint, "metadata", key)
-        return Metadata() if wrong else Metadata(**entries)
-
-    def _layout(self, model: SchemaModel) -> Layout:
-        written = model.file or _AS_USUAL
-        layout = Layout(
-            encoding=written.encoding, header_row=written.header_row, sheet=written.sheet,
-            decimal=written.decimal or "", thousands=written.thousands or "",
-        )  # fmt: skip
-        for key, what, hint in layout_faults(layout, items=model.items is not None):
-            self.source.fault(f"file: {what}", hint, "file", key)
-        return layout
 
     def _attributes_or_items(self, model: SchemaModel) -> None:
         given, before = model.model_fields_set, len(self.source.report.faults)
@@ -637,109 +576,101 @@ class _Builder:
             document[key.value] = below if raw else self._plain(below, inner)
         return document
 
-    def _one_of(self, role: str, names: list[str]) -> None:
-        for name in names[1:]:
-            what = f"there is already a column with the role {role}, {names[0]!r}"
-            self._column(name).fault(what, "Keep the role on one of them.", "role")
 
-
-def _numeric(here: Source, name: str, column: NumericModel) -> Numeric | None:
-    texts = {"low": column.low, "high": column.high, "step": column.step}
-    grid = read_grid(texts)
-    if isinstance(grid, list):
-        for key, what, hint in grid:
-            here.fault(what, hint, key)
+def _build_attribute(here: Source, name: str, column: Published) -> Attribute | None:
+    """The attribute that a column is, or the class; None if it cannot be made."""
+    is_class = column.role == "class"
+    if not isinstance(column, NumericModel):
+        categorical = _build_categorical(here, name, column)
+        if categorical is not None:
+            here.fault_each(attribute_faults(categorical, is_class))
+        return categorical
+    before = len(here.report.faults)
+    numeric = _build_numeric(here, name, column)
+    if numeric is not None:
+        here.fault_each(attribute_faults(numeric, is_class))
+    if numeric is None or len(here.report.faults) > before:
         return None
-    wrong = grid_faults(grid.low, grid.high, grid.step, grid.kind)
-    for key, what, hint in wrong:
-        here.fault(what, hint, key)
-    if wrong:
+    if numeric.grid == 1:
+        what = "step is larger than the distance from low to high, so it can never be split"
+        here.warn(what, "Choose a smaller step.")
+    return _cut_into_bands(here, numeric, column) if is_class or column.bands else numeric
+
+
+def _build_numeric(here: Source, name: str, column: NumericModel) -> Numeric | None:
+    texts = {"low": column.low, "high": column.high, "step": column.step}
+    numeric = read_numeric(
+        name, texts, outside=column.outside, scale=column.scale, decimal=column.decimal or "",
+        thousands=column.thousands or "", format=column.format or "", **_choices(here, column),
+    )  # fmt: skip
+    if not isinstance(numeric, Numeric):
+        here.fault_each(numeric)
         return None
     common = [(text, read_number(text.strip())) for text in column.common]
     for text, number in common:
-        if number is None or (number[1] == "date") != (grid.kind == "date"):
+        if number is None or (number[1] == "date") != (numeric.kind == "date"):
             what = f"common names {text!r}, which is not written as low and high are"
             here.fault(what, "Write it like them, or leave it out.", "common")
             return None
-    attribute = Numeric(
-        name, low=grid.low, high=grid.high, step=grid.step, kind=grid.kind,
-        missing=column.missing, outside=column.outside,
-        scale=column.scale, common=tuple(number[0] for _, number in common if number),
-        **_notation(here, column, grid.kind), **_in_choices(here, column),
-    )  # fmt: skip
-    written = {
-        "decimal": notation_fault(attribute.decimal, attribute.thousands),
-        "format": format_fault(attribute.format, attribute.kind),
-    }
     for key, bound in texts.items():
-        written[key] = grouped_fault(key, bound or "", attribute.thousands, grid.step)
-    for key, fault in written.items():
-        if fault is not None:
-            here.fault(*fault, key)
-    if attribute.grid == 1:
-        what = "step is larger than the distance from low to high, so it can never be split"
-        here.warn(what, "Choose a smaller step.")
-    return attribute
+        wrong = grouped_fault(key, bound or "", numeric.thousands, numeric.step)
+        if wrong is not None:
+            here.fault(*wrong, key)
+    return replace(numeric, common=tuple(number[0] for _, number in common if number))
 
 
-def _notation(here: Source, column: NumericModel, kind: str) -> dict[str, Any]:
-    """How values are written, as far as the column says it."""
-    if kind == "date":
-        for key in ("decimal", "thousands"):
-            if getattr(column, key):
-                hint = "Remove it; `format:` says how dates are written."
-                here.fault(f"{key} is for numbers, and these are dates", hint, key)
-        return {"format": column.format or ""}
-    signs = {"decimal": column.decimal, "thousands": column.thousands, "format": column.format}
-    return {key: text or "" for key, text in signs.items()}
-
-
-def _in_bands(here: Source, numeric: Numeric, column: NumericModel) -> list[Categorical]:
+def _cut_into_bands(here: Source, numeric: Numeric, column: NumericModel) -> Categorical | None:
     """A class of numbers: each band is a value."""
     numbers = [read_number(text.strip()) for text in column.bands]
     if column.role != "class" or not numbers:
         what = "bands are for the class alone, and a class of numbers needs them"
         here.fault(what, "Write role: class and, for example, bands: [20, 40].", "role")
-        return []
+        return None
     dates = numeric.kind == "date"
     starts = [n[0] for n in numbers if n is not None and (n[1] == "date") == dates]
     inside = all(numeric.low < start <= numeric.high for start in starts)
     if len(starts) < len(numbers) or not inside or sorted(set(starts)) != starts:
         what = "bands are not increasing numbers above low and up to high"
         here.fault(what, "Name where each band but the first begins.", "bands")
-        return []
+        return None
     codes = [0, *(math.ceil((start - numeric.low) / numeric.step) for start in starts)]
     between = any((start - numeric.low) % numeric.step for start in starts)
     if between or codes[-1] >= numeric.grid:
         what = "a band begins between two steps"
         here.fault(what, "Let bands begin at low plus whole steps.", "bands")
-        return []
-    return [in_bands(numeric, codes)]
+        return None
+    return in_bands(numeric, codes)
 
 
-def _categorical(here: Source, name: str, column: CategoricalModel | BooleanModel) -> Categorical:
+def _build_categorical(
+    here: Source, name: str, column: CategoricalModel | BooleanModel
+) -> Categorical | None:
+    boolean = isinstance(column, BooleanModel)
     if isinstance(column, BooleanModel):
         other = OTHER in (column.missing, column.outside)
-        taxonomy = Taxonomy.flat((*BOOLEAN_LABELS, OTHER) if other else BOOLEAN_LABELS)
-        return Categorical(
-            name, taxonomy, missing=column.missing, outside=column.outside, boolean=True,
-            **_in_choices(here, column),
-        )  # fmt: skip
-    taxonomy, reading = build_values(column, here)
+        labels = (*BOOLEAN_LABELS, OTHER) if other else BOOLEAN_LABELS
+        values: tuple[Taxonomy, Reading] | None = Taxonomy.flat(labels), Reading()
+    else:
+        values = build_values(column, here)
+    if values is None:
+        return None
+    taxonomy, reading = values
+    if column.role == "class":
+        if taxonomy.height > 1:
+            what = "the class is never generalized, so only the leaves of its taxonomy are used"
+            here.warn(what, "Nothing to do; a flat list of values says the same.")
+            taxonomy = Taxonomy.flat(taxonomy.leaves, taxonomy.labels[0])
+        if len(taxonomy.leaves) == 1:
+            what = "the class has a single value, so there is nothing to predict"
+            here.warn(what, "Add the other values, or remove the role.")
     return Categorical(
-        name, taxonomy, missing=column.missing, outside=column.outside, reading=reading,
-        **_in_choices(here, column),
+        name, taxonomy, outside=column.outside, boolean=boolean, reading=reading,
+        **_choices(here, column),
     )  # fmt: skip
 
 
-def _check_choices(here: Source, attribute: Attribute | None, role: str) -> None:
-    if attribute is not None:
-        for key, what, hint in choice_faults(attribute, role == "class"):
-            here.fault(what, hint, key)
-
-
-def _in_choices(here: Source, column: Published) -> dict[str, Any]:
-    """How much a division by the attribute counts, with which others, and its column."""
+def _choices(here: Source, column: Published) -> dict[str, Any]:
+    """What happens to missing values, how much a division counts, and what the column is called."""
     number = (Fraction(1), "") if column.weight is None else read_number(column.weight.strip())
     if number is None or number[1] == "date":
         hint = "Write a number, for example weight: 0.5."
@@ -747,16 +678,4 @@ def _in_choices(here: Source, column: Published) -> dict[str, Any]:
         number = (Fraction(1), "")
     given = {"group": column.group, "column": column.column, "caption": column.label}
     names = {key: (name or "").strip() for key, name in given.items()}
-    return {"split": column.split, "weight": number[0], **names}
-
-
-def _as_class(here: Source, target: Categorical) -> Categorical:
-    taxonomy = target.taxonomy
-    if taxonomy.height > 1:
-        what = "the class is never generalized, so only the leaves of its taxonomy are used"
-        here.warn(what, "Nothing to do; a flat list of values says the same.")
-        taxonomy = Taxonomy.flat(taxonomy.leaves, taxonomy.labels[0])
-    if len(taxonomy.leaves) == 1:
-        what = "the class has a single value, so there is nothing to predict"
-        here.warn(what, "Add the other values, or remove the role.")
-    return replace(target, taxonomy=taxonomy)
+    return {"missing": column.missing, "split": column.split, "weight": number[0], **names}

@@ -7,14 +7,14 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple, NoReturn
 
-from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric, read_number
+from hedgerow.schema.attributes import EPOCH, OTHER, Attribute, Categorical, Numeric, read_number
 
 # The grammar of count queries: from text to conditions. Knows no schema.
 #
@@ -123,9 +123,7 @@ def split(text: str, truths: re.Pattern[str] | None = None) -> list[tuple[int, s
             depth = max(0, depth + (landmark[0] in "[({") - (landmark[0] in "])}"))
             closed = landmark.end()
             continue
-        ended = not text[
-            max(begin, closed) : landmark.start()
-        ].strip()  # no unquoted words are open
+        ended = not text[max(begin, closed) : landmark.start()].strip()  # no words are open
         begins = _NEW_CONDITION.match(text, landmark.end())
         begins = begins or (truths and truths.match(text, landmark.end()))
         if depth == 0 and (ended or begins):
@@ -138,11 +136,8 @@ def split(text: str, truths: re.Pattern[str] | None = None) -> list[tuple[int, s
 def standing_alone(names: Iterable[str]) -> re.Pattern[str] | None:
     """What finds that one of these names is a whole condition, as in `age > 50 and smoker`."""
     known = "|".join(re.escape(quote(name)) for name in names)
-    return (
-        re.compile(rf"\s*(?:not\s+)?(?:{known})\s*(?:\Z|(?=(?<=\s)(?:and|&&?)\s))")
-        if known
-        else None
-    )
+    whole = rf"\s*(?:not\s+)?(?:{known})\s*(?:\Z|(?=(?<=\s)(?:and|&&?)\s))"
+    return re.compile(whole) if known else None
 
 
 def split_rule(text: str) -> tuple[str, str | None]:
@@ -224,10 +219,8 @@ def no_logic(name: str) -> str | None:
         start = " ".join(name.split()[: words.index("between", 1)])
         return f"Write both bounds in brackets, such as  {start} in [30, 50]."
     if "is" in words[1:]:  # null, or not null
-        start, sign = (
-            " ".join(name.split()[: words.index("is", 1)]),
-            "!=" if "not" in words else "=",
-        )
+        start = " ".join(name.split()[: words.index("is", 1)])
+        sign = "!=" if "not" in words else "="
         return f"Write what is missing as  {start} {sign} other."
     if "or" not in words:
         return None
@@ -430,7 +423,6 @@ def _unescape(quote: str) -> Callable[[re.Match[str]], str]:
 
 Intervals = tuple[tuple[float, float], ...]
 
-_EPOCH = datetime.date(1970, 1, 1)
 _TRUTHS = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), "true"),
     **dict.fromkeys(("false", "f", "no", "n", "0"), "false"),
@@ -612,7 +604,7 @@ class Labels:
         return f"{quote(self.attribute.name)} in {{{', '.join(map(quote, some))}}}"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Numbers:
     """Conditions on a numeric attribute: values, intervals, and "other" if it has that.
 
@@ -626,7 +618,16 @@ class Numbers:
     """
 
     attribute: Numeric
-    _known: dict[str, Fraction] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        attribute = self.attribute
+        # the distance of values; how many there are; how many a code holds, unless it is the last;
+        # and how many all codes but the last hold
+        self.unit = attribute.step if attribute.kind == "decimal" else Fraction(1)
+        self.values = int((attribute.high - attribute.low) / self.unit) + 1
+        self.per_code = int(attribute.step / self.unit)
+        self.before_last = (attribute.grid - 1) * self.per_code
+        self.places: dict[str, Fraction] = {}  # of bounds that were read
 
     def codes(self, items: tuple[Item, ...]) -> Intervals:
         """The codes of all that is listed; what lies beyond the bounds is cut off.
@@ -647,47 +648,25 @@ class Numbers:
             return f"{name} in {{{', '.join(items)}}}"
         return f"{name} {'in' if items[0][0] == '[' else '='} {items[0]}"
 
-    @cached_property
-    def _unit(self) -> Fraction:
-        """The distance of values."""
-        return self.attribute.step if self.attribute.kind == "decimal" else Fraction(1)
-
-    @cached_property
-    def _values(self) -> int:
-        """How many values there are."""
-        return int((self.attribute.high - self.attribute.low) / self._unit) + 1
-
-    @cached_property
-    def _per_code(self) -> int:
-        """How many values a code holds, unless it is the last."""
-        return int(self.attribute.step / self._unit)
-
-    @cached_property
-    def _before_last(self) -> int:
-        """How many values all codes but the last hold."""
-        return (self.attribute.grid - 1) * self._per_code
-
     def position(self, edge: Fraction) -> float:
         """Where values begin that lie so many steps above the lowest, in code units."""
-        if edge.denominator == 1:
-            return int(edge)
-        return self._position(int(edge * self._per_code))
+        return int(edge) if edge.denominator == 1 else self._position(int(edge * self.per_code))
 
     def _position(self, place: int) -> float:
         """Where a value begins, in code units; values are numbered from 0."""
-        if place <= self._before_last:
-            return place / self._per_code
-        room = self._values - self._before_last
-        return ((self.attribute.grid - 1) * room + place - self._before_last) / room
+        if place <= self.before_last:
+            return place / self.per_code
+        room = self.values - self.before_last
+        return ((self.attribute.grid - 1) * room + place - self.before_last) / room
 
     def _place(self, position: float) -> int:
         """The value that begins at a position."""
         whole = self.attribute.grid - 1
         if position <= whole:
-            place = round(Fraction(position) * self._per_code)
+            place = round(Fraction(position) * self.per_code)
         else:
-            room = self._values - self._before_last
-            place = self._before_last + round((Fraction(position) - whole) * room)
+            room = self.values - self.before_last
+            place = self.before_last + round((Fraction(position) - whole) * room)
         if self._position(place) != position:
             raise _unsayable(self.attribute)
         return place
@@ -699,7 +678,7 @@ class Numbers:
                 return float(grid), float(grid + 1)
             item = Span(item, item, True, True, item.start, item.end)
         first, beyond = self._places(item)
-        first, beyond = max(first, 0), min(beyond, self._values)
+        first, beyond = max(first, 0), min(beyond, self.values)
         if first >= beyond:
             clips = self.attribute.outside == "clip"
             raise Misread(
@@ -717,7 +696,7 @@ class Numbers:
 
     def _places(self, span: Span) -> tuple[int, int]:
         """The first value of an interval, and the first beyond it."""
-        first, beyond = 0, self._values
+        first, beyond = 0, self.values
         low = high = None
         if span.low is not None:
             low = self._read(span.low)
@@ -739,7 +718,7 @@ class Numbers:
 
     def _read(self, word: Word) -> Fraction:
         """A bound, as a place among the values; between two of them if it is none itself."""
-        place = self._known.get(word.text)
+        place = self.places.get(word.text)
         if place is not None:
             return place
         dated = self.attribute.kind == "date"
@@ -756,13 +735,13 @@ class Numbers:
                 word.start,
                 word.end,
             )
-        place = (number[0] - self.attribute.low) / self._unit
-        self._known[word.text] = place
+        place = (number[0] - self.attribute.low) / self.unit
+        self.places[word.text] = place
         return place
 
     def _span_words(self, low: float, high: float) -> str:
         first, beyond = self._place(low), self._place(high)
-        ends = beyond == self._values
+        ends = beyond == self.values
         if self.attribute.kind != "decimal":
             last = self._shown(beyond - 1)
             return last if beyond - first == 1 else f"[{self._shown(first)}, {last}]"
@@ -773,11 +752,11 @@ class Numbers:
         return f"[{start}, {self._shown(beyond)})"
 
     def _shown(self, place: int) -> str:
-        return self._bound(self.attribute.low + place * self._unit)
+        return self._bound(self.attribute.low + place * self.unit)
 
     def _bound(self, value: Fraction) -> str:
         if self.attribute.kind == "date":
-            return (_EPOCH + datetime.timedelta(days=int(value))).isoformat()
+            return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
         if value.denominator == 1:
             return str(value.numerator)
         with localcontext(prec=400):  # enough for every number that a schema can hold

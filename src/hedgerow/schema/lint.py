@@ -17,6 +17,7 @@ from hedgerow.schema.attributes import (
     OTHER,
     Attribute,
     Categorical,
+    Complaint,
     Layout,
     Numeric,
     format_fault,
@@ -191,7 +192,7 @@ def column_fault(name: str, published: bool) -> tuple[str, str] | None:
     return label_fault(name)
 
 
-def layout_faults(layout: Layout, *, items: bool = False) -> list[tuple[str, str, str]]:
+def layout_faults(layout: Layout, *, items: bool = False) -> list[Complaint]:
     """What is wrong with the layout of a file: the key, what, and the hint.
 
     Args:
@@ -232,21 +233,13 @@ def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
     seen: set[str] = set()
     for label in taxonomy.labels:
         if label in seen:
-            faults.append(
-                (
-                    f"the name {label!r} is repeated in the taxonomy",
-                    "Give every value and group a name of its own.",
-                )
-            )
+            hint = "Give every value and group a name of its own."
+            faults.append((f"the name {label!r} is repeated in the taxonomy", hint))
         seen.add(label)
     for label, nodes in zip(taxonomy.labels, taxonomy.children, strict=True):
         if len(nodes) == 1:
-            faults.append(
-                (
-                    f"the group {label!r} has a single member",
-                    "Build the taxonomy with Taxonomy.from_nested, which collapses such groups.",
-                )
-            )
+            hint = "Build the taxonomy with Taxonomy.from_nested, which collapses such groups."
+            faults.append((f"the group {label!r} has a single member", hint))
     if taxonomy.height > MAX_DEPTH:
         faults.append((f"the taxonomy is deeper than {MAX_DEPTH} levels", "Remove levels from it."))
     return faults
@@ -301,9 +294,9 @@ def labels_fault(labels: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-def items_faults(items: Items) -> list[tuple[str, str, str]]:
+def items_faults(items: Items) -> list[Complaint]:
     """What is wrong with the items of a schema: the key, what, and the hint."""
-    faults: list[tuple[str, str, str]] = []
+    faults: list[Complaint] = []
     universe = items.universe
     if isinstance(universe, Taxonomy):
         faults += [("taxonomy", *fault) for fault in taxonomy_faults(universe)]
@@ -357,15 +350,9 @@ MOST_DIGITS = 40  # before the decimal point, and after it
 _DAYS = (-719162, 2932896)  # from 0001-01-01 to 9999-12-31, as days since 1970-01-01
 
 
-def grid_faults(
-    low: Fraction, high: Fraction, step: Fraction, kind: str
-) -> list[tuple[str, str, str]]:
-    """What is wrong with a numeric grid: the key, what, and the hint.
-
-    Example:
-        >>> grid_faults(Fraction(5), Fraction(5), Fraction(1), "integer")[0][:2]
-        ('low', 'low is not below high')
-    """
+def grid_faults(attribute: Numeric) -> list[Complaint]:
+    """What is wrong with a numeric grid: the key, what, and the hint."""
+    low, high, step = attribute.low, attribute.high, attribute.step
     if low >= high:
         hint = "Make low the smallest and high the largest value allowed."
         return [("low", "low is not below high", hint)]
@@ -379,7 +366,7 @@ def grid_faults(
     return [
         (key, *fault)
         for key, value in parts.items()
-        if (fault := number_fault(key, value, kind)) is not None
+        if (fault := number_fault(key, value, attribute.kind)) is not None
     ]
 
 
@@ -408,19 +395,28 @@ def number_fault(key: str, value: Fraction, kind: str) -> tuple[str, str] | None
     return f"{key} is not a decimal number", "Write it with a decimal point."
 
 
-def choice_faults(attribute: Attribute, is_class: bool) -> list[tuple[str, str, str]]:
-    """What is wrong with how an attribute is chosen and called: the key, what, and the hint.
+def attribute_faults(attribute: Attribute, is_class: bool) -> list[Complaint]:
+    """What is wrong with an attribute: the key, what, and the hint.
 
     Args:
         attribute: The attribute.
         is_class: Whether it is the class.
+
+    Example:
+        >>> from hedgerow.schema.attributes import read_numeric
+        >>> age = read_numeric("age", {"low": "5", "high": "5"}, weight=Fraction(-1))
+        >>> [what for _, what, _ in attribute_faults(age, False)][0]
+        'low is not below high'
     """
-    faults = []
+    if isinstance(attribute, Numeric):
+        faults = _numeric_faults(attribute)
+    else:
+        faults = [("values", *fault) for fault in _categorical_faults(attribute)]
     weight, never = attribute.weight, attribute.split == "never"
     if is_class:
         given = (("split", never), ("weight", weight != 1), ("group", attribute.group))
         what = "regions are never divided by the class"
-        faults = [(key, what, f"Remove {key}.") for key, said in given if said]
+        faults += [(key, what, f"Remove {key}.") for key, said in given if said]
     elif not LEAST_WEIGHT <= weight <= MOST_WEIGHT or weight % LEAST_WEIGHT:
         what = "weight is not a number from 0.01 to 100 with at most two decimals"
         way = " For no regions by this attribute, write `split: never`." if weight <= 0 else ""
@@ -437,33 +433,37 @@ def choice_faults(attribute: Attribute, is_class: bool) -> list[tuple[str, str, 
     return faults
 
 
-def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
-    if isinstance(attribute, Numeric):
-        wrong = grid_faults(attribute.low, attribute.high, attribute.step, attribute.kind)
-        faults = [fault[1:] for fault in wrong]
-        for value in attribute.common:
-            inside = attribute.low <= value <= attribute.high
-            if not inside or number_fault("common", value, attribute.kind):
-                hint = "Name values between low and high, written as these are."
-                faults.append(("common names a value that the attribute cannot have", hint))
-        if len(attribute.common) > MOST_COMMON:
-            what = f"common names more than {MOST_COMMON} values"
-            faults.append((what, "Name those alone that very many people have."))
-        if attribute.kind == "date" and (attribute.decimal or attribute.thousands):
-            what = "decimal and thousands are for numbers, and these are dates"
-            faults.append((what, "Remove them; format says how dates are written."))
-        notation = notation_fault(attribute.decimal, attribute.thousands)
-        notations = [notation, format_fault(attribute.format, attribute.kind)]
-        return faults + [fault for fault in notations if fault]
+def _numeric_faults(attribute: Numeric) -> list[Complaint]:
+    faults = grid_faults(attribute)
+    for value in attribute.common:
+        inside = attribute.low <= value <= attribute.high
+        if not inside or number_fault("common", value, attribute.kind):
+            hint = "Name values between low and high, written as these are."
+            faults.append(("common", "common names a value that the attribute cannot have", hint))
+    if len(attribute.common) > MOST_COMMON:
+        what = f"common names more than {MOST_COMMON} values"
+        faults.append(("common", what, "Name those alone that very many people have."))
+    if attribute.kind == "date":
+        for key in ("decimal", "thousands"):
+            if getattr(attribute, key):
+                hint = "Remove it; `format:` says how dates are written."
+                faults.append((key, f"{key} is for numbers, and these are dates", hint))
+    written = {
+        "decimal": notation_fault(attribute.decimal, attribute.thousands),
+        "format": format_fault(attribute.format, attribute.kind),
+    }
+    return faults + [(key, *fault) for key, fault in written.items() if fault]
+
+
+def _categorical_faults(attribute: Categorical) -> list[tuple[str, str]]:
     faults = taxonomy_faults(attribute.taxonomy)
     if faults:  # what follows looks at its leaves
         return faults
     faults = _band_faults(attribute) if attribute.bands or attribute.edges else []
     asks = OTHER in (attribute.missing, attribute.outside)
     if asks and OTHER not in attribute.taxonomy.leaves:
-        faults.append(
-            (f"its rules need a leaf {OTHER!r}", f"Add the leaf {OTHER!r} to the taxonomy.")
-        )
+        hint = f"Add the leaf {OTHER!r} to the taxonomy."
+        faults.append((f"its rules need a leaf {OTHER!r}", hint))
     leaves = attribute.taxonomy.leaves
     faults += [(what, hint) for _, what, hint in reading_faults(attribute.reading, leaves)]
     if attribute.boolean:
@@ -471,16 +471,15 @@ def _attribute_faults(attribute: Attribute) -> list[tuple[str, str]]:
             faults.append(("a boolean has rules of reading", "Make it a categorical attribute."))
         leaves = (*BOOLEAN_LABELS, OTHER) if asks else BOOLEAN_LABELS
         if attribute.taxonomy != Taxonomy.flat(leaves):
-            faults.append(
-                ("a boolean has the values false and true", f"Use Taxonomy.flat({leaves!r}).")
-            )
+            hint = f"Use Taxonomy.flat({leaves!r})."
+            faults.append(("a boolean has the values false and true", hint))
     return faults
 
 
 def _band_faults(attribute: Categorical) -> list[tuple[str, str]]:
     """What is wrong with a class of numbers, which must be what a schema file can say."""
     numeric, edges = attribute.bands, attribute.edges
-    if numeric is not None and not _attribute_faults(numeric) + choice_faults(numeric, True):
+    if numeric is not None and not attribute_faults(numeric, True):
         rising = 1 < len(edges) <= MOST_BANDS + 1 and edges[0] == 0 and edges[-1] < numeric.grid
         if rising and all(low < high for low, high in pairwise(edges)):
             outside = "clip" if numeric.outside == "clip" else attribute.outside
@@ -498,28 +497,20 @@ def schema_faults(
     """The faults of a schema that was built in Python."""
     faults: list[Fault] = []
     if not attributes:
-        faults.append(
-            Fault(
-                "the schema has no attribute to publish",
-                "Describe at least one column that is not the class, the person or an identifier.",
-            )
-        )
+        hint = "Describe at least one column that is not the class, the person or an identifier."
+        faults.append(Fault("the schema has no attribute to publish", hint))
     if target is not None and target.taxonomy.height > 1:
-        faults.append(
-            Fault(
-                f"the class {target.name!r} has a taxonomy of several levels",
-                "Give the class a flat list of values.",
-            )
-        )
+        what = f"the class {target.name!r} has a taxonomy of several levels"
+        faults.append(Fault(what, "Give the class a flat list of values."))
     published = [*attributes, *([] if target is None else [target])]
     for attribute in attributes:
         if isinstance(attribute, Categorical) and attribute.bands is not None:
             what = f"attribute {attribute.name!r}: bands are for the class alone"
             faults.append(Fault(what, "Use the numeric attribute itself."))
     for attribute in published:
-        wrong = [column_fault(attribute.name, True), *_attribute_faults(attribute)]
-        wrong += [fault[1:] for fault in choice_faults(attribute, attribute is target)]
-        faults += [Fault(f"attribute {attribute.name!r}: {f[0]}", f[1]) for f in wrong if f]
+        wrong = [fault[1:] for fault in attribute_faults(attribute, attribute is target)]
+        for what, hint in filter(None, [column_fault(attribute.name, True), *wrong]):
+            faults.append(Fault(f"attribute {attribute.name!r}: {what}", hint))
     others = list(other_columns)
     for name in others:
         fault = column_fault(name, False)

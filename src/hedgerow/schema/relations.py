@@ -28,7 +28,7 @@ from hedgerow.schema.conditions import (
     Intervals,
     Misread,
     Word,
-    merge,
+    complement,
     overlap,
     quote,
     read_names,
@@ -337,15 +337,14 @@ def _whole(vocabulary: Vocabulary, text: str) -> dict[int, Intervals]:
 
 def _all_but(codes: Intervals, attribute: Attribute) -> Intervals:
     """The other codes, without that of `other`."""
-    ends = [0.0, *(end for pair in codes for end in pair), float(attribute.size)]
-    rest = merge((low, high) for low, high in zip(ends[::2], ends[1::2], strict=True) if low < high)
+    rest = complement(codes, attribute.size)
     if OTHER not in (attribute.missing, attribute.outside):
         return rest
     if isinstance(attribute, Numeric):
         other = attribute.grid
     else:
         other = attribute.taxonomy.leaves.index(OTHER)
-    return overlap(rest, ((0.0, float(other)), (other + 1.0, float(attribute.size))))
+    return overlap(rest, complement(((other, other + 1),), attribute.size))
 
 
 def _leaves_a_record(rules: Sequence[Rule], schema: Schema) -> bool:

@@ -220,13 +220,16 @@ class Schema(Suggestions):
         wrong = label_fault(self.name)
         if wrong is not None:
             raise SchemaError(f"the schema's name: {wrong[0]}", hint=wrong[1])
-        wrong_layout = layout_faults(self.file, items=self.items is not None)
+        transactions = self.items is not None
+        wrong_layout = layout_faults(self.file, items=transactions)
         raise_faults([Fault(f"file: {what}", hint) for _, what, hint in wrong_layout])
+        wrong = unit_fault(self.unit, self.person_column, items=transactions)
+        unit_faults = [] if wrong is None else [Fault(*wrong)]
         if self.items is not None:
             faults = [Fault(f"items: {what}", hint) for _, what, hint in items_faults(self.items)]
             if self.attributes or self.target or self.identifiers or self.person:
                 faults.append(Fault(*BOTH))
-            raise_faults([*faults, *relation_faults(self), *self._unit_faults()])
+            raise_faults([*faults, *relation_faults(self), *unit_faults])
             return
         if self.file.decimal or self.file.thousands:
             self._take_notation()
@@ -234,7 +237,7 @@ class Schema(Suggestions):
         faults = schema_faults(self.attributes, self.target, [*self.identifiers, *people])
         if self.person is not None and self.person.max_rows < 1:
             faults.append(Fault("max_rows is below 1", "Say how many rows one person may have."))
-        raise_faults([*faults, *self._unit_faults()])
+        raise_faults([*faults, *unit_faults])
         if self.tables or self.rules:
             raise_faults(relation_faults(self))
 
@@ -308,10 +311,6 @@ class Schema(Suggestions):
         if self.target is not None and self.target.bands is not None:
             bands = _with_notation(self.target.bands, self.file)
             object.__setattr__(self, "target", replace(self.target, bands=bands))
-
-    def _unit_faults(self) -> list[Fault]:
-        wrong = unit_fault(self.unit, self.person_column, items=self.items is not None)
-        return [] if wrong is None else [Fault(*wrong)]
 
     @staticmethod
     @answer_mistakes
@@ -588,7 +587,7 @@ class Schema(Suggestions):
                 - 'Yes'
             <BLANKLINE>
         """
-        from hedgerow.schema.yaml_writer import dump
+        from hedgerow.schema.yaml_reader import dump
 
         document = self.to_dict()
         for key in ("draft", "began_as_draft"):
@@ -629,7 +628,7 @@ class Schema(Suggestions):
     @property
     def changed_since_signed(self) -> bool:
         """Whether a reviewer signed another schema than this one; never without a fingerprint."""
-        return self.metadata.signed not in (None, self.fingerprint)
+        return self.metadata.signed is not None and self.metadata.signed != self.fingerprint
 
     @property
     def is_signed_off(self) -> bool:
@@ -727,10 +726,6 @@ def part_of(attribute: Attribute, low: int | Fraction, high: int | Fraction) -> 
         >>> [part_of(bmi, *codes).replace("\u00a0", " ") for codes in ((0, 2), (2, 69))]
         ['14 to under 15', '15 to 48']
     """
-    from hedgerow.schema import Categorical
-    from hedgerow.schema.attributes import OTHER
-    from hedgerow.schema.schema import other_of
-
     if isinstance(attribute, Categorical):
         low, high = int(low), int(high)
         if attribute.bands is not None and high <= len(attribute.edges):

@@ -29,6 +29,7 @@ from hedgerow.schema.yaml_reader import (
     ListNode,
     Node,
     Text,
+    dump_tree,
     is_range,
     parse_yaml,
     read_text,
@@ -115,21 +116,15 @@ def _below(node: Node, owner: str, file: str | None, report: Report) -> list[Bra
             hint = "Give the inner list a name, such as {Group: [a, b]}."
             report.fault(f"{owner} holds a list inside a list", hint, file, part.line)
         else:
-            branches += _members(part, file, report)
+            for key, below in part.pairs:
+                if isinstance(below, Text) and below.is_nothing:
+                    branches += leaves_of(key, file, report)
+                else:
+                    members = _below(below, f"the group {key.value!r}", file, report)
+                    branches.append(Branch(key.value, key.line, members))
     if not branches:
         hint = "List its members, or write the name alone if it is a value."
         report.fault(f"{owner} has no members", hint, file, node.line)
-    return branches
-
-
-def _members(entries: Entries, file: str | None, report: Report) -> list[Branch]:
-    branches: list[Branch] = []
-    for key, below in entries.pairs:
-        if isinstance(below, Text) and below.is_nothing:
-            branches += leaves_of(key, file, report)
-            continue
-        members = _below(below, f"the group {key.value!r}", file, report)
-        branches.append(Branch(key.value, key.line, members))
     return branches
 
 
@@ -175,7 +170,15 @@ def grow(root: Branch, file: str | None, report: Report, *, other: bool = False)
         if wrong is not None:
             report.fault(*wrong, file, top.line)
         elif label in seen:
-            _refuse_repeated(label, seen[label], (branch, above), file, report)
+            before, parent_before = seen[label]
+            first = "" if before.line is None else f" (first on line {before.line})"
+            if branch.below or before.below or parent_before is above:
+                hint = "Give every value and group a name of its own, the root included."
+                report.fault(f"the name {label!r} is repeated{first}", hint, file, branch.line)
+            else:
+                parents_of = f"{parent_before.label!r} and {above.label!r}"
+                what = f"the leaf {label!r} is under two parents, {parents_of}{first}"
+                report.fault(what, "Keep it under one of them.", file, branch.line)
         else:
             seen[label] = (branch, above)
             if label != label.strip():
@@ -210,25 +213,6 @@ def has_leaf(root: Branch, label: str) -> bool:
             return True
         stack += branch.below
     return False
-
-
-def _refuse_repeated(
-    label: str,
-    old: tuple[Branch, Branch],
-    new: tuple[Branch, Branch],
-    file: str | None,
-    report: Report,
-) -> None:
-    """Complains about a label that comes twice; both times with what it was written below."""
-    (before, first_parent), (branch, parent) = old, new
-    first = "" if before.line is None else f" (first on line {before.line})"
-    if branch.below or before.below or first_parent is parent:
-        hint = "Give every value and group a name of its own, the root included."
-        report.fault(f"the name {label!r} is repeated{first}", hint, file, branch.line)
-        return
-    parents = f"{first_parent.label!r} and {parent.label!r}"
-    what = f"the leaf {label!r} is under two parents, {parents}{first}"
-    report.fault(what, "Keep it under one of them.", file, branch.line)
 
 
 # ARX hierarchy files: one row for each value, from the value itself up to the root.
@@ -300,10 +284,10 @@ def arx_text(root: Branch) -> str:
     width = max(map(len, paths))
     text = io.StringIO(newline="")
     # A single column has no separator to tell by, so its commas must stand in quotes.
-    if width == 1:
-        writer = csv.writer(text, delimiter=";", lineterminator="\n", quoting=csv.QUOTE_ALL)
-    else:
-        writer = csv.writer(text, delimiter=";", lineterminator="\n")
+    writer = csv.writer(
+        text, delimiter=";", lineterminator="\n",
+        quoting=csv.QUOTE_ALL if width == 1 else csv.QUOTE_MINIMAL,
+    )  # fmt: skip
     writer.writerows([path[0]] * (width - len(path)) + path for path in paths)
     return text.getvalue()
 
@@ -312,11 +296,17 @@ def branch_from_arx(text: str, file: str, report: Report) -> Branch | None:
     """The tree of an ARX file's text; None, and faults in the report, if it has none."""
     before = len(report.faults)
     rows = _rows(text, file, report)
-    if rows and len(report.faults) == before:
-        parents = _parents(rows, file, report)
-        if len(report.faults) == before:
-            return _tree(rows, parents)
-    return None
+    parents = _parents(rows, file, report) if rows and len(report.faults) == before else {}
+    if not rows or len(report.faults) > before:
+        return None
+    root = Branch(rows[0][1][-1], rows[0][0])
+    branches = {root.label: root}
+    for line, fields in rows:
+        for label in reversed(fields):
+            if label not in branches:
+                branch = branches[label] = Branch(label, line)
+                branches[parents[label][0]].below.append(branch)
+    return root
 
 
 def _rows(text: str, file: str, report: Report) -> list[_Row]:
@@ -416,17 +406,6 @@ def _is_above(label: str, below: str, parents: dict[str, tuple[str, int]]) -> bo
         below = parents[below][0]
 
 
-def _tree(rows: list[_Row], parents: dict[str, tuple[str, int]]) -> Branch:
-    root = Branch(rows[0][1][-1], rows[0][0])
-    branches = {root.label: root}
-    for line, fields in rows:
-        for label in reversed(fields):
-            if label not in branches:
-                branch = branches[label] = Branch(label, line)
-                branches[parents[label][0]].below.append(branch)
-    return root
-
-
 # Taxonomies as tables: mappings of values to groups, and code lists.
 #
 #     rule,value,group            code,parent,label
@@ -436,7 +415,8 @@ def _tree(rows: list[_Row], parents: dict[str, tuple[str, int]]) -> Branch:
 # Their first line says which of the two they are; without it a file is an ARX hierarchy.
 
 
-_Path = tuple[list[str], int | None]
+LabelPath = tuple[list[str], int | None]
+"""A leaf with the groups above it, upwards, and the line that says so."""
 
 
 @dataclass(frozen=True)
@@ -457,7 +437,7 @@ class Tree:
     rules: list[RuleLine] = field(default_factory=list)
 
 
-def branch_from_paths(paths: Iterable[_Path], root: str | None) -> Branch:
+def branch_from_paths(paths: Iterable[LabelPath], root: str | None) -> Branch:
     """The tree of values that are each given with their groups, from the leaf upwards.
 
     Example:
@@ -515,7 +495,7 @@ def read_mapping(text: str, root: str | None, file: str, report: Report) -> Tree
 def _mapping(
     names: list[str], rows: list[_Row], tree: Tree, root: str | None, report: Report
 ) -> Tree:
-    paths: list[_Path] = []
+    paths: list[LabelPath] = []
     for line, cells in rows:
         value = cells[names.index("value")]
         groups = [cell for name, cell in zip(names, cells, strict=True) if name == "group"]
@@ -675,16 +655,6 @@ def to_nested(root: Branch) -> Any:
     return {child.label: to_nested(child) if child.below else None for child in root.below}
 
 
-def _yaml(tree: Tree, root: Branch) -> str:
-    from hedgerow.schema.yaml_writer import dump_tree  # which loads YAML
-
-    return dump_tree({root.label: to_nested(root)})
-
-
-def _arx(tree: Tree, root: Branch) -> str:
-    return arx_text(root)
-
-
 def _rules_of(tree: Tree) -> dict[str, list[str]]:
     rules: dict[str, list[str]] = {}
     for rule in tree.rules:
@@ -707,15 +677,13 @@ def _codes(tree: Tree, root: Branch) -> str:
 
 def _mapping_csv(tree: Tree, root: Branch) -> str:
     rules, paths = _rules_of(tree), paths_of(root)
-    columns = max((len(several) for several in rules.values()), default=0)
-    groups = max(1, max(len(path) for path in paths) - 2)  # one at least tells it from a list
+    columns = max(map(len, rules.values()), default=0)
+    groups = max(1, max(map(len, paths)) - 2)  # one at least tells it from a list
     rows = [["rule"] * columns + ["value"] + ["group"] * groups]
     for path in paths:
         own = rules.get(path[0], [])
-        above = path[1:-1]
-        rows.append(
-            own + [""] * (columns - len(own)) + [path[0], *above] + [""] * (groups - len(above))
-        )
+        rows.append([*own, *[""] * (columns - len(own)), path[0], *path[1:-1]])
+        rows[-1] += [""] * (len(rows[0]) - len(rows[-1]))
     return _csv(rows)
 
 
@@ -726,8 +694,8 @@ def _csv(rows: list[list[str]]) -> str:
 
 
 FORMATS: dict[str, Callable[[Tree, Branch], str]] = {
-    "yaml": _yaml,
-    "arx": _arx,
+    "yaml": lambda _, root: dump_tree({root.label: to_nested(root)}),
+    "arx": lambda _, root: arx_text(root),
     "codes": _codes,
     "mapping": _mapping_csv,
 }
@@ -788,24 +756,20 @@ def lint_tree(root: Branch, reading: Reading) -> list[str]:
         if len(branch.below) > WIDE:
             wide.append(branch.label)
         stack += reversed(branch.below)
-    lines = [
-        _line(alone, "group has a single member, and is", "groups have a single member, and are")
-        + "left out of releases: {}.",
-        _line(wide, "group has", "groups have") + f"more than {WIDE} members: {{}}. Add a level.",
-        _line(alike, "name differs", "names differ") + "from another only in case or spaces: {}.",
-        _line(_overlaps(reading), "pair of rules overlaps", "pairs of rules overlap")
-        + "with different leaves, and the first decides: {}.",
-    ]
-    names = (alone, wide, alike, _overlaps(reading))
+    lines = (
+        (alone, "group has a single member, and is", "groups have a single member, and are",
+         "left out of releases: {}."),
+        (wide, "group has", "groups have", f"more than {WIDE} members: {{}}. Add a level."),
+        (alike, "name differs", "names differ", "from another only in case or spaces: {}."),
+        (_overlaps(reading), "pair of rules overlaps", "pairs of rules overlap",
+         "with different leaves, and the first decides: {}."),
+    )  # fmt: skip
     return [
-        line.format(", ".join(map(repr, some[:_SHOWN])) + (", ..." if some[_SHOWN:] else ""))
-        for line, some in zip(lines, names, strict=True)
-        if some
+        f"{len(names)} {one if len(names) == 1 else more} "
+        + end.format(", ".join(map(repr, names[:_SHOWN])) + (", ..." if names[_SHOWN:] else ""))
+        for names, one, more, end in lines
+        if names
     ]
-
-
-def _line(names: list[str], one: str, more: str) -> str:
-    return f"{len(names)} {one if len(names) == 1 else more} "
 
 
 def _overlaps(reading: Reading) -> list[str]:

@@ -21,7 +21,7 @@ from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, r
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.sampler import Rates
 from hedgerow.schema import Schema
-from hedgerow.schema.lint import choice_faults
+from hedgerow.schema.lint import attribute_faults
 
 ROWS = 600
 WEIGHTS = [("1", "3"), ("0.01", "1"), ("1", "0.67"), ("100", "99.99"), ("0.5", "0.4")]
@@ -295,7 +295,7 @@ def test_the_class_has_neither(keys: dict[str, Any]) -> None:
 
 def test_a_schema_in_python_is_held_to_the_same() -> None:
     known = schema({}, {}).attributes[0]
-    assert choice_faults(replace(known, weight=Fraction(1000)), is_class=False)
+    assert attribute_faults(replace(known, weight=Fraction(1000)), is_class=False)
     with pytest.raises(SchemaError, match="from 0.01 to 100"):
         Schema("x", (replace(known, weight=Fraction(1000)),), unit="row")
 
