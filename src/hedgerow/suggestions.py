@@ -491,7 +491,9 @@ RELEASE = _table(
         "cells": "release.table({one})",
         "ci conf_int confidence_interval": "release.mean({number}, level=0.95), its low and high",
         "compare": "hedgerow.evaluate(data, release), or hedgerow.compare([release, other])",
-        "corr correlation cov frequent rules table": "release.table({one}, {two})",
+        "corr cov": "release.to_pandas().{name}(numeric_only=True), an estimate, or "
+        "release.table({one}, {two})",
+        "correlation frequent rules table": "release.table({one}, {two})",
         "groupby pivot_table": "release.mean({number}, by={category}), or release.table({one}, "
         "{two}).pivot()",
         "count filter query where": "release.count({query}), or release.count_all()",

@@ -19,7 +19,8 @@ from hedgerow.measured.measurements import exact
 from hedgerow.methods.publisher import Publisher
 from hedgerow.registry import METHODS, load
 from hedgerow.release import Release
-from hedgerow.store.frames import Frame, as_kind, small_table
+from hedgerow.store.frames import Frame, as_kind
+from hedgerow.store.markup import small_table
 from hedgerow.suggestions import answer_mistakes
 
 RUNS = 3

@@ -29,7 +29,7 @@ from hedgerow.present.document import (
     nice_end,
 )
 from hedgerow.present.words import percent
-from hedgerow.store.frames import Safe, join, tag, visible
+from hedgerow.store.markup import Safe, join, tag, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -19,7 +19,7 @@ from hedgerow.draft.questions import (
     to_lines,
 )
 from hedgerow.errors import SchemaError, UsageError
-from hedgerow.store.frames import visible
+from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import Conflict, Outside
 from hedgerow.studio.schema_text import SchemaText

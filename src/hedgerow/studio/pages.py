@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
-from hedgerow.store.frames import visible
+from hedgerow.store.markup import visible
 from hedgerow.studio.history import Version, previous
 
 if TYPE_CHECKING:

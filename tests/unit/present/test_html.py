@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hedgerow.present.document import Bar, Document, Grid, Heading, Scale, Section, Text
 from hedgerow.present.html import fragment, page
-from hedgerow.store.frames import Safe, join, tag
+from hedgerow.store.markup import Safe, join, tag
 
 
 class Reader(HTMLParser):

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text
-from hedgerow.store.frames import visible
+from hedgerow.store.markup import visible
 from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import Conflict
 from hedgerow.studio.guided import Bulk
