@@ -890,7 +890,7 @@ BY_HAND = (
     # the budget ledger --------------------------------------------------------------------
     ByHand(
         name="overdraft",
-        path="ledger/rules.py",
+        path="ledger/file.py",
         old="if asked > left:",
         new="if asked > total:",
         flaw="A release is held against the total and not against what is left of it.",

@@ -213,7 +213,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "largest = np.int64( -1)",
     ): "There is a class at least, and counts are 0 at least.",
     (
-        "ledger/rules.py",
+        "ledger/file.py",
         'if before == "transaction":',
         'if before >= "transaction":',
     ): "All other units come before it in the alphabet.",

@@ -124,7 +124,7 @@ def _unit(room: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{UNIT}/{room}/test_{name}.py" for name in names)
 
 
-_LEDGER = _unit("ledger", "ledger", "booking", "rules")
+_LEDGER = _unit("ledger", "ledger", "booking", "file")
 _FORGED = _unit("verification", "charges", "marginals")
 _PLANS = (*_unit("methods", "settings"), *_unit("methods", "plan"))
 
@@ -157,7 +157,7 @@ TARGETS: tuple[Target, ...] = (
     ),
     _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "sampler")),
     _target("privacy/suppression.py", *_unit("methods", "supermodular")),
-    *(_target(f"ledger/{name}.py", *_LEDGER, slow=BOOKS) for name in ("ledger", "rules", "file")),
+    *(_target(f"ledger/{name}.py", *_LEDGER, slow=BOOKS) for name in ("ledger", "file")),
     _target(
         "methods/plan.py",
         *_unit("methods", "rules"),

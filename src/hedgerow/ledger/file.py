@@ -1,21 +1,27 @@
-"""The file of a budget ledger: SQLite, opened with care, its tables and what they say."""
+"""The file of a budget ledger: SQLite, opened with care, what it says and what it refuses."""
 
 from __future__ import annotations
 
+import difflib
+import hashlib
+import json
 import os
 import re
 import sqlite3
 import stat
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
-from hedgerow.errors import ReleaseError
+from hedgerow.errors import BudgetError, ReleaseError, UsageError
+from hedgerow.privacy.budget import Budget
+from hedgerow.schema import Schema
 
 # The tables of a budget ledger, and the rules that its file keeps by itself.
 
@@ -183,14 +189,6 @@ def damage(path: Path, what: str) -> ReleaseError:
         f"{path} cannot be relied on as a ledger: {what}",
         hint="Restore the latest copy and add what was published since, with `hedgerow ledger FILE "
         "--add RELEASE`; until then, count everything as spent.",
-    )
-
-
-def in_the_way(path: Path, error: OSError) -> ReleaseError:
-    """The error for a ledger beside which nothing can be written."""
-    return ReleaseError(
-        f"no lock can be made beside the ledger {path}: {error.strerror or 'the system refused'}",
-        hint="Ask for the right to write to its folder. Nothing was drawn.",
     )
 
 
@@ -456,15 +454,11 @@ class Account:
     def same(self, unit: str) -> set[str]:
         """All units that are known to protect the same people as one does."""
         units = {unit}
-        pairs = [{change.first, change.second} for change in self.history if _joins(change)]
+        pairs = [{one.first, one.second} for one in self.history if one.kind == "same people"]
         while joined := [pair for pair in pairs if pair & units and not pair <= units]:
             for pair in joined:
                 units |= {unit for unit in pair if unit is not None}
         return units
-
-
-def _joins(change: Change) -> bool:
-    return change.kind == "same people"
 
 
 def read_accounts(path: Path, file: Any) -> dict[str, Account]:
@@ -482,10 +476,8 @@ def read_accounts(path: Path, file: Any) -> dict[str, Account]:
 
     history: dict[str, list[Change]] = {}
     notes: dict[int, dict[str, Any]] = {}
-    for key, *words in file.execute(
-        "SELECT key, kind, entry, first, second, reason, who, moment FROM history ORDER BY number"
-    ):
-        names = ("kind", "entry", "first", "second", "reason", "who", "moment")
+    names: tuple[str, ...] = ("kind", "entry", "first", "second", "reason", "who", "moment")
+    for key, *words in file.execute(f"SELECT key, {', '.join(names)} FROM history ORDER BY number"):
         change = Change(**dict(zip(names, words, strict=True)))
         history.setdefault(key, []).append(change)
         if change.kind == "note" and change.entry is not None:
@@ -493,26 +485,14 @@ def read_accounts(path: Path, file: Any) -> dict[str, Account]:
             known = {name: text for name, text in note.items() if text is not None}
             notes.setdefault(change.entry, {}).update(known)
     entries: dict[str, list[Entry]] = {}
-    for key, number, unit, method, epsilon, delta, *rest in file.execute(
-        "SELECT key, number, unit, method, epsilon, delta, booked, state, place, ended, digest, "
-        "release_id, replaced FROM entries ORDER BY number"
+    names = ("number", "unit", "method", "booked", "state", "place", "ended", "digest",
+             "release_id", "replaced")  # fmt: skip
+    for key, epsilon, delta, *words in file.execute(
+        f"SELECT key, epsilon, delta, {', '.join(names)} FROM entries ORDER BY number"
     ):
-        booked, state, place, ended, digest, release_id, replaced = rest
-        entry = Entry(
-            number=number,
-            unit=unit,
-            method=method,
-            epsilon=amount(epsilon),
-            delta=amount(delta),
-            booked=booked,
-            state=state,
-            place=place,
-            ended=ended,
-            digest=digest,
-            release_id=release_id,
-            replaced=replaced,
-        )
-        entries.setdefault(key, []).append(replace(entry, **notes.get(number, {})))
+        facts = dict(zip(names, words, strict=True)) | notes.get(words[0], {})
+        entry = Entry(epsilon=amount(epsilon), delta=amount(delta), **facts)
+        entries.setdefault(key, []).append(entry)
     accounts = {}
     for key, name, epsilon, delta, opened in file.execute(
         "SELECT key, name, epsilon, delta, opened FROM accounts"
@@ -545,3 +525,207 @@ def plain(amount: Fraction) -> str:
     with localcontext(prec=200):  # more digits than any amount has, so this is exact
         number = (Decimal(amount.numerator) / Decimal(amount.denominator)).normalize()
     return f"{number:f}" if not 0 < amount < Fraction(1, 10**4) else f"{number:e}"
+
+
+# What a budget ledger refuses, and the way out.
+
+
+PERSON = "person by "
+
+_LONGEST_NAME, _LONGEST_TEXT = 200, 1000
+
+
+def name_of(name: str) -> tuple[str, str]:
+    """A data set's name as it is shown, and as names are compared.
+
+    Names that a person would take for the same are the same: spaces and capitals do not count.
+    """
+    shown = _visible(name, _LONGEST_NAME)
+    if not shown:
+        raise UsageError(
+            "a data set needs a name of ordinary letters.", hint="Write --dataset clinic, say."
+        )
+    return shown, unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", shown).casefold())
+
+
+def check_text(what: str, text: str) -> str:
+    """A text for the ledger, without what cannot be seen.
+
+    Example:
+        >>> check_text("reason", " a power  cut ")
+        'a power cut'
+    """
+    shown = _visible(text, _LONGEST_TEXT)
+    if not shown:
+        raise UsageError(
+            f"the {what} must be a text of 1 to {_LONGEST_TEXT} ordinary letters.",
+            hint="Write it so that others understand it years from now.",
+        )
+    return shown
+
+
+def _visible(text: str, most: int) -> str:
+    """A text with single spaces; empty if it is too long or holds what cannot be seen."""
+    shown = " ".join(unicodedata.normalize("NFC", text).split())
+    hidden = any(unicodedata.category(letter).startswith("C") for letter in shown)
+    return "" if hidden or len(shown) > most else shown
+
+
+def similar(name: str, accounts: Iterable[Account]) -> list[str]:
+    """Names of data sets that are nearly the same, the nearest first.
+
+    Example:
+        >>> difflib.get_close_matches("clinics", ["clinic", "school"])
+        ['clinic']
+    """
+    keys = {name_of(account.name)[1]: account.name for account in accounts}
+    return [keys[key] for key in difflib.get_close_matches(name_of(name)[1], keys, n=3)]
+
+
+def refuse_unknown(path: Path, name: str, accounts: Iterable[Account]) -> NoReturn:
+    """Raises for a data set that is not in the ledger, and names those that are."""
+    accounts = list(accounts)
+    known = similar(name, accounts) or sorted(account.name for account in accounts)[:10]
+    opening = f"hedgerow ledger FILE --open {name!r} --epsilon TOTAL"
+    if known:
+        listed = ", ".join(map(repr, known))
+        hint = (
+            "Name the data set that these people are in, in `publish` and `--add` with --dataset: "
+            f"{listed}. Only for people who are in none of them: {opening}."
+        )
+    else:
+        hint = f"Set the total for these people first: {opening}."
+    raise BudgetError(f"the budget ledger {path} has no data set {name!r}", hint=hint)
+
+
+def refuse_overdraft(account: Account, budget: Budget) -> None:
+    """Raises if a release costs more than is left."""
+    for what, left in zip(("epsilon", "delta"), account.left, strict=True):
+        asked, total = getattr(budget, what), getattr(account, what)
+        if asked > left:
+            raise BudgetError(
+                f"the data set {account.name!r} has {what} {plain(left)} left of {plain(total)}, "
+                f"and this release asks for {plain(asked)}",
+                hint="Ask for no more than is left. If nothing is left, these people have given "
+                "what they can: publish nothing more about them.",
+            )
+
+
+def refuse_mixture(account: Account, unit: str) -> None:
+    """Raises if a release protects others than the earlier ones did."""
+    others = {entry.unit for entry in account.entries if entry.counts} - account.same(unit)
+    if others:
+        raise BudgetError(
+            f"the data set {account.name!r} was published per {min(others)} so far, and this "
+            f"release is per {unit}: their epsilons do not add up",
+            hint=_same_unit(min(others), unit),
+        )
+
+
+def _same_unit(before: str, now: str) -> str:
+    """How to publish per the same unit once more."""
+    if before == "row":
+        return "Publish rows once more, by a schema without a `role: person` column."
+    if before == "transaction":
+        return "Publish records of items once more, by a schema with `items:` and no `person:`."
+    way = (
+        "Let the schema identify people by the same column as before: `role: person` in a "
+        "table, `person:` below `items:` for transactions."
+    )
+    if not now.startswith(PERSON):
+        return way
+    columns = f"{before.removeprefix(PERSON)!r} {now.removeprefix(PERSON)!r}"
+    return (
+        f"{way} If both columns identify the same people, each by one identifier, say so: hedgerow "
+        f"ledger FILE --same-people {columns} --dataset NAME --reason WHY."
+    )
+
+
+def refuse_return(account: Account, entry: Entry, alive: bool) -> None:
+    """Raises if an entry may not be given back, whatever a person knows about its run."""
+    why = {
+        "reserved": "its run has not drawn anything. If that run has ended, nothing is spent",
+        "drawn": "its outcome was handed over, so somebody may have seen it",
+        "published": "it was published",
+        "withdrawn": "it counts for nothing already",
+        "returned": "it was given back already",
+    }.get(entry.state)
+    if alive:
+        why = "its run is still going on"
+    elif why is None and entry.ended is not None and entry.ended.startswith("failed"):
+        why = "its run failed by itself, which may follow from the data or from what was drawn"
+    if why is not None:
+        raise UsageError(
+            f"release {entry.number} of {account.name!r} cannot be given back: {why}.",
+            hint="Only a run that was stopped from outside, after it began to draw and before its "
+            "outcome was handed over, can be given back.",
+        )
+
+
+def refuse_again(account: Account, entry: Entry, place: str | os.PathLike[str]) -> NoReturn:
+    """Raises for a release that has an entry."""
+    hint = "There is nothing to do."
+    if entry.digest is None:
+        hint = (
+            "If that entry is of another release, which this one replaced, rename this folder and "
+            "add it then."
+        )
+    raise UsageError(
+        f"{place} is booked already, as release {entry.number} of {account.name!r}: what was "
+        "spent once is counted once.",
+        hint=hint,
+    )
+
+
+def same_release(account: Account, place: Path, digest: str | None) -> Entry | None:
+    """The entry of a release that lies at a place, here or as a copy.
+
+    Args:
+        account: Where to look.
+        place: Where it lies.
+        digest: The hash of its manifest.
+    """
+    release_id = _release_id(place)
+    for entry in account.entries:
+        if entry.state not in ("drawn", "published"):
+            continue
+        if entry.digest is not None:
+            if entry.digest == digest:
+                return entry
+        elif entry.state == "drawn":  # its run was perhaps stopped when it had just been saved
+            if release_id is not None and release_id == entry.release_id:
+                return entry
+        else:  # an older version noted no digest
+            copied = digest is not None and entry.place and digest_of(entry.place) == digest
+            if copied or is_at(entry, place):
+                return entry
+    return None
+
+
+def is_at(entry: Entry, place: str | os.PathLike[str]) -> bool:
+    """Whether an entry names that folder."""
+    return entry.place is not None and os.path.realpath(entry.place) == os.path.realpath(place)
+
+
+def digest_of(place: str | os.PathLike[str]) -> str | None:
+    """The SHA-256 hash of a release's manifest, if it is there: no two releases share it."""
+    with suppress(OSError):
+        return hashlib.sha256((Path(place) / "manifest.json").read_bytes()).hexdigest()
+    return None
+
+
+def _release_id(place: Path) -> str | None:
+    """What the manifest of a release calls it, if it was published with a ledger."""
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        release_id = json.loads((place / "manifest.json").read_bytes())["ledger"].get("release_id")
+        return release_id if isinstance(release_id, str) else None
+    return None
+
+
+def unit_of(schema: Schema) -> str:
+    """Whom the releases of a schema protect."""
+    if schema.kind == "transactions":
+        column, record = schema.transaction_items.person, "transaction"
+    else:
+        column, record = schema.person.column if schema.person else None, "row"
+    return record if column is None else f"{PERSON}{column}"

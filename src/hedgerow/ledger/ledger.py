@@ -15,9 +15,25 @@ from typing import Any
 from hedgerow.disk import Hold
 from hedgerow.errors import HedgerowError, ReleaseError, UsageError
 from hedgerow.ledger import file as book_file
-from hedgerow.ledger import rules as book_rules
-from hedgerow.ledger.file import Account, Change, Entry, plain, read_accounts
-from hedgerow.ledger.rules import check_text, digest_of, unit_of
+from hedgerow.ledger.file import (
+    PERSON,
+    Account,
+    Change,
+    Entry,
+    check_text,
+    damage,
+    digest_of,
+    name_of,
+    plain,
+    read_accounts,
+    refuse_again,
+    refuse_mixture,
+    refuse_overdraft,
+    refuse_return,
+    refuse_unknown,
+    same_release,
+    unit_of,
+)
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.keystream import unique_id
 from hedgerow.suggestions import LEDGER, Suggestions, answer_mistakes, check_arguments, check_fields
@@ -133,7 +149,7 @@ class Booking:
             if state == "reserved":
                 self._move(file, "booked")
             elif state != "booked":
-                raise book_file.damage(self.path, "this run was closed before it ended")
+                raise damage(self.path, "this run was closed before it ended")
             self._move(file, "drawn")
 
     def mark_published(self, place: str | os.PathLike[str]) -> None:
@@ -147,15 +163,9 @@ class Booking:
             state = self._state(file)
             if state == "booked":
                 self._move(file, "drawn")
-            if state in ("booked", "drawn"):  # else it was saved a second time
-                file.execute(
-                    "UPDATE entries SET state = 'published', place = ?, digest = ? "
-                    "WHERE number = ?",
-                    (words, digest, self.number),
-                )
-            elif state != "published":
-                raise book_file.damage(self.path, f"this release is {state} there")
-            mark_replaced(file, self.number, words, digest)
+            elif state not in ("drawn", "published"):
+                raise damage(self.path, f"this release is {state} there")
+            _mark_saved(file, self.number, words, digest)
         self._let_go()
 
     def withdraw(self) -> None:
@@ -188,7 +198,7 @@ class Booking:
             "SELECT state FROM entries WHERE number = ? AND booked = ?", (self.number, self.booked)
         ).fetchone()
         if row is None:
-            raise book_file.damage(self.path, "it does not know this release any more")
+            raise damage(self.path, "it does not know this release any more")
         return str(row[0])
 
     def _move(self, file: Any, state: str) -> None:
@@ -199,8 +209,13 @@ class Booking:
             self.hold.close()
 
 
-def mark_replaced(file: Any, number: int, place: str, digest: str | None) -> None:
-    """Notes that the releases which lay at a place were replaced; they still count."""
+def _mark_saved(file: Any, number: int, place: str, digest: str | None) -> None:
+    """Notes where a release was first saved, and which ones it replaced there: they still count."""
+    file.execute(
+        "UPDATE entries SET state = 'published', place = ?, digest = ? "
+        "WHERE number = ? AND state = 'drawn'",
+        (place, digest, number),
+    )
     for other, there in file.execute(
         "SELECT number, place FROM entries WHERE state = 'published' AND replaced IS NULL "
         "AND number <> ? AND place IS NOT NULL AND (digest IS NULL OR digest IS NOT ?)",
@@ -271,7 +286,7 @@ class BudgetLedger(Suggestions):
         """
         check_arguments(BudgetLedger.open, locals())
         total = Budget.of(epsilon, delta)
-        shown, key = book_rules.name_of(name)
+        shown, key = name_of(name)
         if not os.path.exists(self.path):
             with suppress(FileExistsError):  # somebody else began it just now
                 book_file.create(self.path)
@@ -364,7 +379,7 @@ class BudgetLedger(Suggestions):
                 )
                 hold = Hold.take(self._alive(number))
                 if hold is None:
-                    raise book_file.damage(
+                    raise damage(
                         self.path, "a run is going on that it knows nothing of, as an older copy"
                     )
                 left = account.left[0] - budget.epsilon, account.left[1] - budget.delta
@@ -378,7 +393,11 @@ class BudgetLedger(Suggestions):
                 hold=hold,
             )
         except OSError as error:
-            raise book_file.in_the_way(self.path, error) from None
+            raise ReleaseError(
+                f"no lock can be made beside the ledger {self.path}: "
+                f"{error.strerror or 'the system refused'}",
+                hint="Ask for the right to write to its folder. Nothing was drawn.",
+            ) from None
         except BaseException:
             if hold is not None:
                 hold.close()
@@ -405,26 +424,21 @@ class BudgetLedger(Suggestions):
             BudgetError: If the data set has no account.
         """
         check_arguments(BudgetLedger.add, locals())
-        words, digest = as_text(place), book_rules.digest_of(place)
+        words, digest = as_text(place), digest_of(place)
         noted = False
         with book_file.transaction(self.path, writes=True) as file:
             account = self._account(file, dataset)
-            entry = book_rules.same_release(account, Path(place), digest)
+            entry = same_release(account, Path(place), digest)
             if entry is not None:
                 noted = entry.state == "drawn"
                 if not noted:
-                    book_rules.refuse_again(account, entry, place)
+                    refuse_again(account, entry, place)
                 number, booked = entry.number, entry.booked
-                file.execute(
-                    "UPDATE entries SET state = 'published', place = ?, digest = ? "
-                    "WHERE number = ?",
-                    (words, digest, number),
-                )
             else:
                 _, number, booked = self._enter(
                     file, dataset, budget, method, unit, notes or Notes(), (words, digest)
                 )
-            mark_replaced(file, number, words, digest)
+            _mark_saved(file, number, words, digest)
             left = self._account(file, dataset).left
         return Booking(
             path=self.path,
@@ -455,16 +469,14 @@ class BudgetLedger(Suggestions):
             UsageError: If that is no more than before.
         """
         check_arguments(BudgetLedger.raise_total, locals())
-        why = book_rules.check_text("reason", reason)
+        why = check_text("reason", reason)
         with book_file.transaction(self.path, writes=True) as file:
             account = self._account(file, dataset)
             before = (account.epsilon, account.delta)
-            after = _pair(
-                Budget.of(
-                    before[0] if epsilon is None else epsilon,
-                    before[1] if delta is None else delta,
-                )
+            total = Budget.of(
+                before[0] if epsilon is None else epsilon, before[1] if delta is None else delta
             )
+            after = (total.epsilon, total.delta)
             if after == before or any(a < b for a, b in zip(after, before, strict=True)):
                 raise UsageError(
                     f"the total of {account.name!r} is epsilon {plain(before[0])} and delta "
@@ -487,9 +499,9 @@ class BudgetLedger(Suggestions):
             reason: How that is known.
         """
         check_arguments(BudgetLedger.same_people, locals())
-        why = book_rules.check_text("reason", reason)
-        names = [book_rules.check_text("name of a column", text) for text in (column, other)]
-        units = [book_rules.PERSON + name for name in names]
+        why = check_text("reason", reason)
+        names = [check_text("name of a column", text) for text in (column, other)]
+        units = [PERSON + name for name in names]
         with book_file.transaction(self.path, writes=True) as file:
             if units[1] in self._account(file, dataset).same(units[0]):
                 raise UsageError(f"{names[0]!r} and {names[1]!r} are known as the same already.")
@@ -527,10 +539,10 @@ class BudgetLedger(Suggestions):
             UsageError: If the entry may not be given back.
         """
         check_arguments(BudgetLedger.give_back, locals())
-        why = book_rules.check_text("reason", reason)
+        why = check_text("reason", reason)
         with book_file.transaction(self.path, writes=True) as file:
             account, entry = self._entry(file, number)
-            book_rules.refuse_return(account, entry, Hold.is_held(self._alive(number)))
+            refuse_return(account, entry, Hold.is_held(self._alive(number)))
             file.execute("UPDATE entries SET state = 'returned' WHERE number = ?", (number,))
             self._record(file, account.name, "returned", None, None, why, number)
             return self._account(file, account.name)
@@ -548,9 +560,9 @@ class BudgetLedger(Suggestions):
     ) -> tuple[Account, int, str]:
         """Makes an entry; the account before it, its number and its time."""
         account = self._account(file, dataset)
-        book_rules.refuse_mixture(account, unit)
+        refuse_mixture(account, unit)
         if saved is None:
-            book_rules.refuse_overdraft(account, budget)
+            refuse_overdraft(account, budget)
         texts, booked = notes.texts(), _now()
         place = None if notes.place is None else as_text(notes.place)
         state, (place, digest) = ("reserved", (place, None)) if saved is None else (
@@ -559,7 +571,7 @@ class BudgetLedger(Suggestions):
             "INSERT INTO entries (key, unit, method, epsilon, delta, booked, state, place, digest, "
             "release_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                book_rules.name_of(dataset)[1], unit, method, str(budget.epsilon),
+                name_of(dataset)[1], unit, method, str(budget.epsilon),
                 str(budget.delta), booked, state, place, digest, release_id,
             ),
         ).lastrowid  # fmt: skip
@@ -570,10 +582,10 @@ class BudgetLedger(Suggestions):
 
     def _account(self, file: Any, dataset: str) -> Account:
         """The account of a data set, dead runs swept."""
-        shown, key = book_rules.name_of(dataset)
+        shown, key = name_of(dataset)
         accounts = self._swept(file)
         if key not in accounts:
-            book_rules.refuse_unknown(self.path, shown, accounts.values())
+            refuse_unknown(self.path, shown, accounts.values())
         return accounts[key]
 
     def _entry(self, file: Any, number: int) -> tuple[Account, Entry]:
@@ -618,12 +630,8 @@ class BudgetLedger(Suggestions):
         file.execute(
             "INSERT INTO history (key, entry, kind, first, second, reason, who, moment) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (book_rules.name_of(dataset)[1], entry, kind, first, second, reason, _who(), _now()),
+            (name_of(dataset)[1], entry, kind, first, second, reason, _who(), _now()),
         )
-
-
-def _pair(budget: Budget) -> tuple[Any, Any]:
-    return budget.epsilon, budget.delta
 
 
 def _who() -> str:

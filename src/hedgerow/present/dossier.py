@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from hedgerow.ledger.file import Account, Entry, plain
-from hedgerow.ledger.rules import unit_of
+from hedgerow.ledger.file import unit_of
 from hedgerow.measured.measurements import exact
 from hedgerow.present import words
 from hedgerow.present.document import Bullets, Document, Grid, Part, Section, Text

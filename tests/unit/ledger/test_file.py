@@ -1,4 +1,4 @@
-"""How the file of a budget ledger is opened."""
+"""How the file of a budget ledger is opened, and what is refused."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from hedgerow.errors import BudgetError, UsageError
 from hedgerow.ledger import file as book_file
+from hedgerow.ledger.file import check_text, is_at
 from hedgerow.ledger.ledger import BudgetLedger
+from hedgerow.privacy.budget import Budget
 
 
 def test_the_file_is_named_by_an_address_whatever_sqlite_takes_names_for(
@@ -40,3 +43,52 @@ def test_only_a_book_of_the_first_version_is_made_anew(tmp_path: Path) -> None:
             file.execute(f"PRAGMA user_version = {version}")
             book_file._upgrade(path, file)
             assert file.execute("PRAGMA user_version").fetchone() == (version,)
+
+
+def test_an_entry_is_at_its_own_place_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = BudgetLedger(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=1)
+    booking = book.book("clinic", Budget.of("0.5"), method="m", unit="row")
+    here = tmp_path / "m"
+    assert not is_at(book.accounts()[0].entries[0], here)
+    booking.mark_published(here)
+    (entry,) = book.accounts()[0].entries
+    assert is_at(entry, here)
+    for other in ("a", "z", "m/m", "."):
+        assert not is_at(entry, tmp_path / other)
+    monkeypatch.chdir(tmp_path)
+    assert is_at(entry, "m")
+    (tmp_path / "link").symlink_to(here)
+    assert is_at(entry, tmp_path / "link")
+
+
+def test_a_release_is_found_behind_entries_that_have_none(tmp_path: Path) -> None:
+    book = BudgetLedger(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=1)
+    book.reserve("clinic", Budget.of("0.1"), method="m", unit="row").withdraw()
+    place = tmp_path / "release"
+    place.mkdir()
+    (place / "manifest.json").write_text("{}", encoding="utf-8")
+    words = {"method": "m", "unit": "row", "place": place}
+    assert book.add("clinic", Budget.of("0.2"), **words).number == 2  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="as release 2"):
+        book.add("clinic", Budget.of("0.2"), **words)  # type: ignore[arg-type]
+
+
+def test_an_unknown_data_set_is_told_up_to_ten_that_there_are(tmp_path: Path) -> None:
+    book = BudgetLedger(tmp_path / "b.ledger")
+    names = [f"{letter * 3}" for letter in "abcdefghijk"]
+    for name in reversed(names):
+        book.open(name, epsilon=1)
+    with pytest.raises(BudgetError) as refused:
+        book.check("0123456789", Budget.of("0.5"), method="m", unit="row")
+    told = str(refused.value) + str(refused.value.hint)
+    assert [name for name in names if name in told] == names[:10]
+
+
+def test_a_text_of_a_thousand_letters_is_the_longest() -> None:
+    assert check_text("reason", "x" * 1000) == "x" * 1000
+    with pytest.raises(UsageError):
+        check_text("reason", "x" * 1001)

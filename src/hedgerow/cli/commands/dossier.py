@@ -165,7 +165,7 @@ def _booked(
 ) -> Booked:
     """The data set of a release in a ledger, and its entry; warns of what is wrong."""
     from hedgerow.ledger.ledger import BudgetLedger
-    from hedgerow.ledger.rules import digest_of
+    from hedgerow.ledger.file import digest_of
     from hedgerow.present.dossier import doubts, found_in
 
     accounts = BudgetLedger(ledger).accounts()

@@ -293,7 +293,7 @@ def _action(asked: list[str], given: list[str]) -> str | None:
 def _open(
     book: BudgetLedger, name: str, epsilon: str | None, delta: str | None, as_json: bool
 ) -> None:
-    from hedgerow.ledger.rules import similar
+    from hedgerow.ledger.file import similar
 
     account = book.open(name, str(epsilon), delta="0" if delta is None else delta)
     others = [one for one in book.accounts() if one.name != account.name]

@@ -105,7 +105,7 @@ def _dossier(asked: Asked) -> str:
 def _booked(way: Way, release: Release) -> Any:
     """The entry of the release in a ledger of the folder, if one has it."""
     from hedgerow.ledger.ledger import BudgetLedger
-    from hedgerow.ledger.rules import digest_of
+    from hedgerow.ledger.file import digest_of
     from hedgerow.present.dossier import found_in
 
     for ledger in look(way.root).ledgers:
