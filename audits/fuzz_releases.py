@@ -21,7 +21,7 @@ from fuzz_mutate import places, put, spoil_tree
 from hedgerow import sample
 from hedgerow.cli.display import words
 from hedgerow.errors import HedgerowError
-from hedgerow.measured import TreePartition
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.present import regions
 from hedgerow.present.report import page
 from hedgerow.release import Release

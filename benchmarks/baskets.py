@@ -50,10 +50,10 @@ import numpy as np
 import hedgerow as hr
 from data import add_data_option, find_folder
 from hedgerow.data import Transactions, read_transactions
-from hedgerow.estimate.itemsets.cells import superset_sums
-from hedgerow.estimate.itemsets.supports import prior_groups, shrink
+from hedgerow.estimate.core import superset_sums
+from hedgerow.estimate.measurements import Law
+from hedgerow.estimate.supports import prior_groups, shrink
 from hedgerow.evaluation.measures import exact_supports, top_itemsets
-from hedgerow.measured.measurements import Law
 from hedgerow.privacy.budget import rho_of_epsilon
 from results import Results, add_json_option
 

@@ -23,7 +23,7 @@ import hedgerow as hr
 from baskets import TOP, Truth, data_sets
 from data import add_data_option, find_folder
 from hedgerow.data import read_transactions
-from hedgerow.measured.itemsets import CoreCells
+from hedgerow.estimate.partition import CoreCells
 
 AMONG = 60  # items whose pairs may be chosen
 SHARES = (0.1, 0.25)

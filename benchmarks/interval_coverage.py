@@ -29,8 +29,8 @@ import hedgerow as hr
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow.data import Table, read
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts
-from hedgerow.measured import TreePartition
 from hedgerow.methods.api import run
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream

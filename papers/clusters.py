@@ -11,8 +11,8 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
+from hedgerow.estimate.partition import Partition
 from hedgerow.evaluation.classify import boxes
-from hedgerow.measured.partition import Partition
 
 # Does a release keep together what belongs together? NOT PRIVATE.
 #

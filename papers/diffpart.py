@@ -14,6 +14,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Transactions, read_transactions
+from hedgerow.estimate.partition import CoreCells, CutTree
 from hedgerow.evaluation.measures import (
     exact_supports,
     random_itemsets,
@@ -21,7 +22,6 @@ from hedgerow.evaluation.measures import (
     top_itemsets,
     top_utility,
 )
-from hedgerow.measured.itemsets import CoreCells, CutTree
 from hedgerow.methods.api import run as run_method
 from hedgerow.methods.diffpart import DiffPart
 from hedgerow.privacy.budget import Budget

@@ -27,9 +27,9 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Domain
 from hedgerow.data import Table
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import GridPartition, Partition, TreePartition
 from hedgerow.evaluation.classify import as_table
-from hedgerow.measured import Measurement
-from hedgerow.measured.partition import GridPartition, Partition, TreePartition
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
 

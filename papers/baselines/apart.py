@@ -34,7 +34,7 @@ from pyarrow import csv
 from hedgerow.arrays import Ints
 from hedgerow.data import read
 from hedgerow.errors import UsageError
-from hedgerow.estimate.synthesize import values_of
+from hedgerow.estimate.cells import values_of
 from hedgerow.privacy.budget import Budget, Number, rho_of_epsilon
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 

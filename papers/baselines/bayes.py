@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import read
-from hedgerow.estimate.synthesize import values_of
+from hedgerow.estimate.cells import values_of
 from hedgerow.schema import Categorical, Schema
 
 __all__ = ["choose_network", "draw_privbayes"]

@@ -24,8 +24,13 @@ from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.items import ItemEngine
 from hedgerow.errors import UsageError
-from hedgerow.measured.itemsets import MOST_CORE, CoreCells
-from hedgerow.measured.partition import MOST_CELLS, GridPartition, TreePartition
+from hedgerow.estimate.partition import (
+    MOST_CELLS,
+    MOST_CORE,
+    CoreCells,
+    GridPartition,
+    TreePartition,
+)
 from hedgerow.methods.diffgen import count_cells
 from hedgerow.methods.plan import Plan
 from hedgerow.methods.publisher import Outcome, measured

@@ -19,11 +19,10 @@ import pyarrow as pa
 from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Engine, Histograms
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.estimate.cells import round_to_total
+from hedgerow.estimate.cells import round_to_total, values_of
 from hedgerow.estimate.graphical import denoise
-from hedgerow.estimate.synthesize import values_of
+from hedgerow.estimate.tables import edges_of, own_codes
 from hedgerow.evaluation.classify import as_table
-from hedgerow.measured.tables import edges_of, own_codes
 from hedgerow.methods.plan import Plan
 from hedgerow.methods.publisher import Progress, no_progress
 from hedgerow.privacy.budget import Budget, Number

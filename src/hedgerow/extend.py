@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from hedgerow.counting.engine import Engine as Engine
     from hedgerow.counting.engine import TableCounts as TableCounts
     from hedgerow.counting.sealed import Sealed as Sealed
-    from hedgerow.measured.measurements import Measurement as Measurement
-    from hedgerow.measured.partition import GridPartition as GridPartition
-    from hedgerow.measured.partition import TreePartition as TreePartition
+    from hedgerow.estimate.measurements import Measurement as Measurement
+    from hedgerow.estimate.partition import GridPartition as GridPartition
+    from hedgerow.estimate.partition import TreePartition as TreePartition
     from hedgerow.methods.diffgen import DiffGen as DiffGen
     from hedgerow.methods.diffgen import count_cells as count_cells
     from hedgerow.methods.diffmulti import DiffMulti as DiffMulti
@@ -53,8 +53,8 @@ _ROOMS = {
     "hedgerow.audit.audited": "Audited",
     "hedgerow.counting.engine": "Engine TableCounts",
     "hedgerow.counting.sealed": "Sealed",
-    "hedgerow.measured.measurements": "Measurement",
-    "hedgerow.measured.partition": "GridPartition TreePartition",
+    "hedgerow.estimate.measurements": "Measurement",
+    "hedgerow.estimate.partition": "GridPartition TreePartition",
     "hedgerow.methods.diffgen": "DiffGen count_cells",
     "hedgerow.methods.diffmulti": "DiffMulti",
     "hedgerow.methods.plan": "Plan divide_budget",

@@ -30,8 +30,7 @@ PACKAGES = [
     "privacy",
     "ledger",  # what all releases of a data set cost together
     "store",  # folders, files and frames
-    "measured",  # regions, itemsets and noisy measurements, as plain values
-    "estimate",
+    "estimate",  # what was measured, as plain values, and what is made of it
     "release",
     "verification",
     "methods",

@@ -14,7 +14,7 @@ from in_turn import in_turn
 from hedgerow.counting.items import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table, Transactions
-from hedgerow.measured.tables import Tables
+from hedgerow.estimate.tables import Tables
 from hedgerow.methods.cdiffgen import CDiffGen
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti

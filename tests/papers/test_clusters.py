@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
-from hedgerow.measured import GridPartition
+from hedgerow.estimate.partition import GridPartition
 from hedgerow.schema import Schema
 from papers.clusters import cluster_records, cluster_regions, cpu_seconds, match_point
 

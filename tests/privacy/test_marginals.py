@@ -20,7 +20,7 @@ from hedgerow.audit.neighbors import pair_of, picker, random_pair, tiny_pairs
 from hedgerow.audit.search import check_rules, unlike_tables
 from hedgerow.audit.whole import check_books, replay_pair
 from hedgerow.counting.sealed import Sealed
-from hedgerow.measured.tables import Tables
+from hedgerow.estimate.tables import Tables
 from hedgerow.methods import marginals as by_marginals
 from hedgerow.methods.api import run
 from hedgerow.methods.marginals import Marginals

@@ -19,7 +19,7 @@ import hedgerow
 from hedgerow import sample
 from hedgerow.data import people as person
 from hedgerow.errors import HedgerowError
-from hedgerow.measured.measurements import Measurement
+from hedgerow.estimate.measurements import Measurement
 from hedgerow.verification.prices import Book, Failed, afford, prices
 
 SECRET = "Alice Liddell, 7 Deanery Garden"

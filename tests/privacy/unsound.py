@@ -39,7 +39,7 @@ from hedgerow.counting.items import MemoryItems
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
 from hedgerow.errors import DataWarning
-from hedgerow.measured.measurements import Measurement
+from hedgerow.estimate.measurements import Measurement
 from hedgerow.methods import clusters, diffpart, scores
 from hedgerow.methods.api import run
 from hedgerow.methods.cdiffgen import CDiffGen

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hedgerow.measured import GridPartition, Measurement, TreePartition
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import GridPartition, TreePartition
 from hedgerow.registry import OURS
 from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema

@@ -14,7 +14,7 @@ import numpy as np
 from hedgerow.arrays import Floats
 from hedgerow.audit.neighbors import Pair, deep_pairs, pair_of
 from hedgerow.audit.records import published_count, records_of
-from hedgerow.measured.tables import Cells
+from hedgerow.estimate.tables import Cells
 from hedgerow.methods.publisher import Outcome, Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream

@@ -16,10 +16,9 @@ from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.audit.distinguish import Draw, at_least, at_most
 from hedgerow.audit.neighbors import Pair
 from hedgerow.data import Table
-from hedgerow.measured.itemsets import CoreCells, CutTree
-from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.partition import GridPartition, TreePartition
-from hedgerow.measured.tables import Cells
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import CoreCells, CutTree, GridPartition, TreePartition
+from hedgerow.estimate.tables import Cells
 from hedgerow.methods.publisher import Outcome
 from hedgerow.methods.supermodular import RowsOutcome
 from hedgerow.privacy.keystream import Keystream

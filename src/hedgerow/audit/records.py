@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.data import Table, Transactions
-from hedgerow.estimate.synthesize import values_of
-from hedgerow.measured.tables import Cells
+from hedgerow.estimate.cells import values_of
+from hedgerow.estimate.tables import Cells
 from hedgerow.methods.publisher import Outcome
 from hedgerow.schema import Person, Schema
 

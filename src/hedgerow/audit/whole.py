@@ -38,7 +38,7 @@ from hedgerow.audit.records import Pick, records_of
 from hedgerow.audit.replay import Comparison, DivergedError, Trace, compare, record, replay
 from hedgerow.audit.search import CANDIDATES, Telling, check_rules, fits, search_pair, unlike_tables
 from hedgerow.errors import UsageError
-from hedgerow.measured.partition import GridPartition, TreePartition
+from hedgerow.estimate.partition import GridPartition, TreePartition
 from hedgerow.methods.api import run
 from hedgerow.methods.publisher import Outcome, Progress, Publisher, no_progress
 from hedgerow.privacy.budget import Budget, Number, epsilon_of_rho

@@ -1,1 +1,1 @@
-"""From noisy to usable: merging, consistency, models, rounding, noise laws, intervals, records."""
+"""What was measured, and what is made of it: models, consistent counts, intervals, records."""

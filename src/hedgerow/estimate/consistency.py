@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints
-from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.partition import Partition, TreePartition
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import Partition, TreePartition
 
 # Evidence: what all measurements of a release say about the nodes and cells of one tree.
 #

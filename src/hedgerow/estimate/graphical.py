@@ -43,7 +43,7 @@ from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.cells import project
 from hedgerow.estimate.junction import Calibrated, Detail, Factor, JunctionTree
 from hedgerow.estimate.queries import of_class
-from hedgerow.measured.tables import Tables, covered, own_codes
+from hedgerow.estimate.tables import Tables, covered, own_codes
 from hedgerow.schema import Categorical
 from hedgerow.store.untrusted import broken
 

@@ -49,7 +49,7 @@ import numpy as np
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.noise import LATTICE, Candidates, factor
 from hedgerow.estimate.queries import CLASS, Conditions, find_ruled_out
-from hedgerow.measured.tables import Cells, NoisyTable, Tables
+from hedgerow.estimate.tables import Cells, NoisyTable, Tables
 
 Block = tuple[int, ...]
 Side = Literal["inner", "touched", "part"]

@@ -14,8 +14,8 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.compiled import helper, kernel
 from hedgerow.estimate.consistency import Fit, Levels
+from hedgerow.estimate.partition import GridPartition, Partition, TreePartition
 from hedgerow.estimate.queries import Conditions, grouped
-from hedgerow.measured.partition import GridPartition, Partition, TreePartition
 
 if TYPE_CHECKING:
     from hedgerow.schema.query import Query

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Table, read
 from hedgerow.errors import UsageError
-from hedgerow.measured.partition import Partition
+from hedgerow.estimate.partition import Partition
 from hedgerow.release import TableRelease
 from hedgerow.schema import Categorical, Schema
 
@@ -131,7 +131,7 @@ def discernibility(table: Table, partition: Partition) -> int:
         partition: The regions of a release.
 
     Example:
-        >>> from hedgerow.measured import GridPartition
+        >>> from hedgerow.estimate.partition import GridPartition
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
@@ -156,7 +156,7 @@ def ncp(table: Table, partition: Partition) -> float:
         partition: The regions of a release.
 
     Example:
-        >>> from hedgerow.measured import GridPartition
+        >>> from hedgerow.estimate.partition import GridPartition
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
@@ -199,7 +199,7 @@ def by_regions(release: TableRelease, test: pa.Table) -> float:
     """The share of rows, in percent, whose class `release.predict` tells. NOT PRIVATE.
 
     Each row gets the majority class of its region, which leans on the regions around it where its
-    own counts are mostly noise (see `hedgerow.estimate.synthesize`).
+    own counts are mostly noise (see `hedgerow.estimate.cells`).
 
     Args:
         release: A release with a class.

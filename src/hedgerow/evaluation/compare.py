@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from hedgerow.data import Database
 from hedgerow.errors import UsageError
+from hedgerow.estimate.measurements import exact
 from hedgerow.evaluation.scorecard import Judgment, evaluate
 from hedgerow.evaluation.simulate import MOST_ROWS, simulate
-from hedgerow.measured.measurements import exact
 from hedgerow.methods.publisher import Publisher
 from hedgerow.registry import METHODS, load
 from hedgerow.release import Release

@@ -18,6 +18,7 @@ import numpy as np
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
+from hedgerow.estimate.tables import Cells
 from hedgerow.evaluation.trials import (
     AccuracyTarget,
     Public,
@@ -26,7 +27,6 @@ from hedgerow.evaluation.trials import (
     errors_of,
     published,
 )
-from hedgerow.measured.tables import Cells
 from hedgerow.methods.marginals import Marginals, named_columns, share_budget
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number

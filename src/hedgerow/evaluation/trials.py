@@ -13,7 +13,7 @@ import pyarrow as pa
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Table, Transactions, read, read_transactions
 from hedgerow.errors import DataError, UsageError
-from hedgerow.estimate.synthesize import values_of
+from hedgerow.estimate.cells import values_of
 from hedgerow.evaluation.measures import (
     exact_supports,
     random_itemsets,

@@ -16,7 +16,7 @@ from hedgerow.counting.choose import Counting, engine_of, open_engine
 from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
 from hedgerow.data import Database, Table, Transactions, refuse_mixing
 from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError
-from hedgerow.estimate.synthesize import STAND_INS
+from hedgerow.estimate.cells import STAND_INS
 from hedgerow.ledger.ledger import Booking, BudgetLedger, Notes, unit_of
 from hedgerow.methods.plan import Plan, RowsPlan
 from hedgerow.methods.publisher import (

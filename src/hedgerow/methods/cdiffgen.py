@@ -39,7 +39,7 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Engine
-from hedgerow.measured.partition import GridPartition, TreePartition
+from hedgerow.estimate.partition import GridPartition, TreePartition
 from hedgerow.methods.diffgen import GridPublisher, grow_cuts
 from hedgerow.methods.plan import Budgets, half_of, leaf_allowances
 from hedgerow.methods.publisher import (

@@ -42,8 +42,8 @@ import numpy as np
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.errors import UsageError
-from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.partition import MOST_CELLS, GridPartition
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import MOST_CELLS, GridPartition
 from hedgerow.methods.plan import (
     Budgets,
     Plan,

@@ -48,9 +48,9 @@ from hedgerow.arrays import Ints
 from hedgerow.counting.items import Expansion, ItemEngine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
-from hedgerow.estimate.itemsets.supports import SizeCurve, fit_sizes
-from hedgerow.measured.itemsets import MOST_CORE, CoreCells, CutTree, Itemsets, cap_of
-from hedgerow.measured.measurements import Measurement, Place
+from hedgerow.estimate.measurements import Measurement, Place
+from hedgerow.estimate.partition import MOST_CORE, CoreCells, CutTree, Itemsets, cap_of
+from hedgerow.estimate.supports import SizeCurve, fit_sizes
 from hedgerow.methods.plan import (
     CROWD,
     REST_EDGES,

@@ -53,8 +53,8 @@ from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.estimate.graphical import MOST_MODEL, GraphicalModel, fit_model
 from hedgerow.estimate.junction import JunctionTree
-from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.tables import MOST_TABLE, Cells, Tables, group_cells, ruled_apart
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.tables import MOST_TABLE, Cells, Tables, group_cells, ruled_apart
 from hedgerow.methods.plan import Plan, divide_budget
 from hedgerow.methods.publisher import (
     Outcome,

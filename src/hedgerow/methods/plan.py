@@ -12,7 +12,7 @@ import numpy as np
 
 from hedgerow.arrays import Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.itemsets.supports import SizeCurve
+from hedgerow.estimate.supports import SizeCurve
 from hedgerow.privacy.budget import (
     LARGEST_TERM,
     Budget,

@@ -16,10 +16,9 @@ from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Engine
 from hedgerow.data import CodeMatrix, WeightColumns
 from hedgerow.errors import SchemaError, UsageError
-from hedgerow.measured.itemsets import Itemsets
-from hedgerow.measured.measurements import Measurement, Place
-from hedgerow.measured.partition import Partition
-from hedgerow.measured.tables import Cells
+from hedgerow.estimate.measurements import Measurement, Place
+from hedgerow.estimate.partition import Itemsets, Partition
+from hedgerow.estimate.tables import Cells
 from hedgerow.methods.plan import Budgets, Plan
 from hedgerow.methods.scores import SCORES, Score
 from hedgerow.privacy.budget import Budget, Number

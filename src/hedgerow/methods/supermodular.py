@@ -48,9 +48,8 @@ from hedgerow.data import (
 )
 from hedgerow.data.people import MissingWeight, OutsideWeight
 from hedgerow.errors import UsageError
-from hedgerow.estimate.cells import estimate_cells, whole_counts
-from hedgerow.estimate.synthesize import draw_codes
-from hedgerow.measured.partition import TreePartition
+from hedgerow.estimate.cells import draw_codes, estimate_cells, whole_counts
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.plan import RowsPlan
 from hedgerow.methods.publisher import Progress, Publisher, no_progress

@@ -8,7 +8,7 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.counting.engine import Domain, Histograms, Split
-from hedgerow.measured.partition import TreePartition
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.methods import scores
 from hedgerow.methods.scores import ALL_CUTS, SKIP, Score
 from hedgerow.privacy.sampler import Candidates, Choices

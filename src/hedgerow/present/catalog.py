@@ -22,7 +22,7 @@ from urllib.parse import urljoin, urlsplit
 import yaml  # type: ignore[import-untyped,unused-ignore]
 
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.measured.measurements import exact
+from hedgerow.estimate.measurements import exact
 from hedgerow.present import words
 from hedgerow.present.dossier import ODD, Booked, mechanisms, preparation
 from hedgerow.present.promise import doubt

@@ -7,9 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from hedgerow.ledger.file import Account, Entry, plain
-from hedgerow.ledger.file import unit_of
-from hedgerow.measured.measurements import exact
+from hedgerow.estimate.measurements import exact
+from hedgerow.ledger.file import Account, Entry, plain, unit_of
 from hedgerow.present import words
 from hedgerow.present.document import Bullets, Document, Grid, Part, Section, Text
 from hedgerow.present.kinds import KINDS

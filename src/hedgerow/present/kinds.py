@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.measured import GridPartition, TreePartition
-from hedgerow.measured.itemsets import CoreCells, CutTree
+from hedgerow.estimate.partition import CoreCells, CutTree, GridPartition, TreePartition
 from hedgerow.present import words
 from hedgerow.present.document import (
     Bar,

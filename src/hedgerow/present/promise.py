@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import ReleaseError, UnverifiableError
-from hedgerow.measured.measurements import exact
+from hedgerow.estimate.measurements import exact
 from hedgerow.present import words
 from hedgerow.present.document import Bar, Grid, Part, Scale, Stack, Text
 from hedgerow.verification.verify import Verdict

@@ -12,7 +12,7 @@ import numpy as np
 
 from hedgerow.estimate.answers import USUAL
 from hedgerow.estimate.noise import half_width
-from hedgerow.measured import GridPartition, TreePartition
+from hedgerow.estimate.partition import GridPartition, TreePartition
 from hedgerow.present import words
 from hedgerow.present.document import Box, Part, Strip, Text, Tree
 from hedgerow.release import TableRelease

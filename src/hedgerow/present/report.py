@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from hedgerow.measured.measurements import exact
+from hedgerow.estimate.measurements import exact
 from hedgerow.present import html, words
 from hedgerow.present.document import (
     Bullets,

@@ -260,7 +260,7 @@ def spending(
 
 
 def _spending(ledger: dict[str, Any], named: Callable[[str], str]) -> list[tuple[str, str, str]]:
-    from hedgerow.measured.measurements import exact
+    from hedgerow.estimate.measurements import exact
 
     units = {budget: exact(entry["unit"]) for budget, entry in ledger["budgets"].items()}
     rows: list[tuple[str, str, str]] = []

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import ArgumentError, UsageError
 from hedgerow.estimate.answers import Answers
+from hedgerow.estimate.measurements import exact
+from hedgerow.estimate.partition import check_names
 from hedgerow.estimate.queries import read_many
-from hedgerow.measured.measurements import exact
-from hedgerow.measured.partition import check_names
 from hedgerow.registry import load
 from hedgerow.release.files import Content, read_manifest, write_folder
 from hedgerow.release.manifest import (

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hedgerow.errors import HedgerowError, LedgerWarning, ReleaseError
-from hedgerow.measured.measurements import exact
+from hedgerow.estimate.measurements import exact
 from hedgerow.registry import load
 from hedgerow.schema import Schema
 from hedgerow.store.untrusted import broken

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, by_model, typical_error, with_queries
+from hedgerow.estimate.cells import check_whole, rows_of
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.estimate.intervals import Bounds, sum_ends
 from hedgerow.estimate.queries import (
@@ -24,8 +25,7 @@ from hedgerow.estimate.queries import (
     check_level,
     read_many,
 )
-from hedgerow.estimate.synthesize import check_whole, rows_of
-from hedgerow.measured.tables import Cells, Tables
+from hedgerow.estimate.tables import Cells, Tables
 from hedgerow.release.base import Description, Questions, noisy_counts, protected_rows
 from hedgerow.release.measured import PredictingRelease
 from hedgerow.release.plain_files import ROWS_SEED, weighted

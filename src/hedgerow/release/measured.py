@@ -15,13 +15,20 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.errors import UsageError
+from hedgerow.estimate.cells import labels_of as labels_of_codes
+from hedgerow.estimate.cells import probabilities_of
 from hedgerow.estimate.consistency import is_censored
-from hedgerow.estimate.synthesize import labels_of as labels_of_codes
-from hedgerow.estimate.synthesize import probabilities_of
-from hedgerow.measured.itemsets import CoreCells, CutTree, Itemsets
-from hedgerow.measured.measurements import LAWS, PLACES, Measurement, exact
-from hedgerow.measured.partition import GridPartition, Partition, TreePartition, dictionary
-from hedgerow.measured.tables import Cells
+from hedgerow.estimate.measurements import LAWS, PLACES, Measurement, exact
+from hedgerow.estimate.partition import (
+    CoreCells,
+    CutTree,
+    GridPartition,
+    Itemsets,
+    Partition,
+    TreePartition,
+    dictionary,
+)
+from hedgerow.estimate.tables import Cells
 from hedgerow.release.base import Release
 from hedgerow.release.files import Content, check_derived, read_table
 from hedgerow.release.manifest import MANIFEST, Document
@@ -503,7 +510,7 @@ class PredictingRelease(MeasuredRelease):
 
         With marginals by the model that counts and synthetic rows come from too, else the class
         that the region of the row mostly holds. In a tree, a region whose counts are mostly noise
-        leans on the regions around it (`hedgerow.estimate.synthesize`). Rows of regions that are
+        leans on the regions around it (`hedgerow.estimate.cells`). Rows of regions that are
         suppressed get the majority class of the release.
 
         Args:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Ints
-from hedgerow.measured.partition import bounds_of, csv_blocks
+from hedgerow.estimate.partition import bounds_of, csv_blocks
 from hedgerow.release.tabulate import CountTable, Division, cells_of, divisions_of
 from hedgerow.schema import Numeric, Query, Schema
 

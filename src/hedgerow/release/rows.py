@@ -18,13 +18,12 @@ import pyarrow as pa
 
 from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.answers import Answers, with_queries
+from hedgerow.estimate.answers import Answers, least_by_noise, least_by_sampling, with_queries
+from hedgerow.estimate.cells import draw_rows, stand_for
+from hedgerow.estimate.measurements import exact
 from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.partition import Parts, csv_blocks, dictionary
 from hedgerow.estimate.queries import CLASS, MEASURED, MODELED, basis_of, read_many
-from hedgerow.estimate.synthesize import draw_rows, stand_for
-from hedgerow.estimate.thresholds import least_by_noise, least_by_sampling
-from hedgerow.measured.measurements import exact
-from hedgerow.measured.partition import Parts, csv_blocks, dictionary
 from hedgerow.optimize.model import generalized_attributes
 from hedgerow.release.base import Description, Questions, Release, noisy_counts, protected_rows
 from hedgerow.release.files import Content, check_derived, read_table
@@ -184,7 +183,7 @@ class RowsRelease(Release):
         The estimate spreads each row evenly over what it covers. People whose rows are suppressed
         are missing in it, so it is too low on the whole, and there is no upper end: the truth may
         be any number from `low` on. The lower end counts rows wholly inside a query alone,
-        less what noise or sampling may have added (`hedgerow.estimate.thresholds`).
+        less what noise or sampling may have added (`hedgerow.estimate.answers`).
 
         Args:
             queries: As for `TableRelease.count`.

@@ -35,7 +35,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, reliability
 from hedgerow.estimate.queries import NOT_MEASURED, check_level
-from hedgerow.measured.tables import own_codes
+from hedgerow.estimate.tables import own_codes
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Attribute, Categorical, Items, Numeric, Query, Schema
 from hedgerow.schema.conditions import overlap, suggest

@@ -13,10 +13,25 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError
-from hedgerow.estimate.answers import USUAL, Answers, answer, with_queries
-from hedgerow.estimate.cells import Cells, estimate_cells, whole_counts
+from hedgerow.estimate.answers import USUAL, Answers, answer, answer_listed, with_queries
+from hedgerow.estimate.cells import (
+    Cells,
+    class_weights,
+    draw_rows,
+    estimate_cells,
+    stand_for,
+    whole_counts,
+)
 from hedgerow.estimate.consistency import RULES
 from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.partition import (
+    GridPartition,
+    Partition,
+    check_against,
+    csv_blocks,
+    generalized_table,
+    typed_table,
+)
 from hedgerow.estimate.queries import (
     MEASURED,
     RULED_OUT,
@@ -25,16 +40,6 @@ from hedgerow.estimate.queries import (
     check_level,
     find_ruled_out,
     read_many,
-)
-from hedgerow.estimate.synthesize import class_weights, draw_rows, stand_for
-from hedgerow.estimate.thresholds import answer_listed
-from hedgerow.measured.partition import (
-    GridPartition,
-    Partition,
-    check_against,
-    csv_blocks,
-    generalized_table,
-    typed_table,
 )
 from hedgerow.release.base import Description, Questions, noisy_counts, protected_rows
 from hedgerow.release.files import Content
@@ -59,7 +64,8 @@ class TableRelease(PredictingRelease):
 
     Example:
         >>> from fractions import Fraction
-        >>> from hedgerow.measured import GridPartition, Measurement
+        >>> from hedgerow.estimate.measurements import Measurement
+        >>> from hedgerow.estimate.partition import GridPartition
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
@@ -217,7 +223,8 @@ class TableRelease(PredictingRelease):
 
         Example:
             >>> from fractions import Fraction
-            >>> from hedgerow.measured import GridPartition, Measurement
+            >>> from hedgerow.estimate.measurements import Measurement
+            >>> from hedgerow.estimate.partition import GridPartition
             >>> from hedgerow.schema import Schema
             >>> schema = Schema.from_dict({"name": "ages", "unit": "row", "attributes": {
             ...     "age": {"type": "numeric", "low": 0, "high": 99}}})

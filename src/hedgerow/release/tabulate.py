@@ -23,7 +23,7 @@ from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import NOISE, Answers, reliability
 from hedgerow.estimate.queries import ASSUMED_EVEN, NOT_MEASURED, check_level
-from hedgerow.measured.tables import MOST_VALUES
+from hedgerow.estimate.tables import MOST_VALUES
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.attributes import read_number
 from hedgerow.schema.conditions import Intervals, Numbers, overlap, suggest

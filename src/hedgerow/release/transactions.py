@@ -15,8 +15,9 @@ import pyarrow as pa
 from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.itemsets.cells import rows_table
-from hedgerow.estimate.itemsets.model import (
+from hedgerow.estimate.cells import check_whole
+from hedgerow.estimate.core import rows_table
+from hedgerow.estimate.itemsets import (
     ItemsetModel,
     answer_sets,
     find_associations,
@@ -26,9 +27,8 @@ from hedgerow.estimate.itemsets.model import (
     read_sets,
     text_blocks,
 )
+from hedgerow.estimate.partition import CoreCells, Itemsets
 from hedgerow.estimate.queries import check_level
-from hedgerow.estimate.synthesize import check_whole
-from hedgerow.measured.itemsets import CoreCells, Itemsets
 from hedgerow.release.base import Description, Questions, noisy_counts
 from hedgerow.release.files import Content
 from hedgerow.release.measured import MeasuredRelease
@@ -54,8 +54,8 @@ class TransactionsRelease(MeasuredRelease):
 
     Example:
         >>> from fractions import Fraction
-        >>> from hedgerow.measured import Measurement
-        >>> from hedgerow.measured.itemsets import CoreCells
+        >>> from hedgerow.estimate.measurements import Measurement
+        >>> from hedgerow.estimate.partition import CoreCells
         >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({
         ...     "name": "shop", "unit": "row", "items": {"universe": ["milk", "tea"]}})

@@ -169,10 +169,10 @@ class _Compact:
 # Columns of Arrow tables that anybody may have written: read with every doubt.
 
 
-def broken(file: str, rule: str) -> ReleaseError:
-    """The error for a file of a release that does not hold what it should."""
+def broken(subject: str, rule: str) -> ReleaseError:
+    """The error for a file or part of a release that does not hold what it should."""
     return ReleaseError(
-        f"{file}: {rule}", hint="Ask whoever published the release for a fresh copy."
+        f"{subject}: {rule}", hint="Ask whoever published the release for a fresh copy."
     )
 
 

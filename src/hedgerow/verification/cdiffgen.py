@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hedgerow.measured.partition import TreePartition
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.verification.charges import table_rules
 from hedgerow.verification.diffgen import paper_steps, tuned_steps
 

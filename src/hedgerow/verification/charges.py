@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.partition import TreePartition
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.release.table import TableRelease as Release
 from hedgerow.verification.ledger import region_rules
 from hedgerow.verification.prices import Book, Failed, afford, books, prices, whole

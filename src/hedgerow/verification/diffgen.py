@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.measured.partition import GridPartition, Partition
+from hedgerow.estimate.partition import GridPartition, Partition
 from hedgerow.release.table import TableRelease as Release
 from hedgerow.schema import Categorical, Numeric, Schema
 from hedgerow.verification.charges import rows_booked, table_rules

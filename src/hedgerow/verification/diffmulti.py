@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.measured.partition import TreePartition
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.release.table import TableRelease as Release
 from hedgerow.schema import Numeric, Schema
 from hedgerow.verification.charges import Charged, rows_booked, table_rules

@@ -20,8 +20,8 @@ from fractions import Fraction
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.measured.itemsets import CoreCells, CutTree
-from hedgerow.measured.measurements import Measurement, exact
+from hedgerow.estimate.measurements import Measurement, exact
+from hedgerow.estimate.partition import CoreCells, CutTree
 from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema.item_tree import ItemTree
 from hedgerow.verification.charges import ELSEWHERE, Profile, profile, stated

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hedgerow.measured.measurements import exact
+from hedgerow.estimate.measurements import exact
 from hedgerow.registry import OURS
 from hedgerow.release.manifest import NOTE, package_version
 from hedgerow.verification.prices import Failed

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.measured.measurements import epsilon_from_rho, exact, group_delta, in_words
+from hedgerow.estimate.measurements import epsilon_from_rho, exact, group_delta, in_words
 from hedgerow.release.measured import MeasuredRelease
 from hedgerow.verification.prices import Failed, budgets, whole
 from hedgerow.verification.rules import Rules, Stated

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hedgerow.arrays import Bools, Ints
-from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.tables import Cells, NoisyTable, ruled_apart
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.tables import Cells, NoisyTable, ruled_apart
 from hedgerow.release.marginals import MarginalsRelease
 from hedgerow.release.plain_files import weight_name
 from hedgerow.schema import Categorical, Schema

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.measured.measurements import Measurement, exact
+from hedgerow.estimate.measurements import Measurement, exact
 
 _MOST_UNITS = 1 << 40  # so that no sum over the steps of a path leaves 64 bits and starts anew
 _MOST_PURPOSES = 100

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.errors import HedgerowError
-from hedgerow.measured.measurements import exact, group_delta, in_words
+from hedgerow.estimate.measurements import exact, group_delta, in_words
 from hedgerow.optimize.model import Forest
 from hedgerow.release.rows import RowsRelease
 from hedgerow.schema import Categorical

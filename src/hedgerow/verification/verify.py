@@ -21,8 +21,8 @@ import pyarrow as pa
 
 from hedgerow.errors import HedgerowError, ReleaseError, UsageError
 from hedgerow.estimate.answers import NOISE, USUAL, Answers, reliability
+from hedgerow.estimate.measurements import exact, in_words
 from hedgerow.estimate.queries import ASSUMED_EVEN, MEASURED, MODELED, NOT_MEASURED, RULED_OUT
-from hedgerow.measured.measurements import exact, in_words
 from hedgerow.release import Release
 from hedgerow.release.files import check_file, names_of, other_files, read_manifest, read_table
 from hedgerow.release.manifest import kind_class, package_version, schema_of

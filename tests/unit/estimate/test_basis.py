@@ -4,7 +4,7 @@ import numpy as np
 
 from hedgerow.estimate.intervals import Bounds
 from hedgerow.estimate.queries import CLASS, Conditions, basis_of
-from hedgerow.measured.tables import Cells, NoisyTable, Tables
+from hedgerow.estimate.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 
 SCHEMA = Schema.from_dict(

@@ -16,7 +16,8 @@ from hedgerow.estimate.cells import (
     round_to_total,
     whole_counts,
 )
-from hedgerow.measured import GridPartition, Measurement, TreePartition
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import GridPartition, TreePartition
 
 numbers = st.integers(-50, 50).map(float)
 weights = st.sampled_from([0.25, 1.0, 2.0, 8.0])

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import ReleaseError
-from hedgerow.estimate.thresholds import worst_noise
-from hedgerow.measured import GridPartition, Measurement
+from hedgerow.estimate.answers import worst_noise
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import GridPartition
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
 from hedgerow.schema.query import Query

@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.estimate.synthesize import class_shares
-from hedgerow.measured import Measurement, TreePartition
+from hedgerow.estimate.cells import class_shares
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
 

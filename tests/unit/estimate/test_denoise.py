@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hedgerow.estimate.graphical import denoise
-from hedgerow.measured.tables import edges_of, own_codes
+from hedgerow.estimate.tables import edges_of, own_codes
 from hedgerow.schema import Numeric, Schema
 
 

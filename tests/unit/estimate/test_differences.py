@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.estimate.differences import Excess, _laplace_tail, _tails
-from hedgerow.measured.tables import NoisyTable
+from hedgerow.estimate.noise import Excess, _laplace_tail, _tails
+from hedgerow.estimate.tables import NoisyTable
 
 
 @pytest.mark.parametrize("t", [2.5, 5.0, 9.0, 13.0])

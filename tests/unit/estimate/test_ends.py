@@ -11,7 +11,7 @@ import pytest
 from hedgerow.arrays import Ints
 from hedgerow.estimate.intervals import BASE, Bounds, Collected, sum_ends
 from hedgerow.estimate.queries import Conditions
-from hedgerow.measured.tables import Cells, NoisyTable, Tables
+from hedgerow.estimate.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 
 NOISE, RELEASES, LEVEL, RECORDS = 12.0, 150, 0.9, 600

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from hedgerow.estimate.consistency import RULES, fit, gather
-from hedgerow.measured import GridPartition, Measurement, TreePartition
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import GridPartition, TreePartition
 
 UNIT = Fraction(1, 10)
 TREE = TreePartition.of(

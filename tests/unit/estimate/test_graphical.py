@@ -15,8 +15,8 @@ import pytest
 from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate import graphical
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
-from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.tables import Cells, NoisyTable, Tables
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 
 SIZES = [2, 3, 2, 2]  # the class is the last

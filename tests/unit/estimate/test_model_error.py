@@ -10,7 +10,7 @@ import pytest
 from hedgerow.estimate.answers import missed_correlation, typical_error
 from hedgerow.estimate.intervals import Bounds
 from hedgerow.estimate.queries import Conditions
-from hedgerow.measured.tables import Cells, NoisyTable, Tables
+from hedgerow.estimate.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 
 NOISE, PHI = 5.0, 0.3

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hedgerow.estimate.cells import project, round_to_total, share_out, whole_cells
 from hedgerow.estimate.consistency import fit, gather
-from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.partition import TreePartition
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import TreePartition
 
 
 @settings(max_examples=100, deadline=None)

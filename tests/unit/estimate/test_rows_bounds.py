@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.estimate.thresholds import least_by_noise, least_by_sampling
+from hedgerow.estimate.answers import least_by_noise, least_by_sampling
 from hedgerow.privacy.suppression import least_group, least_threshold
 
 ALPHA = 0.05

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.measured import GridPartition
+from hedgerow.estimate.partition import GridPartition
 
 
 def test_rows_lie_in_their_regions_as_often_as_counted(tree_release):
@@ -84,7 +84,7 @@ def test_sparse_rows_come_from_listed_regions(sparse_release):
 def test_wide_integer_steps_are_filled():
     from fractions import Fraction
 
-    from hedgerow.estimate.synthesize import draw_rows
+    from hedgerow.estimate.cells import draw_rows
     from hedgerow.schema import Numeric, Schema
 
     schema = Schema(

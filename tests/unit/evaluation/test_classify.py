@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.errors import UsageError
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import GridPartition
 from hedgerow.evaluation import MODELS, classify
-from hedgerow.measured import GridPartition, Measurement
 from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
 

@@ -7,8 +7,8 @@ import pytest
 
 import hedgerow
 from hedgerow.data import Table
+from hedgerow.estimate.partition import GridPartition, TreePartition
 from hedgerow.evaluation import discernibility, ncp
-from hedgerow.measured import GridPartition, TreePartition
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(

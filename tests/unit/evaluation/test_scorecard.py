@@ -13,9 +13,9 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import DataError, UsageError
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import CoreCells, GridPartition
 from hedgerow.evaluation.scorecard import NO_MODELS, evaluate
-from hedgerow.measured import GridPartition, Measurement
-from hedgerow.measured.itemsets import CoreCells
 from hedgerow.release import Release, TableRelease
 from hedgerow.sample.survey import shop_schema, transactions
 from hedgerow.schema import Person

@@ -9,6 +9,8 @@ import pytest
 
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import GridPartition
 from hedgerow.evaluation import (
     NOT_PRIVATE,
     error_table,
@@ -16,7 +18,6 @@ from hedgerow.evaluation import (
     random_conjunctions,
     random_queries,
 )
-from hedgerow.measured import GridPartition, Measurement
 from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
 from hedgerow.schema.query import Query

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.measured.partition import TreePartition
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.methods.cdiffgen import CDiffGen, _shares
 
 

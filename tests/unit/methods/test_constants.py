@@ -7,7 +7,7 @@ import pyarrow as pa
 import hedgerow
 from hedgerow import DiffMulti, Schema
 from hedgerow.counting.engine import Domain
-from hedgerow.measured.partition import TreePartition
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.methods.tree import Cuts
 from hedgerow.release import TableRelease
 from hedgerow.schema import Categorical

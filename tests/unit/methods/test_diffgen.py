@@ -11,7 +11,7 @@ import pytest
 
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
-from hedgerow.measured.partition import GridPartition
+from hedgerow.estimate.partition import GridPartition
 from hedgerow.methods import diffgen
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.publisher import Outcome

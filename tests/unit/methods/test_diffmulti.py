@@ -10,7 +10,7 @@ import pytest
 
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
-from hedgerow.measured.partition import TreePartition
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.publisher import Outcome
 from hedgerow.privacy.budget import Budget

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from hedgerow import DiffPart, publish
-from hedgerow.estimate.itemsets.supports import clear_from
+from hedgerow.estimate.supports import clear_from
 from hedgerow.methods.diffpart import _tail, usefulness_bound
 from hedgerow.privacy.budget import Budget
 from hedgerow.schema import Schema

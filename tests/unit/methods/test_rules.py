@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.estimate.itemsets.supports import SizeCurve
+from hedgerow.estimate.supports import SizeCurve
 from hedgerow.methods.diffmulti import MOST_DEPTH, MOST_SPECIALIZATIONS
 from hedgerow.methods.plan import (
     REST_EDGES,

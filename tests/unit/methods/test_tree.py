@@ -159,7 +159,7 @@ def test_children_of_a_taxonomy_node_and_of_an_interval() -> None:
 
 def test_counts_of_a_long_path_never_run_out_of_budget():
     """Every path adds up to all units, and every node has some, however deep the tree is."""
-    from hedgerow.measured.partition import TreePartition
+    from hedgerow.estimate.partition import TreePartition
     from hedgerow.methods.cdiffgen import _shares
 
     for depth in (0, 1, 2, 9, 99, 900, 9000):

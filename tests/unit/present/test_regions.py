@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.measured import GridPartition, Measurement
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import GridPartition
 from hedgerow.present.regions import ShownRegion, largest
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema

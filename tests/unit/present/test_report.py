@@ -19,9 +19,9 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.evaluation import scorecard
 from hedgerow.evaluation.scorecard import Judgment
-from hedgerow.measured import TreePartition
 from hedgerow.present.document import Text
 from hedgerow.present.regions import upper_tree
 from hedgerow.present.report import open_and_verify, report
@@ -396,7 +396,7 @@ def test_rows_of_which_none_is_listed(releases: dict[str, Path], raw: Path, kind
 def test_a_tree_of_thousands_of_regions_stays_small() -> None:
     from fractions import Fraction
 
-    from hedgerow.measured import Measurement
+    from hedgerow.estimate.measurements import Measurement
     from hedgerow.release import TableRelease
 
     names = [f"v{n}" for n in range(64)]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.measured import TreePartition
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.present.document import Histogram
 from hedgerow.present.html import fragment
 from hedgerow.present.regions import tree_parts

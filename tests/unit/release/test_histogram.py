@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.measured import GridPartition, Measurement
-from hedgerow.measured.tables import edges_of, own_codes
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import GridPartition
+from hedgerow.estimate.tables import edges_of, own_codes
 from hedgerow.release import TableRelease
 from hedgerow.release.summaries import BINS, bands, bins
 from hedgerow.schema import Numeric, Schema

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.measured import GridPartition
+from hedgerow.estimate.partition import GridPartition
 
 ROWS = {
     "age": [18, 50, 50, 17, None, 400],
@@ -48,7 +48,7 @@ def test_pandas_rows_keep_their_index(tree_release):
 def test_large_region_numbers_survive_pandas_with_gaps():
     from fractions import Fraction
 
-    from hedgerow.measured import Measurement
+    from hedgerow.estimate.measurements import Measurement
     from hedgerow.release import TableRelease
     from hedgerow.schema import Numeric, Schema
 

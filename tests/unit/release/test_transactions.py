@@ -19,8 +19,8 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import DataWarning, ReleaseError, UsageError
-from hedgerow.estimate.itemsets.model import read_sets
-from hedgerow.measured.itemsets import CoreCells
+from hedgerow.estimate.itemsets import read_sets
+from hedgerow.estimate.partition import CoreCells
 from hedgerow.methods import diffpart
 from hedgerow.methods.diffpart import DiffPart
 from hedgerow.methods.plan import support_units

@@ -14,7 +14,8 @@ import pytest
 from in_turn import in_turn
 
 from hedgerow import CDiffGen, DiffGen, DiffMulti, DiffPart, Marginals, publish
-from hedgerow.measured import GridPartition, Measurement
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import GridPartition
 from hedgerow.methods import diffgen
 from hedgerow.schema import Schema
 from hedgerow.verification import diffgen as growth

@@ -18,8 +18,8 @@ import pytest
 from hedgerow import Schema, publish
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate import graphical
-from hedgerow.measured.measurements import Measurement
-from hedgerow.measured.tables import Cells
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.tables import Cells
 from hedgerow.methods.marginals import Marginals
 from hedgerow.release import Release
 from hedgerow.release.files import digest

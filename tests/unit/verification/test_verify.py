@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.errors import ReleaseError
-from hedgerow.measured import GridPartition
-from hedgerow.measured.measurements import epsilon_from_rho, exact, group_delta, in_words
+from hedgerow.estimate.measurements import epsilon_from_rho, exact, group_delta, in_words
+from hedgerow.estimate.partition import GridPartition
 from hedgerow.present.report import facts
 from hedgerow.present.words import guarantee
 from hedgerow.schema import Metadata, Person

@@ -164,8 +164,8 @@ def _booked(
     release: Release, folder: Path, ledger: Path, dataset: str | None, as_json: bool
 ) -> Booked:
     """The data set of a release in a ledger, and its entry; warns of what is wrong."""
-    from hedgerow.ledger.ledger import BudgetLedger
     from hedgerow.ledger.file import digest_of
+    from hedgerow.ledger.ledger import BudgetLedger
     from hedgerow.present.dossier import doubts, found_in
 
     accounts = BudgetLedger(ledger).accounts()

@@ -104,8 +104,8 @@ def _dossier(asked: Asked) -> str:
 
 def _booked(way: Way, release: Release) -> Any:
     """The entry of the release in a ledger of the folder, if one has it."""
-    from hedgerow.ledger.ledger import BudgetLedger
     from hedgerow.ledger.file import digest_of
+    from hedgerow.ledger.ledger import BudgetLedger
     from hedgerow.present.dossier import found_in
 
     for ledger in look(way.root).ledgers:
@@ -197,7 +197,7 @@ def _words(release: Release) -> list[str]:
 
 def tree(asked: Asked) -> Response:
     """What was published: how everyone was divided, level by level, and the largest parts."""
-    from hedgerow.measured import TreePartition
+    from hedgerow.estimate.partition import TreePartition
     from hedgerow.present.html import fragment
     from hedgerow.present.kinds import KINDS
     from hedgerow.present.regions import cuts, nested

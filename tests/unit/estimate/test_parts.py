@@ -10,8 +10,8 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.data import read
+from hedgerow.estimate.tables import Cells, NoisyTable, Tables
 from hedgerow.evaluation import exact_counts
-from hedgerow.measured.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 
 NUMBER = {"type": "numeric", "low": 0, "high": 60}

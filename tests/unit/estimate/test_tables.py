@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.measured.tables import Cells, group_categories, group_numbers, ruled_apart
+from hedgerow.estimate.tables import Cells, group_categories, group_numbers, ruled_apart
 from hedgerow.schema import Schema
 
 

@@ -17,15 +17,16 @@ import pyarrow as pa
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.itemsets.cells import draw_cells, gather
-from hedgerow.estimate.itemsets.supports import Supports
+from hedgerow.estimate.core import draw_cells, gather
+from hedgerow.estimate.measurements import Law, Measurement
 from hedgerow.estimate.noise import LATTICE, factor, half_width
+from hedgerow.estimate.partition import CoreCells, CutTree, Itemsets
 from hedgerow.estimate.queries import MEASURED, MODELED
-from hedgerow.measured.itemsets import CoreCells, CutTree, Itemsets
-from hedgerow.measured.measurements import Law, Measurement
+from hedgerow.estimate.supports import Supports
 from hedgerow.schema import Items
 from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import WEIGHT
+from hedgerow.store.untrusted import broken
 
 # Answers from partitions by hierarchy cuts.
 #
@@ -335,7 +336,7 @@ def model_of(
     Raises:
         ReleaseError: If they were not counted as they should be.
     """
-    from hedgerow.estimate.itemsets.cells import CoreModel
+    from hedgerow.estimate.core import CoreModel
 
     named = {measurement.name: measurement for measurement in measurements}
     support, size = named.get("support"), named.get("size")
@@ -378,10 +379,7 @@ def _weights(measurement: Measurement) -> int:
 
 
 def _lacking(what: str) -> ReleaseError:
-    return ReleaseError(
-        f"this release cannot be read as transactions: {what}",
-        hint="Ask whoever published the release for a fresh copy.",
-    )
+    return broken("this release cannot be read as transactions", what)
 
 
 # Answers about itemsets: counts, the most frequent sets, association rules, and a list to read.

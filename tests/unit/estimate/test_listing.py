@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from hedgerow.estimate.itemsets.model import public_threshold
-from hedgerow.measured.measurements import LAWS, Law
+from hedgerow.estimate.itemsets import public_threshold
+from hedgerow.estimate.measurements import LAWS, Law
 
 
 def reached(least: int, variance: float, law: Law) -> float:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.errors import ReleaseError
-from hedgerow.measured import GridPartition, TreePartition
+from hedgerow.estimate.partition import GridPartition, TreePartition
 
 
 @st.composite

@@ -36,7 +36,7 @@ class Measurement:
         name: What was counted: "rows" (the whole table), "allocate" (totals of nodes of a tree),
             "leaf" (the classes of a region), and so on.
         at: Whether `where` numbers nodes of a tree, regions, items of a universe, sizes, or
-            cells of tables of columns (`hedgerow.measured.tables`).
+            cells of tables of columns (`hedgerow.estimate.tables`).
         where: The places counted, shape [k].
         values: The noisy counts, which may be negative: shape [k, classes] if by class (one
             column if the schema has no class), else [k, 1].

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hedgerow.estimate.itemsets.model import CutModel, answer_sets, not_negative
-from hedgerow.measured.itemsets import CutTree
+from hedgerow.estimate.itemsets import CutModel, answer_sets, not_negative
+from hedgerow.estimate.partition import CutTree
 
 # items 0..3 under two groups of two: nodes 0 | 1 2 | 3 4 5 6
 TREE = CutTree(

@@ -1,16 +1,16 @@
 """Answers from the cells of a core: which core items a record holds, and how many others.
 
 **Inside the core** a count is the sum of the cells that hold the items. It is taken twice: from the
-noisy cells, unbiased but noisy, and from the cells as the fit sees them (`itemsets.fit`), smooth
+noisy cells, unbiased but noisy, and from the cells as the fit sees them (`mixture`), smooth
 but perhaps off. How far off the fit is, is measured by what both differ by beyond the noise, on all
 itemsets of as many items; that is the weight of the noisy sum.
 
-**Single items** were measured by their supports as well (`itemsets.supports`). For an item of the
+**Single items** were measured by their supports as well (`supports`). For an item of the
 core both are combined by their variances, and the fitted cells are made to agree with the result.
 
 **Beyond the core** only the number of a record's other items is known, by bins, and the support of
 each item. There the items of a record are taken to be drawn at random, each by its support
-(`Others` in `itemsets.fit`).
+(`Others` in `mixture`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ import pyarrow as pa
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.itemsets.fit import Others, draw_others, fit_cells
-from hedgerow.estimate.itemsets.supports import Supports
+from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.mixture import Others, draw_others, fit_cells
 from hedgerow.estimate.noise import LATTICE, factor, half_width
-from hedgerow.measured.itemsets import CoreCells
-from hedgerow.measured.measurements import Measurement
+from hedgerow.estimate.partition import CoreCells
+from hedgerow.estimate.supports import Supports
 from hedgerow.schema import Items
 
 # Simulated transactions: draws that read published numbers alone, and the frames they come in.
@@ -407,7 +407,7 @@ class CoreModel:
         """Intervals that hold the true counts at a level, each by itself.
 
         Inside the core, the sum of noisy cells has a known law. Single items and groups have
-        guaranteed ends from their weighted supports (`itemsets.ends`); an item of the core has
+        guaranteed ends from their weighted supports (`supports`); an item of the core has
         both. Any other set is in no more records than the part of it that was counted and than each
         of its items. Noise of supports decided what is in the core, so that ends from supports and
         ends from cells each have a part of the error that is the same inside and outside of it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.estimate.itemsets.supports import KnownSum, SizeCurve, fit_sizes, weights
+from hedgerow.estimate.supports import KnownSum, SizeCurve, fit_sizes, weights
 from hedgerow.methods.plan import size_edges
 from hedgerow.schema.items import WEIGHT
 

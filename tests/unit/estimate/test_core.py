@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hedgerow.estimate.itemsets.cells import CoreModel, superset_sums
-from hedgerow.estimate.itemsets.model import answer_sets
-from hedgerow.estimate.itemsets.supports import Supports
-from hedgerow.measured.itemsets import CoreCells
+from hedgerow.estimate.core import CoreModel, superset_sums
+from hedgerow.estimate.itemsets import answer_sets
+from hedgerow.estimate.partition import CoreCells
+from hedgerow.estimate.supports import Supports
 from hedgerow.schema.items import WEIGHT
 
 NO_NOISE = Fraction(1000)

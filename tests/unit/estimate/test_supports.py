@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hedgerow.estimate.itemsets.supports import Supports, clear_from, prior_groups, shrink
+from hedgerow.estimate.supports import Supports, clear_from, prior_groups, shrink
 from hedgerow.methods.plan import size_edges
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT

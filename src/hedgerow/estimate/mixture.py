@@ -31,7 +31,7 @@ from hedgerow.arrays import Bools, Floats, Ints, Singles
 from hedgerow.compiled import kernel
 
 if TYPE_CHECKING:
-    from hedgerow.estimate.itemsets.cells import CoreModel
+    from hedgerow.estimate.core import CoreModel
 
 # The loop.
 

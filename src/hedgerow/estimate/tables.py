@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
-from hedgerow.measured.measurements import Law, Measurement
+from hedgerow.estimate.measurements import Law, Measurement
 from hedgerow.schema import Attribute, Categorical, Schema
 from hedgerow.schema.attributes import OTHER
 from hedgerow.store.untrusted import broken

@@ -23,9 +23,9 @@ from statistics import NormalDist
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
+from hedgerow.estimate.measurements import Law, Measurement
 from hedgerow.estimate.noise import LATTICE, factor
-from hedgerow.measured.itemsets import cap_of
-from hedgerow.measured.measurements import Law, Measurement
+from hedgerow.estimate.partition import cap_of
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
 

@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.measured import GridPartition, TreePartition
-from hedgerow.measured.partition import check_against, check_names, csv_blocks, typed_table
+from hedgerow.estimate.partition import (
+    GridPartition,
+    TreePartition,
+    check_against,
+    check_names,
+    csv_blocks,
+    typed_table,
+)
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 

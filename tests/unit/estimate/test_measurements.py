@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.measured.measurements import Measurement
+from hedgerow.estimate.measurements import Measurement
 
 ONE = np.array([1])
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hedgerow.estimate.itemsets.supports import MostRecords, tails, weights
+from hedgerow.estimate.supports import MostRecords, tails, weights
 
 EDGES = np.array([1, 2, 3, 4, 6, 9])
 MOST = 12

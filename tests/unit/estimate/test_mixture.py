@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hedgerow.arrays import Singles
-from hedgerow.estimate.itemsets.fit import (
+from hedgerow.estimate.mixture import (
     LEAPS,
     SURPRISE,
     TAU,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.measured.tables import edges_of, fine_edges, recounted
+from hedgerow.estimate.tables import edges_of, fine_edges, recounted
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(

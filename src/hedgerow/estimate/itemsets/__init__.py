@@ -1,1 +1,0 @@
-"""Estimates for transactions: models of itemsets, answers and synthetic records."""
