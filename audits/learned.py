@@ -94,11 +94,11 @@ def setting(job: Job) -> tuple[Any, Any, Callable[..., Any]]:
 
 def neighbors(job: Job) -> Any:
     """The pair that the search chose; a person of several rows has that many of one kind."""
+    from hedgerow.audit.learned import search_pair
     from hedgerow.audit.neighbors import Pair, pair_of
-    from hedgerow.audit.search import search_pair
 
     if job.records:
-        from hedgerow.audit.methods.marginals import late_pair
+        from late_steps import late_pair
 
         return late_pair(2, rows=job.records)
     method, budget, schemas = setting(job)
@@ -113,7 +113,7 @@ def neighbors(job: Job) -> Any:
 
 def reached(outcome: Any) -> bool:
     """Whether the last steps were taken, all of them on two tables or attributes at least."""
-    from hedgerow.audit.methods.marginals import tables_of
+    from late_steps import tables_of
 
     seen = tables_of(outcome)
     late = {"named", "by_class", "fine", "relate", "pairs"}
@@ -143,7 +143,7 @@ def best_event(ratios: Any, delta: float) -> tuple[float, float]:
 
 def loss_of(job: Job) -> dict[str, Any]:
     """The true loss on the chosen neighbors, by replay."""
-    from hedgerow.audit.search import log_ratios
+    from hedgerow.audit.learned import log_ratios
 
     method, budget, _ = setting(job)
     if job.mutant == "constant-key":

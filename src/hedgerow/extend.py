@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow.arrays import Ints as Ints
-    from hedgerow.audit.audited import Audited as Audited
+    from hedgerow.audit.methods import Audited as Audited
     from hedgerow.counting.engine import Engine as Engine
     from hedgerow.counting.engine import TableCounts as TableCounts
     from hedgerow.counting.sealed import Sealed as Sealed
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "hedgerow.arrays": "Ints",
-    "hedgerow.audit.audited": "Audited",
+    "hedgerow.audit.methods": "Audited",
     "hedgerow.counting.engine": "Engine TableCounts",
     "hedgerow.counting.sealed": "Sealed",
     "hedgerow.estimate.measurements": "Measurement",

@@ -169,7 +169,7 @@ def _ours(name: str, settings: str, data: Literal["table", "transactions"], word
     return Method(
         settings=f"hedgerow.methods.{name}:{settings}",
         rules=f"hedgerow.verification.{name}:RULES",
-        audited=f"hedgerow.audit.methods.{name}:AUDITED",
+        audited=f"hedgerow.audit.methods:{name.upper()}",
         data=data,
         words=words,
     )

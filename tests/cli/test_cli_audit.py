@@ -22,7 +22,7 @@ def few_modes(monkeypatch: pytest.MonkeyPatch) -> None:
         few = replace(
             entry, modes=entry.modes[:2], tiny=entry.tiny[:1], experiments=entry.experiments[:2]
         )
-        monkeypatch.setitem(methods._found(), name, few)
+        monkeypatch.setitem(methods._load_all(), name, few)
     monkeypatch.setitem(audit.__kwdefaults__, "most_paths", 100)
 
 

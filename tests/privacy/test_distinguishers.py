@@ -136,7 +136,7 @@ def test_events_do_happen():
 def few_modes(monkeypatch):
     """Two modes of a method, each of which other tests attack."""
     few = replace(AUDITED["diffgen"], modes=AUDITED["diffgen"].modes[:2])
-    monkeypatch.setitem(methods._found(), "diffgen", few)
+    monkeypatch.setitem(methods._load_all(), "diffgen", few)
 
 
 @pytest.mark.usefixtures("few_modes")

@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbors import TINY_TABLES, long_schema, picker, random_universe
-from hedgerow.audit.search import check_rules, first_difference, unlike_tables
+from hedgerow.audit.replay import check_rules, first_difference, unlike_tables
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
 from hedgerow.methods import clusters, diffgen, diffmulti, diffpart, plan

@@ -25,8 +25,7 @@ from hedgerow.audit.neighbors import (
     with_people,
 )
 from hedgerow.audit.records import records_of
-from hedgerow.audit.replay import compare, record, replay
-from hedgerow.audit.search import Telling
+from hedgerow.audit.replay import Telling, compare, record, replay
 from hedgerow.audit.whole import ROUNDING, replay_pair
 from hedgerow.counting.streaming import streamed
 from hedgerow.data import people as person

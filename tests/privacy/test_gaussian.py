@@ -17,13 +17,13 @@ from hedgerow.audit.enumeration import hockey_stick, law
 from hedgerow.audit.replay import (
     ORDERS,
     DivergedError,
+    Telling,
     compare,
     gaussian_mass,
     gaussian_tail,
     record,
     replay,
 )
-from hedgerow.audit.search import Telling
 from hedgerow.counting.sealed import Sealed
 from hedgerow.privacy.budget import UnitBudget, epsilon_of_rho
 from hedgerow.privacy.curator import Curator

@@ -14,10 +14,9 @@ from unsound import leaves_that_take_all, publishing_the_number_of_records
 
 from hedgerow.audit import audit, methods
 from hedgerow.audit.distinguish import at_least, at_most, presence
-from hedgerow.audit.learned import Viewer, distinguish, learn
+from hedgerow.audit.learned import Viewer, distinguish, learn, log_ratios, search_pair, worth
 from hedgerow.audit.methods import AUDITED, describe
 from hedgerow.audit.neighbors import TINY_TABLES, edge_cases, pair_of, picker, random_pair
-from hedgerow.audit.search import log_ratios, search_pair, worth
 from hedgerow.methods.api import run
 from hedgerow.methods.cdiffgen import CDiffGen
 from hedgerow.methods.diffgen import DiffGen
@@ -196,7 +195,7 @@ def test_a_release_that_follows_from_private_data_is_an_infinite_ratio():
         outcome = run(table, method, budget, sampler)
         return replace(outcome, plan=replace(outcome.plan, depth=len(table.codes)))
 
-    with patch("hedgerow.audit.search.run", telling):
+    with patch("hedgerow.audit.learned.run", telling):
         ratios = log_ratios(ONE_STEP, PAIR, Budget.of(1), 1, 2)
     assert np.isposinf(ratios).all()
 
@@ -243,7 +242,7 @@ def test_counts_are_held_against_what_the_others_make():
 def test_the_audit_learns_for_every_mode(monkeypatch):
     """The other audits of a method are left out here: they are as before."""
     entry = replace(AUDITED["diffpart"], tiny=(), experiments=())
-    monkeypatch.setitem(methods._found(), "diffpart", entry)
+    monkeypatch.setitem(methods._load_all(), "diffpart", entry)
     for other in ("_replay", "_rules", "_deep", "_files", "_distinguish_files"):
         monkeypatch.setattr(f"hedgerow.audit.whole.{other}", lambda *_: iter(()))
     report = audit("diffpart", runs=20, seed=2)

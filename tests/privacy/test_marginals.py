@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,8 @@ import pytest
 
 from hedgerow.audit.enumeration import epsilon_between, hockey_stick, law_of
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.methods.marginals import late_pair as made_late_pair
-from hedgerow.audit.methods.marginals import late_schema, related_schema, tables_of
-from hedgerow.audit.neighbors import pair_of, picker, random_pair, tiny_pairs
-from hedgerow.audit.search import check_rules, unlike_tables
+from hedgerow.audit.neighbors import pair_of, picker, random_pair, related_schema, tiny_pairs
+from hedgerow.audit.replay import check_rules, unlike_tables
 from hedgerow.audit.whole import check_books, replay_pair
 from hedgerow.counting.sealed import Sealed
 from hedgerow.estimate.tables import Tables
@@ -30,13 +30,18 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.schema import Schema
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "audits"))  # a folder of scripts
+
+from late_steps import late_pair as make_late_pair
+from late_steps import late_schema, tables_of
+
 ENTRY = AUDITED["marginals"]
 ROWS, EPSILON = 4000, 5  # together 20,000: by then the default counts pairs, and others beside
 DELTAS = [0, "1e-6"]
 STEPS = {"single", "by_class", "fine", "named", "relate", "pairs", "more_pairs", "again"}
 
 
-late_pair = cache(made_late_pair)
+late_pair = cache(make_late_pair)
 LATE = [(classes, delta) for classes in (0, 2, 6) for delta in DELTAS]
 
 

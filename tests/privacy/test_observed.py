@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,26 +11,23 @@ from typing import Any
 import pytest
 
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.methods.marginals import late_pair
 from hedgerow.audit.whole import fits
 from hedgerow.counting.sealed import Sealed
 from hedgerow.methods import marginals, publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import _KEY
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "audits"))  # a folder of scripts
+
+import observed as from_outside
+from late_steps import late_pair
+
 EPSILON = 5  # with 4,000 records
-AUDITS = Path(__file__).parents[2] / "audits"
 
 
 @pytest.fixture(scope="module")
-def observed() -> Iterator[Any]:
-    sys.path.insert(0, str(AUDITS))
-    try:
-        import observed as module
-
-        yield module
-    finally:
-        sys.path.remove(str(AUDITS))
+def observed() -> Any:
+    return from_outside
 
 
 def words(observed: Any, name: str, delta: str, tries: int = 8) -> list[str]:

@@ -33,7 +33,7 @@ from hedgerow.audit.neighbors import (
     tiny_pairs,
     with_people,
 )
-from hedgerow.audit.search import Telling, check_rules, unlike_tables
+from hedgerow.audit.replay import Telling, check_rules, unlike_tables
 from hedgerow.audit.whole import ROUNDING, replay_pair
 from hedgerow.counting.items import MemoryItems
 from hedgerow.counting.memory import MemoryEngine

@@ -24,8 +24,6 @@ drawn: the ends stand for "at most" and "at least". What does that prove?
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -33,9 +31,9 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Words
-from hedgerow.audit.replay import gaussian_tail, kept_law, selection_law, tail
+from hedgerow.audit.replay import gaussian_tail, kept_law, published, selection_law, tail
 from hedgerow.methods.api import run
-from hedgerow.methods.publisher import Outcome, Publisher
+from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.sampler import C, Candidates, Choices, Listing, Rates, Sampler, flat
 from hedgerow.schema.items import WEIGHT
@@ -196,25 +194,6 @@ def law_of(
         most_paths: How many paths may be taken.
     """
     return law(lambda sampler: published(run(table, method, budget, sampler)), window, most_paths)
-
-
-def published(outcome: Outcome) -> tuple[Any, ...]:
-    """All of an outcome that is published, as something that can be compared and hashed."""
-    book = outcome.ledger.book(outcome.published, outcome.sharing)
-    facts = json.dumps([outcome.plan.to_dict(), book], sort_keys=True, default=str)
-    return facts, _frozen(outcome.parts)
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.shape, str(value.dtype), value.tobytes()
-    if isinstance(value, dict):
-        value = tuple(value.items())
-    if isinstance(value, tuple | list):
-        return tuple(_frozen(item) for item in value)
-    if dataclasses.is_dataclass(value):
-        return tuple(_frozen(getattr(value, item.name)) for item in dataclasses.fields(value))
-    return value
 
 
 def hockey_stick(one: Law, other: Law, epsilon: float) -> float:

@@ -162,6 +162,27 @@ def long_schema(pick: Pick) -> Schema:
     return Schema.from_dict({"name": "simulated", "unit": "row", "attributes": attributes})
 
 
+_NUMBERS_OF_CLASSES = (0, 2, 6)  # none, few, and so many that attributes are counted alone, too
+
+
+def related_schema(pick: Pick) -> Schema:
+    """Two to four attributes, with or without a class, and tables that the schema names."""
+    attributes: dict[str, Any] = {}
+    for name in "abcd"[: pick(2, 4)]:
+        if pick(0, 1):
+            attributes[name] = {"type": "numeric", "low": 0, "high": pick(1, 60), "step": 1}
+        else:
+            values = [f"{name}{number}" for number in range(pick(2, 4))]
+            attributes[name] = {"type": "categorical", "values": values}
+    if classes := _NUMBERS_OF_CLASSES[pick(0, 2)]:
+        values = [f"c{number}" for number in range(classes)]
+        attributes["c0"] = {"type": "categorical", "values": values, "role": "class"}
+    last = [*attributes][-1]
+    tables = [["a", "b"], {"attributes": [last, "a"], "weight": 3}][: pick(0, 1 + (last != "b"))]
+    document = {"name": "related", "unit": "row", "attributes": attributes, "tables": tables}
+    return Schema.from_dict(document)
+
+
 def random_universe(pick: Pick) -> Schema:
     """A small universe of items, under a tree of any fan-out."""
     return _universe(pick(1, 7), pick)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -39,104 +38,6 @@ EXTRA = "zoe"
 """The person that one of two files has more."""
 
 
-class Records(ABC):
-    """The records of one schema."""
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-
-    @staticmethod
-    @abstractmethod
-    def crowded() -> tuple[Schema, Codes, list[Codes]]:
-        """A schema, the line that most people of a small file have, and many lines of one."""
-
-    @abstractmethod
-    def data(self, records: Iterable[Codes]) -> Any:
-        """A `Table` or `Transactions` of these records."""
-
-    @abstractmethod
-    def of(self, data: Any) -> list[Codes]:
-        """The records of a `Table` or `Transactions`."""
-
-    @abstractmethod
-    def possible(self) -> int:
-        """How many different records there can be."""
-
-    @abstractmethod
-    def random(self, pick: Pick) -> Codes:
-        """Any record."""
-
-    @abstractmethod
-    def ends(self) -> tuple[Codes, Codes]:
-        """Two records that have little in common."""
-
-    @abstractmethod
-    def edge_cases(self, pick: Pick) -> list[Sketch]:
-        """The neighbors at which mistakes show first."""
-
-    @abstractmethod
-    def unlike(self, sizes: Sequence[int], source: np.random.Generator) -> list[Any]:
-        """Data of these sizes that have nothing in common."""
-
-    @property
-    @abstractmethod
-    def people(self) -> str | None:
-        """The column that identifies people."""
-
-    @property
-    @abstractmethod
-    def cap(self) -> int:
-        """How many rows, or items, of one person count."""
-
-    @abstractmethod
-    def with_people(self, cap: int) -> Schema:
-        """The schema with a column that identifies people, and this cap."""
-
-    def layouts(self, cap: int) -> tuple[Schema, ...]:
-        """The schema for every layout of a file: with people and this cap, and without people."""
-        return self.with_people(cap), self.schema
-
-    @abstractmethod
-    def line(self, pick: Pick) -> Codes:
-        """The codes of any line of a file."""
-
-    @abstractmethod
-    def lines_of_one(self, rows: int, pick: Pick) -> Rows:
-        """So many lines of the person that one file has more: alike or different."""
-
-    @abstractmethod
-    def file(self, lines: Rows, suffix: str) -> tuple[str, pa.Table | bytes]:
-        """What a file of these lines holds, and the suffix that suits it.
-
-        Args:
-            lines: Whose each is, and its codes.
-            suffix: The format that is wanted: "csv", "csv.gz" or "parquet".
-        """
-
-    @abstractmethod
-    def most_added(self) -> int:
-        """How many records one person can add, at most."""
-
-    @abstractmethod
-    def malformed(self, records: Counter[Codes]) -> str | None:
-        """What is wrong with the form of a record, if anything is."""
-
-    @abstractmethod
-    def reaches(self, outcome: Outcome, extra: Codes, others: int, rows: int) -> bool:
-        """Whether so many rows of one person are counted.
-
-        Args:
-            outcome: What a run gave.
-            extra: The record of that person.
-            others: How many records all others have.
-            rows: How many of this person.
-        """
-
-    @abstractmethod
-    def one_more(self, outcome: Outcome, data: Any, extra: Codes) -> bool:
-        """Whether one more is counted than there are, where this record belongs."""
-
-
 # Records of tables: one code for each predictor, and one for the class.
 
 
@@ -145,11 +46,11 @@ _VISITS = Schema.from_dict({"name": "visits", "unit": "row", "attributes": {
     "c": {"type": "categorical", "role": "class", "values": ["no", "yes"]}}})  # fmt: skip
 
 
-class TableRecords(Records):
+class TableRecords:
     """The records of a table; one without a class has the code 0 in its place."""
 
     def __init__(self, schema: Schema) -> None:
-        super().__init__(schema)
+        self.schema = schema
         self.sizes = [attribute.size for attribute in schema.attributes]
         self.sizes.append(max(1, len(schema.classes)))
         target = () if schema.target is None else (schema.target,)
@@ -157,32 +58,32 @@ class TableRecords(Records):
 
     @staticmethod
     def crowded() -> tuple[Schema, Codes, list[Codes]]:
-        """See `Records.crowded`."""
+        """A schema, the line that most people of a small file have, and many lines of one."""
         return _VISITS, (0, 0), [(1, 1)] * 40
 
     def data(self, records: Iterable[Codes]) -> Table:
-        """See `Records.data`."""
+        """A `Table` or `Transactions` of these records."""
         codes = np.asarray(list(records), dtype=np.uint32)
         return Table(self.schema, codes.reshape(-1, len(self.sizes)))
 
     def of(self, data: Table) -> list[Codes]:
-        """See `Records.of`."""
+        """The records of a `Table` or `Transactions`."""
         return [tuple(row) for row in data.codes.tolist()]
 
     def possible(self) -> int:
-        """See `Records.possible`."""
+        """How many different records there can be."""
         return math.prod(self.sizes)
 
     def random(self, pick: Pick) -> Codes:
-        """See `Records.random`."""
+        """Any record."""
         return tuple(pick(0, size - 1) for size in self.sizes)
 
     def ends(self) -> tuple[Codes, Codes]:
-        """See `Records.ends`."""
+        """Two records that have little in common."""
         return tuple(0 for _ in self.sizes), tuple(size - 1 for size in self.sizes)
 
     def edge_cases(self, pick: Pick) -> list[Sketch]:
-        """See `Records.edge_cases`."""
+        """The neighbors at which mistakes show first."""
         low, high = self.ends()
         middle = tuple(size // 2 for size in self.sizes)
         unseen = (*middle[:-1], high[-1])
@@ -204,7 +105,7 @@ class TableRecords(Records):
         ]
 
     def unlike(self, sizes: Sequence[int], source: np.random.Generator) -> list[Table]:
-        """See `Records.unlike`."""
+        """Data of these sizes that have nothing in common."""
         return [
             Table(
                 self.schema,
@@ -215,30 +116,39 @@ class TableRecords(Records):
 
     @property
     def people(self) -> str | None:
-        """See `Records.people`."""
+        """The column that identifies people."""
         return self.schema.person.column if self.schema.person else None
 
     @property
     def cap(self) -> int:
-        """See `Records.cap`."""
+        """How many rows, or items, of one person count."""
         return self.schema.person.max_rows if self.schema.person else 1
 
     def with_people(self, cap: int) -> Schema:
-        """See `Records.with_people`."""
+        """The schema with a column that identifies people, and this cap."""
         return replace(self.schema, person=Person("who", cap), unit="person")
 
+    def layouts(self, cap: int) -> tuple[Schema, ...]:
+        """The schema for every layout of a file: with people and this cap, and without people."""
+        return self.with_people(cap), self.schema
+
     def line(self, pick: Pick) -> Codes:
-        """See `Records.line`."""
+        """The codes of any line of a file."""
         return tuple(pick(0, column.size - 1) for column in self._columns)
 
     def lines_of_one(self, rows: int, pick: Pick) -> Rows:
-        """See `Records.lines_of_one`."""
+        """So many lines of the person that one file has more: alike or different."""
         alike, same = pick(0, 3) > 0, self.line(pick)
         number = 1 if self.people is None else rows
         return [(EXTRA, same if alike else self.line(pick)) for _ in range(number)]
 
     def file(self, lines: Rows, suffix: str) -> tuple[str, pa.Table]:
-        """See `Records.file`."""
+        """What a file of these lines holds, and the suffix that suits it.
+
+        Args:
+            lines: Whose each is, and its codes.
+            suffix: The format that is wanted: "csv", "csv.gz" or "parquet".
+        """
         codes = np.asarray([row for _, row in lines], dtype=np.int64)
         codes = codes.reshape(len(lines), len(self._columns))
         columns: dict[str, Any] = {}
@@ -254,19 +164,26 @@ class TableRecords(Records):
         return suffix, pa.table(columns)
 
     def most_added(self) -> int:
-        """See `Records.most_added`."""
+        """How many records one person can add, at most."""
         return self.cap
 
     def malformed(self, records: Counter[Codes]) -> None:
-        """See `Records.malformed`."""
+        """What is wrong with the form of a record, if anything is."""
         return None
 
     def reaches(self, outcome: Outcome, extra: Codes, others: int, rows: int) -> bool:
-        """See `Records.reaches`."""
+        """Whether so many rows of one person are counted.
+
+        Args:
+            outcome: What a run gave.
+            extra: The record of that person.
+            others: How many records all others have.
+            rows: How many of this person.
+        """
         return _at_least(outcome, extra, rows)
 
     def one_more(self, outcome: Outcome, data: Table, extra: Codes) -> bool:
-        """See `Records.one_more`."""
+        """Whether one more is counted than there are, where this record belongs."""
         partition: Any = outcome.partition
         if isinstance(partition, Cells):
             table = _first_table(outcome)
@@ -326,33 +243,33 @@ _SHOP = Schema.from_dict(
 )
 
 
-class TransactionRecords(Records):
+class TransactionRecords:
     """The records of transactions."""
 
     def __init__(self, schema: Schema) -> None:
-        super().__init__(schema)
+        self.schema = schema
         self.items = schema.transaction_items
         self.size = self.items.size
 
     @staticmethod
     def crowded() -> tuple[Schema, Codes, list[Codes]]:
-        """See `Records.crowded`."""
+        """See `TableRecords.crowded`."""
         return _SHOP, (0,), [(item,) for item in range(7)]
 
     def data(self, records: Iterable[Codes]) -> Transactions:
-        """See `Records.data`."""
+        """See `TableRecords.data`."""
         held = [sorted(record) for record in records]
         start = np.concatenate([[0], np.cumsum([len(record) for record in held])])
         codes = np.asarray([code for record in held for code in record], dtype=np.int32)
         return Transactions(self.schema, start.astype(np.int64), codes)
 
     def of(self, data: Transactions) -> list[Codes]:
-        """See `Records.of`."""
+        """See `TableRecords.of`."""
         ends = zip(data.start[:-1].tolist(), data.start[1:].tolist(), strict=True)
         return [tuple(data.codes[first:stop].tolist()) for first, stop in ends]
 
     def possible(self) -> int:
-        """See `Records.possible`."""
+        """See `TableRecords.possible`."""
         return int(2 ** min(self.size, 60)) - 1
 
     def random(self, pick: Pick) -> Codes:
@@ -361,11 +278,11 @@ class TransactionRecords(Records):
         return tuple(sorted({pick(0, self.size - 1) for _ in range(number)}))
 
     def ends(self) -> tuple[Codes, Codes]:
-        """See `Records.ends`."""
+        """See `TableRecords.ends`."""
         return (0,), (0, self.size - 1)
 
     def edge_cases(self, pick: Pick) -> list[Sketch]:
-        """See `Records.edge_cases`."""
+        """See `TableRecords.edge_cases`."""
         everything, last = tuple(range(min(self.size, 12))), (self.size - 1,)
         crowd = [self.random(pick) for _ in range(30)]
         return [
@@ -379,7 +296,7 @@ class TransactionRecords(Records):
         ]
 
     def unlike(self, sizes: Sequence[int], source: np.random.Generator) -> list[Transactions]:
-        """See `Records.unlike`."""
+        """See `TableRecords.unlike`."""
         made = []
         for held in [source.random((rows, self.size)) < source.random() for rows in sizes]:
             held[~held.any(axis=1), 0] = True  # nobody's set is empty
@@ -388,12 +305,12 @@ class TransactionRecords(Records):
 
     @property
     def people(self) -> str | None:
-        """See `Records.people`."""
+        """See `TableRecords.people`."""
         return self.items.person
 
     @property
     def cap(self) -> int:
-        """See `Records.cap`."""
+        """See `TableRecords.cap`."""
         return min(self.items.max_items or self.size, self.size)
 
     def with_people(self, cap: int) -> Schema:
@@ -402,14 +319,14 @@ class TransactionRecords(Records):
 
     def layouts(self, cap: int) -> tuple[Schema, ...]:
         """One row for each item, one line for each record, and one list for each."""
-        return *super().layouts(cap), self._with(unit="row", column="held")
+        return self.with_people(cap), self.schema, self._with(unit="row", column="held")
 
     def _with(self, unit: str, **rules: str | int) -> Schema:
         described = self.schema.to_dict()
         return Schema.from_dict({**described, "unit": unit, "items": described["items"] | rules})
 
     def line(self, pick: Pick) -> Codes:
-        """See `Records.line`."""
+        """See `TableRecords.line`."""
         return (pick(0, len(self.items.given) - 1),)
 
     def lines_of_one(self, rows: int, pick: Pick) -> Rows:
@@ -422,7 +339,7 @@ class TransactionRecords(Records):
         return [(EXTRA, (place,)) for place in held]
 
     def file(self, lines: Rows, suffix: str) -> tuple[str, pa.Table | bytes]:
-        """See `Records.file`."""
+        """See `TableRecords.file`."""
         names = self.items.given
         if self.items.person is not None:
             assert self.items.item is not None
@@ -440,11 +357,11 @@ class TransactionRecords(Records):
         return ("dat.gz", gzip.compress(text)) if packed else ("dat", text)
 
     def most_added(self) -> int:
-        """See `Records.most_added`."""
+        """See `TableRecords.most_added`."""
         return 1
 
     def malformed(self, records: Counter[Codes]) -> str | None:
-        """See `Records.malformed`."""
+        """See `TableRecords.malformed`."""
         if any(len(held) > self.cap for held in records):
             return f"a record has more than {self.cap} items"
         if any(one >= other for held in records for one, other in pairwise(held)):
@@ -452,7 +369,7 @@ class TransactionRecords(Records):
         return None
 
     def reaches(self, outcome: Outcome, extra: Codes, others: int, rows: int) -> bool:
-        """See `Records.reaches`."""
+        """See `TableRecords.reaches`."""
         return bool(outcome.measurements[-1].values.sum() >= others + rows)
 
     def one_more(self, outcome: Outcome, data: Transactions, extra: Codes) -> bool:
@@ -462,6 +379,9 @@ class TransactionRecords(Records):
 
 # What is known of the records of each kind of data, so that attacks need not ask which it is.
 
+
+Records = TableRecords | TransactionRecords
+"""The records of one schema: both have the same methods."""
 
 _KINDS: dict[str, type[Records]] = {"table": TableRecords, "transactions": TransactionRecords}
 

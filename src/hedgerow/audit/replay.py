@@ -1,9 +1,12 @@
-"""The replay audit: how much more likely is what was drawn, had one record been there or not?"""
+"""Forced draws: how likely are they on a neighbor, and does anything else depend on the data?"""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
-from collections.abc import Callable, Collection, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -11,7 +14,23 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Words
-from hedgerow.privacy.sampler import C, Candidates, Cells, Choices, Listing, Rates, Sampler, flat
+from hedgerow.audit.records import Pick, records_of
+from hedgerow.methods.api import run
+from hedgerow.methods.publisher import Outcome, Publisher
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import (
+    C,
+    Candidates,
+    Cells,
+    Choices,
+    Listing,
+    Rates,
+    Sampler,
+    SecureSampler,
+    flat,
+)
+from hedgerow.schema import Schema
 
 # The exact law of discrete Gaussian noise, for audits: it judges a mechanism and is none.
 
@@ -343,12 +362,11 @@ class _Recorder:
         return self._inner.words(number)
 
 
-class _Replayer:
-    """Forces outcomes, and tells how likely they were."""
+class _Forcer(ABC):
+    """Forces outcomes; what else there is to say of a draw, a subclass notes."""
 
     def __init__(self, outcomes: list[tuple[str, Any]]) -> None:
-        self._outcomes: Iterator[tuple[str, Any]] = iter(outcomes)
-        self.trace: Trace = []
+        self._outcomes = iter(outcomes)
 
     def _next(self, kind: str) -> Any:
         recorded, outcome = next(self._outcomes, ("nothing more", None))
@@ -362,66 +380,100 @@ class _Replayer:
             raise DivergedError("the method drew less than before")
 
     def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
+        """See `Sampler.select`."""
         forced: Choices = self._next("select")
-        nodes = len(candidates.start) - 1
-        if len(forced.part) != nodes:
+        if len(forced.part) != len(candidates.start) - 1:
             raise DivergedError("the method chose for other nodes than before")
-        uniform = flat(candidates) & flip
-        log_p = np.empty(nodes)
-        laws = []
-        for node in range(nodes):
-            rate = float(rates.values[rates.which[node]])
-            law, places = selection_law(candidates, node, rate, bool(uniform[node]))
-            laws.append(law)
-            place = places.get((int(forced.part[node]), int(forced.cut[node])))
-            log_p[node] = -math.inf if place is None else law[place]
-        self.trace.append(
-            Step(
-                kind="select",
-                purpose=rates.purpose,
-                log_p=log_p,
-                laws=tuple(laws),
-                prices=_prices(rates),
-            )
-        )
+        self._note_choice(candidates, rates, flip, forced)
         return forced
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
-        def law(rate: Floats, size: Ints) -> Floats:
-            weight = np.log(np.tanh(rate / 2)) * size.shape[1]  # (1 - a)/(1 + a) for each number
-            return np.asarray(weight - rate * size.sum(axis=1))
-
-        return self._noise("laplace", exact, rates, law)
+        """See `Sampler.laplace`."""
+        return self._noise("laplace", exact, rates)
 
     def gaussian(self, exact: Ints, rates: Rates) -> Ints:
-        def law(rate: Floats, size: Ints) -> Floats:
-            mass = {value: gaussian_mass(value) for value in set(rate.tolist())}
-            weight = np.asarray([mass[value] for value in rate.tolist()]) * size.shape[1]
-            return np.asarray(-weight - rate * (size.astype(np.float64) ** 2).sum(axis=1) / 2)
+        """See `Sampler.gaussian`."""
+        return self._noise("gaussian", exact, rates)
 
-        return self._noise("gaussian", exact, rates, law)
-
-    def _noise(
-        self, kind: str, exact: Ints, rates: Rates, law: Callable[[Floats, Ints], Floats]
-    ) -> Ints:
+    def _noise(self, kind: str, exact: Ints, rates: Rates) -> Ints:
         forced: Ints = self._next(kind)
         if forced.shape != exact.shape:
             raise DivergedError("the method counted other places than before")
-        rate = np.asarray([float(value) for value in rates.values])[rates.which]
-        log_p = law(rate, np.abs(forced - exact).reshape(len(rate), -1))
-        step = Step(kind=kind, purpose=rates.purpose, log_p=log_p, rates=rate,
-                    prices=_prices(rates), exact=exact.reshape(len(rate), -1))  # fmt: skip
-        self.trace.append(step)
+        self._note_noise(kind, exact, rates, forced)
         return forced
 
     def coin(self, bounds: Ints) -> Ints:
+        """See `Sampler.coin`."""
         before, forced = self._next("coin")
         if before != bounds.tolist():
             raise DivergedError("the method tossed other coins than before")
         return np.asarray(forced)
 
     def listed(self, cells: C, counts: Ints, rule: Listing) -> tuple[C, Ints]:
+        """See `Sampler.listed`."""
         forced: tuple[C, Ints] = self._next(rule.law)
+        self._note_list(cells, counts, rule, forced)
+        return forced
+
+    def words(self, number: int) -> Words:
+        """See `Sampler.words`."""
+        raise DivergedError("what was drawn under the seal cannot be forced")
+
+    @abstractmethod
+    def _note_choice(
+        self, candidates: Candidates, rates: Rates, flip: bool, forced: Choices
+    ) -> None: ...
+
+    @abstractmethod
+    def _note_noise(self, kind: str, exact: Ints, rates: Rates, forced: Ints) -> None: ...
+
+    @abstractmethod
+    def _note_list(
+        self, cells: Cells | Ints, counts: Ints, rule: Listing, forced: tuple[Any, Ints]
+    ) -> None: ...
+
+
+class _Replayer(_Forcer):
+    """Tells how likely the outcomes were."""
+
+    def __init__(self, outcomes: list[tuple[str, Any]]) -> None:
+        super().__init__(outcomes)
+        self.trace: Trace = []
+
+    def _note_choice(
+        self, candidates: Candidates, rates: Rates, flip: bool, forced: Choices
+    ) -> None:
+        uniform = flat(candidates) & flip
+        log_p = np.empty(len(forced.part))
+        laws = []
+        for node in range(len(log_p)):
+            rate = float(rates.values[rates.which[node]])
+            law, places = selection_law(candidates, node, rate, bool(uniform[node]))
+            laws.append(law)
+            place = places.get((int(forced.part[node]), int(forced.cut[node])))
+            log_p[node] = -math.inf if place is None else law[place]
+        self.trace.append(Step(
+            kind="select", purpose=rates.purpose, log_p=log_p, laws=tuple(laws),
+            prices=_prices(rates),
+        ))  # fmt: skip
+
+    def _note_noise(self, kind: str, exact: Ints, rates: Rates, forced: Ints) -> None:
+        rate = np.asarray([float(value) for value in rates.values])[rates.which]
+        size = np.abs(forced - exact).reshape(len(rate), -1)
+        if kind == "laplace":  # (1 - a)/(1 + a) for each number
+            log_p = np.log(np.tanh(rate / 2)) * size.shape[1] - rate * size.sum(axis=1)
+        else:
+            mass = {value: gaussian_mass(value) for value in set(rate.tolist())}
+            weight = np.asarray([mass[value] for value in rate.tolist()]) * size.shape[1]
+            log_p = -weight - rate * (size.astype(np.float64) ** 2).sum(axis=1) / 2
+        self.trace.append(Step(
+            kind=kind, purpose=rates.purpose, log_p=log_p, rates=rate, prices=_prices(rates),
+            exact=exact.reshape(len(rate), -1),
+        ))  # fmt: skip
+
+    def _note_list(
+        self, cells: Cells | Ints, counts: Ints, rule: Listing, forced: tuple[Any, Ints]
+    ) -> None:
         log_p = np.asarray([listing_law(cells, counts, forced, rule)])
         # noise is paid in epsilon, save for what delta stands for; decisions of a gate cost less
         # together, and what records cost that are kept is told by delta alone
@@ -429,10 +481,6 @@ class _Replayer:
         self.trace.append(
             Step(kind=rule.law, purpose=rule.purpose, log_p=log_p, rates=price, prices=price)
         )
-        return forced
-
-    def words(self, number: int) -> Words:
-        raise DivergedError("what was drawn under the seal cannot be forced")
 
 
 def _prices(rates: Rates) -> Floats:
@@ -442,16 +490,229 @@ def _prices(rates: Rates) -> Floats:
     return np.asarray([float(price) for price in rates.prices])[rates.which]
 
 
-def record(run: Callable[[Sampler], object], sampler: Sampler) -> list[tuple[str, Any]]:
+def record(publish: Callable[[Sampler], object], sampler: Sampler) -> list[tuple[str, Any]]:
     """Runs a method with real draws and returns its transcript."""
     recorder = _Recorder(sampler)
-    run(recorder)
+    publish(recorder)
     return recorder.outcomes
 
 
-def replay(run: Callable[[Sampler], object], outcomes: list[tuple[str, Any]]) -> Trace:
+def replay(publish: Callable[[Sampler], object], outcomes: list[tuple[str, Any]]) -> Trace:
     """Runs a method with forced outcomes and returns how likely each step was."""
     replayer = _Replayer(outcomes)
-    run(replayer)
+    publish(replayer)
     replayer.finish()
     return replayer.trace
+
+
+def published(outcome: Outcome) -> tuple[Any, ...]:
+    """All of an outcome that is published, as something that can be compared and hashed."""
+    book = outcome.ledger.book(outcome.published, outcome.sharing)
+    facts = json.dumps([outcome.plan.to_dict(), book], sort_keys=True, default=str)
+    return facts, _frozen(outcome.parts)
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape, str(value.dtype), value.tobytes()
+    if isinstance(value, dict):
+        value = tuple(value.items())
+    if isinstance(value, tuple | list):
+        return tuple(_frozen(item) for item in value)
+    if dataclasses.is_dataclass(value):
+        return tuple(_frozen(getattr(value, item.name)) for item in dataclasses.fields(value))
+    return value
+
+
+# Do rules read noisy numbers alone? What was drawn is forced on quite different data.
+#
+# A method's rules (how large a tree grows, how many items a core has, which pairs are counted) may
+# read public facts and what was drawn. So if the outcomes of one run are forced on any other data
+# of the same schema, everything that the run asks for and everything that it publishes must be the
+# same: the data may show in nothing but the exact numbers that a mechanism is handed. Neighbors
+# are too much alike to show that; here one table is empty and another has thousands of records.
+
+
+Facts = list[tuple[str, Hashable]]
+
+
+class _Noter(_Forcer):
+    """Notes all that is public about every draw that is asked for."""
+
+    def __init__(self, outcomes: list[tuple[str, Any]]) -> None:
+        super().__init__(outcomes)
+        self.facts: Facts = []
+
+    def _note_choice(
+        self, candidates: Candidates, rates: Rates, flip: bool, forced: Choices
+    ) -> None:
+        self.facts.append(("select", (_rates(rates), flip, _offered(candidates))))
+
+    def _note_noise(self, kind: str, exact: Ints, rates: Rates, forced: Ints) -> None:
+        self.facts.append((kind, _rates(rates)))
+
+    def _note_list(
+        self, cells: Cells | Ints, counts: Ints, rule: Listing, forced: tuple[Any, Ints]
+    ) -> None:
+        self.facts.append((rule.law, rule))
+
+
+def _rates(rates: Rates) -> Hashable:
+    """What every item of a draw pays and gets, and for what."""
+    values = tuple(rates.values[place] for place in rates.which.tolist())
+    prices = tuple(rates.prices[place] for place in rates.which.tolist()) if rates.prices else ()
+    return rates.purpose, values, prices
+
+
+def _offered(candidates: Candidates) -> Hashable:
+    """The candidates of every node and their weights, however scores cut them into runs."""
+    nodes = []
+    for first, stop in zip(candidates.start[:-1].tolist(), candidates.start[1:].tolist(),
+                           strict=True):  # fmt: skip
+        count = candidates.count[first:stop]
+        columns = [
+            np.repeat(column[first:stop], count)
+            for column in (candidates.part, candidates.first, candidates.weight)
+        ]
+        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        columns[1] = np.where(columns[1] < 0, -1, columns[1] + within)
+        nodes.append(tuple(sorted(zip(*(column.tolist() for column in columns), strict=True))))
+    return tuple(nodes)
+
+
+def first_difference(
+    runs: Sequence[Callable[[Sampler], Hashable]], sampler: Sampler | None = None, seed: int = 0
+) -> str | None:
+    """Forces what the first of some runs drew on all of them.
+
+    Args:
+        runs: The same method on different data; each gives all that it would publish.
+        sampler: Draws for the first; by default from a seed.
+        seed: The seed.
+
+    Returns:
+        What differs, or None.
+
+    Example:
+        >>> first_difference([lambda sampler: 1, lambda sampler: 2])
+        'what is published differs although all draws are the same'
+    """
+    outcomes = record(runs[0], sampler or SecureSampler(Keystream(seed)))
+    seen: list[tuple[Facts, Hashable]] = []
+    for one in runs:
+        noter = _Noter(outcomes)
+        try:
+            release = one(noter)
+            noter.finish()
+        except DivergedError as error:
+            return str(error)
+        seen.append((noter.facts, release))
+    for facts, release in seen[1:]:
+        for place, (before, now) in enumerate(zip(seen[0][0], facts, strict=True)):
+            if before != now:
+                return f"draw {place + 1}, a {now[0]}, is another although all before are the same"
+        if release != seen[0][1]:
+            return "what is published differs although all draws are the same"
+    return None
+
+
+def unlike_tables(schema: Schema, pick: Pick, many: int) -> list[Any]:
+    """Data of a schema that have nothing in common: none at all, a few records, and many.
+
+    Args:
+        schema: The public schema.
+        pick: Picks whole numbers.
+        many: How many records the largest has; public rules should have turned by then.
+    """
+    source = np.random.default_rng(pick(0, 2**31 - 1))
+    return records_of(schema).unlike((0, 3, many), source)
+
+
+def check_rules(
+    method: Publisher, tables: Sequence[Any], budget: Budget, seed: int = 0
+) -> str | None:
+    """Forces a run on each of some tables on all others.
+
+    Args:
+        method: What is audited.
+        tables: Data of one schema.
+        budget: What is spent.
+        seed: Makes it repeatable.
+
+    Returns:
+        What differs, or None.
+    """
+
+    def on(table: Any) -> Callable[[Sampler], Hashable]:
+        def publish(sampler: Sampler) -> Hashable:
+            outcome = run(table, method, budget, sampler)
+            return repr(method.chosen(table.schema, outcome)), published(outcome)
+
+        return publish
+
+    for number, first in enumerate(tables):
+        others = [table for table in tables if table is not first]
+        difference = first_difference([on(first), *map(on, others)], seed=seed + number)
+        if difference is not None:
+            return difference
+    return None
+
+
+# The most telling transcript: of every draw, an outcome that one more record makes likelier.
+#
+# Chance rarely lets all draws of a run lean the same way, so random transcripts show a loss that is
+# spread over many draws only in part. A guarantee without a delta holds for every transcript that
+# is possible, however unlikely, so the audit may as well take one that adds all losses up.
+
+
+class Telling:
+    """A sampler that draws nothing: counts come out high, and whatever holds records passes.
+
+    Args:
+        rows: By how much counts are moved: at least as many rows as neighbors may differ in.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> rates = Rates.alike(Fraction(1), 1)
+        >>> Telling(2).laplace(np.array([[5]]), rates).tolist()
+        [[7]]
+    """
+
+    def __init__(self, rows: int = 1) -> None:
+        self._rows = rows
+        self._sampler = SecureSampler(Keystream(seed=0))  # for words, which are never replayed
+
+    def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
+        """See `Sampler.select`: the best."""
+        chosen = []
+        for first, stop in zip(candidates.start[:-1], candidates.start[1:], strict=True):
+            run = first + int(candidates.score[first:stop].argmax())
+            chosen.append((candidates.part[run], max(-1, candidates.first[run])))
+        part, cut = np.asarray(chosen, dtype=np.int64).reshape(-1, 2).T
+        return Choices(part, cut)
+
+    def laplace(self, exact: Ints, rates: Rates) -> Ints:
+        """See `Sampler.laplace`."""
+        return exact + self._rows
+
+    def gaussian(self, exact: Ints, rates: Rates) -> Ints:
+        """See `Sampler.gaussian`: far out, where one more record tells more and more."""
+        return exact + 10 * self._rows
+
+    def coin(self, bounds: Ints) -> Ints:
+        """See `Sampler.coin`: the last."""
+        return np.maximum(bounds - 1, 0)
+
+    def listed(self, cells: C, counts: Ints, rule: Listing) -> tuple[C, Ints]:
+        """See `Sampler.listed`: whatever holds records and can be listed."""
+        if rule.law == "keep":
+            return cells[counts >= rule.threshold], counts[counts >= rule.threshold]
+        if not rule.number:
+            return cells, np.maximum(counts + self._rows, rule.threshold)
+        order = np.argsort(cells)
+        values = np.maximum(counts[order] + self._rows, rule.threshold)
+        return cells[order], np.minimum(values, rule.threshold) if rule.law == "mark" else values
+
+    def words(self, number: int) -> Words:
+        """See `Sampler.words`."""
+        return self._sampler.words(number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
@@ -15,9 +15,17 @@ from secrets import randbits
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hedgerow.audit.distinguish import ERROR, Trial, epsilon_bound, presence, tally, whole_person
+from hedgerow.audit.distinguish import (
+    ERROR,
+    Draw,
+    Trial,
+    epsilon_bound,
+    presence,
+    tally,
+    whole_person,
+)
 from hedgerow.audit.enumeration import TooManyPathsError, epsilon_between, hockey_stick, law_of
-from hedgerow.audit.learned import distinguish
+from hedgerow.audit.learned import CANDIDATES, distinguish, fits, search_pair
 from hedgerow.audit.methods import AUDITED, Audited, describe
 from hedgerow.audit.neighbors import (
     CROWDED_OTHERS,
@@ -35,8 +43,17 @@ from hedgerow.audit.neighbors import (
     tiny_pairs,
 )
 from hedgerow.audit.records import Pick, records_of
-from hedgerow.audit.replay import Comparison, DivergedError, Trace, compare, record, replay
-from hedgerow.audit.search import CANDIDATES, Telling, check_rules, fits, search_pair, unlike_tables
+from hedgerow.audit.replay import (
+    Comparison,
+    DivergedError,
+    Telling,
+    Trace,
+    check_rules,
+    compare,
+    record,
+    replay,
+    unlike_tables,
+)
 from hedgerow.errors import UsageError
 from hedgerow.estimate.partition import GridPartition, TreePartition
 from hedgerow.methods.api import run
@@ -308,7 +325,8 @@ MOST_APART = 12  # rows that a person of `file_pairs` may have, were there no ca
 class _Setting:
     """What all audits of a call share."""
 
-    name: str
+    entry: Audited
+    schema: Schema | None
     budget: Budget
     runs: int
     seed: int
@@ -317,22 +335,36 @@ class _Setting:
     out_of_time: Callable[[], bool]
 
     def line(
-        self, mode: str, audit: str, bound: float | None, tried: int, ok: bool, words: str,
+        self, mode: Publisher, audit: str, bound: float | None, tried: int, ok: bool, words: str,
         budget: Budget | None = None,
     ) -> Line:  # fmt: skip
         budget = budget or self.budget
-        epsilon, delta = str(budget.epsilon), str(budget.delta)
         return Line(
-            method=self.name,
-            mode=mode,
-            audit=audit,
-            epsilon=epsilon,
-            delta=delta,
-            bound=bound,
-            tried=tried,
-            ok=ok,
-            words=words,
-        )
+            method=self.entry.name, mode=describe(mode), audit=audit, epsilon=str(budget.epsilon),
+            delta=str(budget.delta), bound=bound, tried=tried, ok=ok, words=words,
+        )  # fmt: skip
+
+    def schemas(self, mode: Publisher) -> Callable[[Pick], Schema]:
+        """What makes schemas for a mode: the one that was given, or simulated ones."""
+        if (schema := self.schema) is not None:
+            return lambda pick: schema
+        return self.entry.schemas_for(mode, self.budget)
+
+
+@dataclass
+class _Replays:
+    """What the transcripts of one mode showed together."""
+
+    tried: int = 0
+    strongest: float = 0.0
+    wrong: str | None = None
+
+    def take(self, findings: Iterable[Finding], pair: Pair) -> None:
+        for finding in findings:
+            self.tried += 1
+            self.strongest = max(self.strongest, finding.loss)
+            if finding.complaint and not self.wrong:
+                self.wrong = f"{finding.complaint} ({pair.words})"
 
 
 def audit(
@@ -389,32 +421,21 @@ def audit(
     rows = schema.person.max_rows if schema and schema.person else 1
     began = time.monotonic()
     setting = _Setting(
-        name=name,
-        budget=Budget.of(epsilon, delta, rows),
-        runs=runs,
-        seed=randbits(32) if seed is None else seed,
-        window=window,
-        most_paths=most_paths,
+        entry=entry, schema=schema, budget=Budget.of(epsilon, delta, rows), runs=runs,
+        seed=randbits(32) if seed is None else seed, window=window, most_paths=most_paths,
         out_of_time=lambda: seconds is not None and time.monotonic() - began > seconds,
-    )
+    )  # fmt: skip
     parts: list[tuple[str, Callable[[], Iterator[Line]]]] = [
-        *(("replay", partial(_replay, setting, entry, mode, schema)) for mode in entry.modes),
-        *(
-            ("enumeration", partial(_enumerate, setting, entry, mode, schema))
-            for mode in entry.tiny
-        ),
-        *_distinguishers(setting, entry, schema, learned),
-        *(("rules", partial(_rules, setting, entry, mode, schema)) for mode in entry.modes),
-        *(
-            ("deep replay", partial(_deep, setting, mode, share))
-            for mode, share in (() if schema else entry.deep)
-        ),
-        *(("files", partial(_files, setting, entry, mode, schema)) for mode in entry.modes),
-        *(
-            ("F", partial(_distinguish_files, setting, entry, mode))
-            for mode in (() if schema or entry.needs_delta else entry.modes)
-        ),
+        *(("replay", partial(_replay, setting, mode)) for mode in entry.modes),
+        *(("enumeration", partial(_enumerate, setting, mode)) for mode in entry.tiny),
+        *_distinguishers(setting, learned),
+        *(("rules", partial(_rules, setting, mode)) for mode in entry.modes),
     ]
+    if not schema:
+        parts += [("deep replay", partial(_deep, setting, *deep)) for deep in entry.deep]
+    parts += [("files", partial(_files, setting, mode)) for mode in entry.modes]
+    if not schema and not entry.needs_delta:
+        parts += [("F", partial(_distinguish_files, setting, mode)) for mode in entry.modes]
     lines: list[Line] = []
     for done, (_, part) in enumerate(parts):
         progress(done / len(parts))
@@ -427,91 +448,84 @@ def audit(
 _PLURAL = {"table": "tables", "transactions": "transactions"}
 
 
-def _pairs(schema: Schema | None, make: Callable[[Pick], Schema], seed: int) -> Iterator[Pair]:
+def _pairs(make: Callable[[Pick], Schema], seed: int) -> Iterator[Pair]:
     """Neighbors without end: edge cases first, then at random."""
     pick = picker(seed)
-    yield from edge_cases(schema or make(pick), pick)
+    yield from edge_cases(make(pick), pick)
     while True:
-        yield random_pair(schema or make(pick), pick)
+        yield random_pair(make(pick), pick)
 
 
-def _replay(
-    setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None
-) -> Iterator[Line]:
+def _replay(setting: _Setting, mode: Publisher) -> Iterator[Line]:
     """The replay audit and the ledger check of one mode."""
-    if schema and not fits(mode, schema, setting.budget):
+    entry, schema, budget = setting.entry, setting.schema, setting.budget
+    if schema and not fits(mode, schema, budget):
         return
     wanted = max(14, setting.runs // entry.slow // len(entry.modes))
-    tried, booked, strongest, exactly = 0, 0, 0.0, True
-    make = entry.schemas_for(mode, setting.budget)
-    wrong: str | None = None
+    replays, booked, exactly = _Replays(), 0, True
     misbooked: str | None = None
-    for number, pair in enumerate(_pairs(schema, make, setting.seed)):
-        if tried >= wanted or setting.out_of_time():
+    for number, pair in enumerate(_pairs(setting.schemas(mode), setting.seed)):
+        if replays.tried >= wanted or setting.out_of_time():
             break
-        if entry.needs_delta and not fits(mode, pair.without.schema, setting.budget):
+        if entry.needs_delta and not fits(mode, pair.without.schema, budget):
             continue  # an attribute with a single value has nothing more general
-        for finding in replay_pair(mode, pair, setting.budget, setting.seed + number):
-            tried += 1
-            strongest = max(strongest, finding.loss)
-            if finding.complaint and not wrong:
-                wrong = f"{finding.complaint} ({pair.words})"
-        sampler = SecureSampler(Keystream(setting.seed + number))
-        outcome = run(pair.with_it, mode, setting.budget, sampler)
+        seed = setting.seed + number
+        replays.take(replay_pair(mode, pair, budget, seed), pair)
+        outcome = run(pair.with_it, mode, budget, SecureSampler(Keystream(seed)))
         misbooked = misbooked or check_books(outcome)
         exactly = exactly and outcome.plan.spends_all
         booked += 1
-    where = f"on {schema.name}" if schema else "on simulated schemas"
-    line, words = partial(setting.line, describe(mode)), f"likelihood ratios {where}"
-    yield line("replay", strongest, tried, wrong is None, wrong or words)
+    words = f"likelihood ratios on {schema.name if schema else 'simulated schemas'}"
+    wrong = replays.wrong
+    yield setting.line(mode, "replay", replays.strongest, replays.tried, not wrong, wrong or words)
     words = f"published paths spend {'exactly' if exactly else 'at most'} the grant"
-    yield line("ledger", None, booked, misbooked is None, misbooked or words)
+    yield setting.line(mode, "ledger", None, booked, misbooked is None, misbooked or words)
 
 
-def _enumerate(
-    setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None
-) -> Iterator[Line]:
+def _enumerate(setting: _Setting, mode: Publisher) -> Iterator[Line]:
     """The whole laws of one mode on tiny domains."""
-    for words, small in (entry.tiny_schemas if schema is None else {schema.name: schema}).items():
-        if records_of(small).possible() > TINY_CELLS or not fits(mode, small, setting.budget):
+    schema, budget = setting.schema, setting.budget
+    domains = setting.entry.tiny_schemas if schema is None else {schema.name: schema}
+    for words, small in domains.items():
+        if records_of(small).possible() > TINY_CELLS or not fits(mode, small, budget):
             continue
         for pair in tiny_pairs(small):
             if setting.out_of_time():
                 return
             try:
                 one, other = (
-                    law_of(mode, table, setting.budget, setting.window, setting.most_paths)
+                    law_of(mode, table, budget, setting.window, setting.most_paths)
                     for table in pair.tables
                 )
             except TooManyPathsError:
                 continue
-            delta, claim = float(setting.budget.row_delta), float(setting.budget.row_epsilon)
+            delta, claim = float(budget.row_delta), float(budget.row_epsilon)
             bound = epsilon_between(one, other, delta)
             ok = bound <= claim + ROUNDING and hockey_stick(one, other, claim) <= delta + 1e-12
-            ok = ok and all(abs(sum(found.values()) - 1) < ROUNDING for found in (one, other))
+            ok = ok and all(abs(sum(law.values()) - 1) < ROUNDING for law in (one, other))
             what = f"all outcomes on {words}, {pair.words}"
-            tried = len(one) + len(other)
-            yield setting.line(describe(mode), "enumeration", bound, tried, ok, what)
+            yield setting.line(mode, "enumeration", bound, len(one) + len(other), ok, what)
 
 
 def _distinguishers(
-    setting: _Setting, entry: Audited, schema: Schema | None, learned: bool
+    setting: _Setting, learned: bool
 ) -> list[tuple[str, Callable[[], Iterator[Line]]]]:
     """Statistical distinguishers by name: those of the method, is somebody there, and learned."""
+    entry, schema, runs = setting.entry, setting.schema, setting.runs
     planned: list[tuple[Publisher, Budget, Trial, int]] = []
     if schema is None:
         for experiment in entry.experiments:
             own = Budget.of(experiment.epsilon or setting.budget.epsilon, setting.budget.delta)
             trial = experiment.trial(experiment.method, own)
-            planned.append((experiment.method, own, trial, setting.runs))
+            planned.append((experiment.method, own, trial, runs))
     pick = picker(setting.seed)
     for mode in () if entry.needs_delta else entry.modes:  # which lists cells, not everybody
-        fitting = schema or entry.schemas_for(mode, setting.budget)(pick)
+        fitting = setting.schemas(mode)(pick)
         if fits(mode, fitting, setting.budget):
             for pair in edge_cases(fitting, pick)[: 2 if schema else 1]:
                 # one for every mode, and the weakest: where there are others it takes a fifth
-                runs = setting.runs if schema else max(1, setting.runs // 5)
-                planned.append((mode, setting.budget, presence(pair), runs))
+                fewer = runs if schema else max(1, runs // 5)
+                planned.append((mode, setting.budget, presence(pair), fewer))
     modes = entry.modes if learned else ()
     error = ERROR / 2 / max(1, sum(len(trial.events) for *_, trial, _ in planned) + len(modes))
     return [
@@ -519,135 +533,115 @@ def _distinguishers(
             (plan[2].name, partial(_distinguish, setting, *plan, setting.seed + number, error))
             for number, plan in enumerate(planned)
         ),
-        *(("learned", partial(_learn, setting, entry, mode, schema, error)) for mode in modes),
+        *(("learned", partial(_learn, setting, mode, error)) for mode in modes),
     ]
 
 
 def _distinguish(
-    setting: _Setting,
-    method: Publisher,
-    budget: Budget,
-    trial: Trial,
-    wanted: int,
-    seed: int,
+    setting: _Setting, method: Publisher, budget: Budget, trial: Trial, wanted: int, seed: int,
     error: float,
-) -> Iterator[Line]:
+) -> Iterator[Line]:  # fmt: skip
     """One distinguisher; each of its events may err with probability `error`."""
     delta, claim = float(budget.row_delta), float(budget.row_epsilon)
     if isinstance(trial.one, Stored):  # which differ in a whole person
         delta, claim = float(budget.delta), float(budget.epsilon)
-    draw = partial(_run, method, budget)
-    hits, runs = tally(trial, draw, wanted, seed, setting.out_of_time)
+    hits, runs = tally(trial, _draw(method, budget), wanted, seed, setting.out_of_time)
     bounds = {event: epsilon_bound(count, runs, delta, error) for event, count in hits.items()}
     event = max(bounds, key=lambda name: bounds[name])
     what = f"{trial.words}: {event}, {hits[event][0]} and {hits[event][1]} times"
     ok = bounds[event] <= claim
-    yield setting.line(describe(method), trial.name, bounds[event], 2 * runs, ok, what, budget)
+    yield setting.line(method, trial.name, bounds[event], 2 * runs, ok, what, budget)
 
 
-def _learn(
-    setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None, error: float
-) -> Iterator[Line]:
+def _learn(setting: _Setting, mode: Publisher, error: float) -> Iterator[Line]:
     """A distinguisher that is learned, on neighbors found by search."""
-    stop, runs = setting.out_of_time, max(1, setting.runs // entry.slow)
-    schemas = (lambda pick: schema) if schema else entry.schemas_for(mode, setting.budget)
-    pair = search_pair(
-        mode, schemas, setting.budget, setting.seed, min(CANDIDATES, 1 + runs // 50), stop
-    )
+    budget, stop, seed = setting.budget, setting.out_of_time, setting.seed
+    runs = max(1, setting.runs // setting.entry.slow)
+    candidates = min(CANDIDATES, 1 + runs // 50)
+    pair = search_pair(mode, setting.schemas(mode), budget, seed, candidates, stop)
     if pair is None:
         return  # there is no table that this mode can publish
-    delta, claim = float(setting.budget.row_delta), float(setting.budget.row_epsilon)
-    draw = partial(_run, mode, setting.budget)
-    found = distinguish(pair, draw, runs, delta, error, setting.seed, stop)
-    words = "an event that a classifier picked: {} and {} times".format(*found.hits)
-    ok = found.bound <= claim
-    yield setting.line(describe(mode), "learned", found.bound, 4 * found.runs, ok, words)
+    delta, claim = float(budget.row_delta), float(budget.row_epsilon)
+    learned = distinguish(pair, _draw(mode, budget), runs, delta, error, seed, stop)
+    words = "an event that a classifier picked: {} and {} times".format(*learned.hits)
+    ok = learned.bound <= claim
+    yield setting.line(mode, "learned", learned.bound, 4 * learned.runs, ok, words)
 
 
-def _run(method: Publisher, budget: Budget, table: Any, sampler: Sampler) -> Outcome:
-    return run_on(table, method, budget, sampler)
+def _draw(method: Publisher, budget: Budget) -> Draw:
+    return lambda data, sampler: run_on(data, method, budget, sampler)
 
 
-def _rules(
-    setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None
-) -> Iterator[Line]:
+def _rules(setting: _Setting, mode: Publisher) -> Iterator[Line]:
     """Whether the rules of one mode read noisy numbers alone."""
-    pick = picker(setting.seed)
-    wanted = max(1, setting.runs // entry.slow // 400)
-    make = entry.schemas_for(mode, setting.budget)
+    pick, slow, budget = picker(setting.seed), setting.entry.slow, setting.budget
+    wanted = max(1, setting.runs // slow // 400)
+    make = setting.schemas(mode)
     tried, wrong = 0, None
     for number in range(wanted * 4):
-        made = schema or make(pick)
+        made = make(pick)
         if tried >= wanted or setting.out_of_time():
             break
-        if not fits(mode, made, setting.budget):
+        if not fits(mode, made, budget):
             continue
         # by then every rule has turned: they look at rows times epsilon
-        many = min(MOST_RECORDS, math.ceil(RECORDS / setting.budget.row_epsilon))
-        tables = unlike_tables(made, pick, many // entry.slow)
-        wrong = wrong or check_rules(mode, tables, setting.budget, setting.seed + number)
+        many = min(MOST_RECORDS, math.ceil(RECORDS / budget.row_epsilon))
+        tables = unlike_tables(made, pick, many // slow)
+        wrong = wrong or check_rules(mode, tables, budget, setting.seed + number)
         tried += 1
     words = wrong or "draws that are forced on other data leave everything else as it is"
     if tried:
-        yield setting.line(describe(mode), "rules", None, tried, wrong is None, words)
+        yield setting.line(mode, "rules", None, tried, wrong is None, words)
 
 
 def _deep(setting: _Setting, mode: Publisher, share: Fraction) -> Iterator[Line]:
     """Replays on neighbors far down a tree: at random, and the most telling transcripts."""
-    tried, strongest = 0, 0.0
-    wrong: str | None = None
+    replays = _Replays()
     for number, pair in enumerate(deep_pairs(setting.budget.row_epsilon * share)):
         if setting.out_of_time():
             break
         for sampler in (Telling(), None):
             seed = setting.seed + number
-            for finding in replay_pair(mode, pair, setting.budget, seed, sampler=sampler):
-                tried += 1
-                strongest = max(strongest, finding.loss)
-                wrong = wrong or (finding.complaint and f"{finding.complaint} ({pair.words})")
-    words = wrong or "likelihood ratios far down a tree"
-    yield setting.line(describe(mode), "deep replay", strongest, tried, wrong is None, words)
+            replays.take(replay_pair(mode, pair, setting.budget, seed, sampler=sampler), pair)
+    words = replays.wrong or "likelihood ratios far down a tree"
+    ok = not replays.wrong
+    yield setting.line(mode, "deep replay", replays.strongest, replays.tried, ok, words)
 
 
-def _files(
-    setting: _Setting, entry: Audited, mode: Publisher, schema: Schema | None
-) -> Iterator[Line]:
+def _files(setting: _Setting, mode: Publisher) -> Iterator[Line]:
     """Replays from files, with a whole person more or less."""
+    entry = setting.entry
     wanted = max(1, setting.runs // entry.slow // len(entry.modes) // 20)
-    epsilon, delta = setting.budget.epsilon, setting.budget.delta
-    tried, strongest = 0, 0.0
-    wrong: str | None = None
+    replays, tried = _Replays(), 0
     with TemporaryDirectory() as folder:
         make = entry.schemas_for(mode, setting.budget)
-        pairs = file_pairs(Path(folder), schema, picker(setting.seed), make)
+        pairs = file_pairs(Path(folder), setting.schema, picker(setting.seed), make)
         for number, pair in enumerate(islice(pairs, wanted)):
             if setting.out_of_time():
                 break
-            wrong = wrong or check_preparation(pair)
+            replays.wrong = replays.wrong or check_preparation(pair)
             tried += 1
             made = pair.without.schema
             if not fits(mode, made, setting.budget):
                 continue
-            plan = mode.plan(made, epsilon, delta)
+            plan = mode.plan(made, setting.budget.epsilon, setting.budget.delta)
             person = plan.accounting != "zcdp"
             if not person and plan.budget.rows > 1:
                 continue  # what one row loses is replayed above; a person's loss follows from it
             for sampler in (Telling(MOST_APART), None):
-                found = replay_pair(
-                    mode, pair, plan.budget, setting.seed + number, sampler=sampler, person=person
+                seed = setting.seed + number
+                replays.take(
+                    replay_pair(mode, pair, plan.budget, seed, sampler=sampler, person=person), pair
                 )
-                for finding in found:
-                    strongest = max(strongest, finding.loss)
-                    wrong = wrong or (finding.complaint and f"{finding.complaint} ({pair.words})")
-    words = wrong or "files that differ in a whole person, through the readers"
-    bound = strongest if strongest else None
+    words = replays.wrong or "files that differ in a whole person, through the readers"
     if tried:
-        yield setting.line(describe(mode), "files", bound, tried, wrong is None, words)
+        bound = replays.strongest or None
+        yield setting.line(mode, "files", bound, tried, not replays.wrong, words)
 
 
-def _distinguish_files(setting: _Setting, entry: Audited, mode: Publisher) -> Iterator[Line]:
+def _distinguish_files(setting: _Setting, mode: Publisher) -> Iterator[Line]:
     """A distinguisher on files: a person with far more rows than count."""
-    place = entry.modes.index(mode)
+    entry, place = setting.entry, setting.entry.modes.index(mode)
     with TemporaryDirectory() as folder:
         pair = crowded_pair(Path(folder), entry.kind, WAYS[place % len(WAYS)])
         if not fits(mode, pair.without.schema, setting.budget):
