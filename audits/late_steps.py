@@ -10,6 +10,8 @@ from hedgerow.audit.neighbors import Pair, pair_of
 from hedgerow.methods.publisher import Outcome
 from hedgerow.schema import Schema
 
+ATTRIBUTES = 14  # from 13 on there may be three rounds after the first
+
 
 def late_schema(classes: int, tables: int = 2) -> Schema:
     """Attributes of many values, and of few."""
@@ -39,6 +41,17 @@ def late_pair(classes: int, tables: int = 2, rows: int = 4000) -> Pair:
     codes = np.stack(columns, axis=1).tolist()
     extra = (199, 0, 0, 3, max(0, classes - 1))
     return pair_of("many records", late_schema(classes, tables), [*map(tuple, codes)], extra)
+
+
+def pair_of_rounds(rows: int = 4000) -> Pair:
+    """Neighbors of attributes that all go together, so that pairs are chosen in four rounds."""
+    rng = np.random.default_rng(5)
+    likely = rng.random((6, ATTRIBUTES))  # of "true", in each of six kinds of people
+    codes = (rng.random((rows, ATTRIBUTES)) < likely[rng.integers(0, 6, rows)]).astype(int)
+    attributes = {f"a{number}": {"type": "boolean"} for number in range(ATTRIBUTES)}
+    schema = Schema.from_dict({"name": "rounds", "unit": "row", "attributes": attributes})
+    extra = (*(number % 2 for number in range(ATTRIBUTES)), 0)
+    return pair_of("four rounds", schema, [(*map(int, row), 0) for row in codes], extra)
 
 
 def tables_of(outcome: Outcome) -> dict[str, int]:

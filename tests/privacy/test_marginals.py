@@ -20,7 +20,7 @@ from hedgerow.audit.neighbors import pair_of, picker, random_pair, related_schem
 from hedgerow.audit.replay import check_rules, unlike_tables
 from hedgerow.audit.whole import check_books, replay_pair
 from hedgerow.counting.sealed import Sealed
-from hedgerow.estimate.tables import Tables
+from hedgerow.estimate.tables import ROUNDS, Tables
 from hedgerow.methods import marginals as by_marginals
 from hedgerow.methods.api import run
 from hedgerow.methods.marginals import Marginals
@@ -33,12 +33,13 @@ from hedgerow.schema import Schema
 sys.path.insert(0, str(Path(__file__).parents[2] / "audits"))  # a folder of scripts
 
 from late_steps import late_pair as make_late_pair
-from late_steps import late_schema, tables_of
+from late_steps import late_schema, pair_of_rounds, tables_of
 
 ENTRY = AUDITED["marginals"]
 ROWS, EPSILON = 4000, 5  # together 20,000: by then the default counts pairs, and others beside
 DELTAS = [0, "1e-6"]
-STEPS = {"single", "by_class", "fine", "named", "relate", "pairs", "more_pairs", "again"}
+STEPS = {"single", "by_class", "fine", "named", "relate", *ROUNDS, "again"}
+MANY = Marginals(pairs=26)  # in four rounds
 
 
 late_pair = cache(make_late_pair)
@@ -49,6 +50,12 @@ LATE = [(classes, delta) for classes in (0, 2, 6) for delta in DELTAS]
 def test_late_steps(classes: int, delta: Any) -> None:
     budget = Budget.of(EPSILON, delta)
     for finding in replay_pair(Marginals(), late_pair(classes), budget, 1):
+        assert finding.complaint is None, finding
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+def test_rounds_of_pairs(delta: Any) -> None:
+    for finding in replay_pair(MANY, pair_of_rounds(), Budget.of(20, delta), 1):
         assert finding.complaint is None, finding
 
 
@@ -80,6 +87,7 @@ def test_the_late_steps_are_reached() -> None:
 
     for classes, delta in LATE:
         look(Marginals(), late_pair(classes), Budget.of(EPSILON, delta))
+    look(MANY, pair_of_rounds(), Budget.of(20))
     look(Marginals(pairs=9), late_pair(6, tables=0), Budget.of(8, "1e-6"))
     look(Marginals(pairs=9), late_pair(2, rows=30), Budget.of(1))
     assert {name for name, number in seen.items() if number >= 2} == STEPS, seen
@@ -253,8 +261,13 @@ def broken(twist: Break) -> Iterator[None]:
         yield
 
 
-def replayed(classes: int, rows: int, delta: Any = 0) -> Iterator[str]:
+def replayed(classes: Any, rows: int, delta: Any = 0) -> Iterator[str]:
     """What replays complain of, on records whose pairs go both ways."""
+    if classes is ROUNDS:
+        for seed in range(12):
+            found = replay_pair(MANY, pair_of_rounds(rows), Budget.of(20, delta), seed)
+            yield from (one.complaint for one in found if one.complaint)
+        return
     codes = [tuple(one) for one in late_pair(classes, 0, rows).without.codes.tolist()]
     for seed, extra in enumerate([(199, 0, 0, 3, 0), codes[0], codes[1], (9, 0, 4, 0, 0)] * 3):
         pair = pair_of("twin", late_schema(classes, 0), codes, extra)
@@ -269,6 +282,8 @@ BY_REPLAY = {
     "fine paid as one": (paid_as_one("fine"), 2, 100, DELTAS),
     "pairs paid as one": (paid_as_one("pairs"), 0, 1000, DELTAS),
     "more pairs paid as one": (paid_as_one("more_pairs"), 0, 1000, DELTAS),
+    "a second round paid as one": (paid_as_one("second_pairs"), ROUNDS, 1000, DELTAS),
+    "a third round paid as one": (paid_as_one("third_pairs"), ROUNDS, 1000, DELTAS),
     # what rho pays for choices has more room: only the worst of all scores would use it up
     "a score range of one": (score_range_of_one, 0, 1000, [0]),
     "expected from exact tables": (expected_of_exact_tables, 0, 200, [0]),

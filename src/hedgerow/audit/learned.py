@@ -23,7 +23,7 @@ from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import CoreCells, CutTree, GridPartition, TreePartition
-from hedgerow.estimate.tables import Cells
+from hedgerow.estimate.tables import ROUNDS, Cells
 from hedgerow.methods.api import run
 from hedgerow.methods.publisher import Outcome, Publisher
 from hedgerow.methods.supermodular import RowsOutcome
@@ -119,7 +119,7 @@ class Viewer:
 
     def _tables(self, seen: dict[Hashable, float], found: Measurement, cells: Cells) -> None:
         """The evidence of every table, in one cell of which the record is."""
-        grouped, start = found.name in ("pairs", "more_pairs"), 0
+        grouped, start = found.name in ROUNDS, 0
         codes = self._pair.without.codes
         for step, table in enumerate(found.tables):
             shape = cells.shape(table, grouped=grouped)

@@ -26,7 +26,7 @@ nor of mean 0. So numbers of different stages are never summed up:
 2. `fine`: parts of full cells. That a cell was counted again is due to its own noise and that of
    `rows` alone. So the other cells of its attribute may be added to the parts, as long as no total
    is used in which the cell is.
-3. `pairs`; 4. `more_pairs`; 5. `again`: what they count follows from everything before.
+3. each round of pairs; 4. `again`: what they count follows from everything before.
 
 Each stage gets a part of alpha, which may depend on what was drawn before it: a stage that says
 nothing of a query leaves its part to later ones. The guarantee is for queries that were fixed
@@ -49,13 +49,14 @@ import numpy as np
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.noise import LATTICE, Candidates, factor
 from hedgerow.estimate.queries import CLASS, Conditions, find_ruled_out
-from hedgerow.estimate.tables import Cells, NoisyTable, Tables
+from hedgerow.estimate.tables import ROUNDS, Cells, NoisyTable, Tables
 
 Block = tuple[int, ...]
 Side = Literal["inner", "touched", "part"]
 REST, VARIANCE, PART, HELD = range(4)
 BASE = ("single", "by_class", "named")
-LATER = ("pairs", "more_pairs", "again")
+LATER = (*ROUNDS, "again")
+LAST = LATER[-2:]  # no other can follow, so they take what is left of alpha
 _UPPER = (0.5, 0.5, 0.6, 0.95)  # the upper end's part of alpha, by the number of conditions
 _FIRST, _FIRST_OF_TWO = 0.7, 0.5  # the first stage's part of that, if others may come
 _HALF = 0.5  # half of the step between whole numbers
@@ -485,11 +486,9 @@ class Bounds:
         left, two = alpha - spent, asked.attributes == 2
         parts = _in_parts(self.tables, self.base, asked, inner=inner)
         stages = [(parts, asked.attributes < 2, self.base.normal)]
-        for stage in self.later:
+        for kind, stage in zip(LATER, self.later, strict=True):
             one = Collected(stage, asked, inner=inner)
-            stages.append(
-                (one.bounds, two | one.whole | (stage is not self.later[0]), stage.normal)
-            )
+            stages.append((one.bounds, two | one.whole | (kind in LAST), stage.normal))
         for bounds, last, normal in stages:
             spent = np.where(bounds.many > 0, np.where(last, left, left / 2), 0.0)
             end = np.minimum(end, bounds.ends(spent, normal=normal))

@@ -163,12 +163,15 @@ def fine_edges(low: int, high: int) -> Ints:
 # categories the rare ones together. Groups follow from noisy numbers that were published before.
 
 
-KINDS = ("single", "by_class", "named", "pairs", "more_pairs", "again")
+ROUNDS = ("pairs", "second_pairs", "third_pairs", "more_pairs")
+"""Pairs that were chosen, round by round; the last one that was planned, if not the first, has
+the last name."""
+KINDS = ("single", "by_class", "named", *ROUNDS, "again")
 """The names of the measurements that are tables of columns."""
 
 _COLUMNS = {
-    "single": (1,), "by_class": (2,), "named": (2, 3), "pairs": (2,), "more_pairs": (2, 3),
-    "again": (1, 2),
+    "single": (1,), "by_class": (2,), "named": (2, 3), "again": (1, 2),
+    **dict.fromkeys(ROUNDS, (2, 3)), "pairs": (2,),
 }  # fmt: skip
 MOST_TABLE = 1 << 20  # cells of one table
 _FILE, _CELLS = "measurements.parquet", "partition.parquet"
@@ -308,7 +311,7 @@ class NoisyTable:
     @property
     def grouped(self) -> bool:
         """Whether it counts groups, and not cells."""
-        return self.kind in ("pairs", "more_pairs")
+        return self.kind in ROUNDS
 
     @property
     def total(self) -> tuple[float, float]:
@@ -505,7 +508,7 @@ class Tables:
 
 def _tables(cells: Cells, m: Measurement) -> list[NoisyTable]:
     """The tables of a measurement, one after the other."""
-    grouped = m.name in ("pairs", "more_pairs")
+    grouped = m.name in ROUNDS
     columns = cells.attributes + bool(cells.classes)
     tables, taken = [], 0
     for table in m.tables:

@@ -3,8 +3,8 @@
 What people ask of a table is how attributes go together. So every attribute is counted by the
 class (without a class, alone), then the tables that the schema names, then pairs of attributes that
 are chosen for how far they lie from what is already known, in the manner of AIM (McKenna, Mullins,
-Sheldon and Miklau 2022) in two rounds: first pairs that join attributes which nothing joins yet, as
-MST does, then any, alone or by the class. One graphical model is fitted to all of it
+Sheldon and Miklau 2022) in a few rounds: first pairs that join attributes which nothing joins yet,
+as MST does, then any, alone or by the class. One graphical model is fitted to all of it
 (`estimate.graphical`); counts, tables, rows and class probabilities come from the model.
 
 Protected: one record (or one person with a public cap on records), added or removed.
@@ -20,12 +20,12 @@ Spent by everybody, one after the other (sequential composition; nothing is divi
 | named: the tables that the schema names               | the same              | up to 40%      |
 | relate: which pairs                                   | permute-and-flip, or  | 5%             |
 |                                                       | exponential           |                |
-| pairs, more_pairs: their tables                       | as above              | the rest       |
+| pairs, second_, third_, more_pairs: their tables      | as above              | the rest       |
 | again: by_class once more                             | as above              | (3)            |
 
 (1) Without a class, or with very few records, all of it; with more than four classes 40%; with few
 records and a delta 25%; else nothing, since classes add up. (2) If there is room for pairs.
-(3) Only if no pair was chosen in the last round.
+(3) Only if no pair was chosen in a round after the first, or in the only one.
 
 With delta 0 noise is discrete Laplace; else all but the number of records is paid in zCDP, with
 discrete Gaussian noise, and selections by the exponential mechanism. A table that a record is in
@@ -54,7 +54,7 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.graphical import MOST_MODEL, GraphicalModel, fit_model
 from hedgerow.estimate.junction import JunctionTree
 from hedgerow.estimate.measurements import Measurement
-from hedgerow.estimate.tables import MOST_TABLE, Cells, Tables, group_cells, ruled_apart
+from hedgerow.estimate.tables import MOST_TABLE, ROUNDS, Cells, Tables, group_cells, ruled_apart
 from hedgerow.methods.plan import Plan, divide_budget
 from hedgerow.methods.publisher import (
     Outcome,
@@ -84,6 +84,7 @@ PARTS, MOST_PARTS = 16, 32  # of numbers
 CLEAR = 6  # noisy deviations in an average cell, from which numbers are cut in more parts
 PER_PAIR, PER_PAIR_RHO = 120, 80  # records for each deviation of a pair's noise
 MOST_FOR_EACH = 2  # pairs for each attribute
+A_ROUND = 4  # pairs at least in each round after the first, if there are several
 GROUPING, FEWEST_GROUPS, MOST_GROUPS = 0.5, 3, 32
 RARE = 2  # deviations of a pair's noise that make a category
 LOOKED_AT, FEWEST_LOOKED_AT = 60_000, 20_000  # rows of the model, for what it expects of pairs
@@ -109,10 +110,9 @@ class Shares:
         fine: For full cells again.
         named: For each of the tables that the schema names.
         choice: For choosing one pair.
-        pairs: How many pairs join what nothing joins.
-        more: How many others.
-        two_way: For the tables of the first, if there are others.
-        left: About what the last step takes.
+        pairs: How many pairs are chosen in each round; in the first those that join what nothing
+            joins.
+        paid: For the tables of each round; the last takes what is left, which is about that.
     """
 
     counted: int
@@ -122,22 +122,27 @@ class Shares:
     fine: int
     named: tuple[int, ...]
     choice: int
-    pairs: int
-    more: int
-    two_way: int
-    left: int
+    pairs: tuple[int, ...]
+    paid: tuple[int, ...]
+
+    @property
+    def rounds(self) -> tuple[str, ...]:
+        """What the rounds are called: the last one, if not the first, has the last name."""
+        number = len(self.pairs)
+        return ROUNDS[:number] if number < 2 else (*ROUNDS[: number - 1], ROUNDS[-1])  # noqa: PLR2004
 
     def lines(self, budget: str) -> tuple[Allowance, ...]:
         """What may be charged, all of it to everybody; the last one drawn takes what is left."""
         every = self.counted + 1  # the class may be counted beside the attributes
-        last = "more_pairs" if self.more else "pairs" if self.pairs else ""
-        last = last or ("by_class" if self.by_class else "single")
+        rounds = dict(zip(self.rounds, zip(self.paid, self.pairs, strict=True), strict=True))
         fixed = {
             "single": (self.single, every),
             "by_class": (self.by_class, every),
             "fine": (self.fine, every),
-            "pairs": (self.two_way, self.pairs),
+            **rounds,
         }
+        last = self.rounds[-1] if self.pairs else "by_class" if self.by_class else "single"
+        least, reach = fixed[last]
         lines = [
             Allowance(name, budget, units=(units,), uses=1, reach=reach)
             for name, (units, reach) in fixed.items()
@@ -146,17 +151,15 @@ class Shares:
         if self.named:
             uses = len(self.named)
             lines.append(Allowance("named", budget, units=None, uses=uses, least=min(self.named)))
-        rest = self.left if self.pairs else fixed[last][0]
         if self.pairs:
             lines.append(
                 Allowance(
-                    "relate", budget, units=(self.choice,), uses=self.pairs + self.more,
+                    "relate", budget, units=(self.choice,), uses=sum(self.pairs),
                     reach=SCORE_RANGE, choice=True,
                 )
             )  # fmt: skip
-            lines.append(Allowance("again", budget, units=None, uses=1, reach=every, least=rest))
-        reach = self.more or self.pairs or every
-        return (*lines, Allowance(last, budget, units=None, uses=1, reach=reach, least=rest))
+            lines.append(Allowance("again", budget, units=None, uses=1, reach=every, least=least))
+        return (*lines, Allowance(last, budget, units=None, uses=1, reach=reach, least=least))
 
 
 @answer_mistakes
@@ -258,26 +261,23 @@ class Marginals(Publisher):
         # choose, and count what was chosen
         if shares.pairs:
             cells = gather(Tables.of(schema, cells, bought), curator, shares)
-            by_class = bool(shares.more and shares.by_class)
+            by_class = len(shares.pairs) > 1 and shares.by_class > 0
             pairs = PairCounts.of(engine, cells, by_class=by_class)
         model = None
-        rounds = [("pairs", shares.pairs), ("more_pairs", shares.more)]
-        rounds = [(purpose, number) for purpose, number in rounds if number]
-        for place, (purpose, number) in enumerate(rounds):
-            begun = COUNTED + (1 - COUNTED) * place / len(rounds)
-            each = (1 - COUNTED) / len(rounds)
+        each = (1 - COUNTED) / max(1, len(shares.pairs))
+        for place, (purpose, number) in enumerate(zip(shares.rounds, shares.pairs, strict=True)):
+            begun = COUNTED + each * place
             fitted = partial(_tell_fit, progress, begun, FITTED * each)
             model = fit_model(Tables.of(schema, cells, bought), model, fitted)
             progress(begun + FITTED * each, "choosing pairs of attributes")
             noise = deviation_of(curator, shares)
-            chosen = choose_pairs(
-                curator, pairs, model, number, noise, by_class=purpose == "more_pairs"
-            )
+            chosen = choose_pairs(curator, pairs, model, number, noise, further=place > 0)
             if chosen:
                 exact = [(pairs.counts(chosen), None)]
                 bought.append(_buy(curator, purpose, exact, chosen, len(chosen)))
-            elif place + 1 == len(rounds):
+            elif place or len(shares.pairs) == 1:
                 bought.append(buy_tables(curator, engine, "again", [*base.values()][-1], cells))
+                break
         return MarginalsOutcome(
             plan=plan, partition=cells, measurements=tuple(bought), ledger=ledger, published=_ROOT
         )
@@ -312,7 +312,7 @@ def share_budget(
         ...     "ill": {"type": "boolean", "role": "class"}, "home": {"type": "boolean"},
         ...     "age": {"type": "numeric", "low": 0, "high": 99, "step": 1}}})
         >>> share_budget(schema, UnitBudget("epsilon", Fraction(1, 100_000), 100_000), 30_000).pairs
-        1
+        (1,)
     """
     pure = paying.name == "epsilon"
     units = paying.units - (ROWS_UNITS if pure else 0)
@@ -354,6 +354,10 @@ def share_budget(
     while parts < MOST_PARTS and rows > 2 * parts * CLEAR * deviation(by_class or alone, counted):
         parts *= 2
     first = min(pairs, counted - 1)
+    more = pairs - first
+    rounds = max(1, min(len(ROUNDS) - 1, more // A_ROUND))
+    each = [more * (i + 1) // rounds - more * i // rounds for i in range(rounds)]
+    number = tuple(n for n in (first, *each) if n)
     return Shares(
         counted=counted,
         parts=parts,
@@ -362,10 +366,8 @@ def share_budget(
         fine=int(units * fine) if pairs else 0,
         named=named,
         choice=int(units * choosing / pairs) if pairs else 0,
-        pairs=first,
-        more=pairs - first,
-        two_way=int(units * room * first / pairs) if pairs else 0,
-        left=int(units * room * ((pairs - first) or pairs) / pairs) if pairs else 0,
+        pairs=number,
+        paid=tuple(int(units * room * n / pairs) for n in number),
     )
 
 
@@ -496,8 +498,8 @@ def _buy(
 
 def deviation_of(curator: Curator, shares: Shares) -> float:
     """The deviation, about, of the noise on the pairs that are counted last."""
-    purpose, number = ("more_pairs", shares.more) if shares.more else ("pairs", shares.pairs)
-    rate = float(curator.noise_rate(purpose, max(1, shares.left), number))
+    purpose = shares.rounds[-1]
+    rate = float(curator.noise_rate(purpose, max(1, shares.paid[-1]), shares.pairs[-1]))
     return math.sqrt(2) / rate if curator.law(purpose) == "laplace" else 1 / math.sqrt(rate)
 
 
@@ -572,7 +574,7 @@ def choose_pairs(
     number: int,
     noise: float,
     *,
-    by_class: bool,
+    further: bool,
 ) -> list[Table]:
     """Chooses pairs for how far they lie from what the model expects of them.
 
@@ -585,10 +587,16 @@ def choose_pairs(
         model: What is known.
         number: How many pairs there may be.
         noise: The deviation of the noise that their cells will have.
-        by_class: Whether they may be counted by the class.
+        further: Whether this is a round after the first. Then pairs may be counted by the class,
+            those of the first round too.
     """
     cells, known = model.tables.cells, {t.columns for t in model.tables.tables if t.grouped}
-    open_ = [one for one in pairs.tables if one not in known and (by_class or len(one) == 2)]  # noqa: PLR2004
+    again = {t.columns[:2] for t in model.tables.tables if t.grouped and t.kind != ROUNDS[0]}
+    open_ = [
+        one
+        for one in pairs.tables
+        if one not in known and one[:2] not in again and (further or len(one) == 2)  # noqa: PLR2004
+    ]
     if not open_:
         return []
     exact = pairs.counts(open_)

@@ -13,6 +13,7 @@ import numpy as np
 from hedgerow.estimate.answers import USUAL
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.partition import GridPartition, TreePartition
+from hedgerow.estimate.tables import ROUNDS
 from hedgerow.present import words
 from hedgerow.present.document import Box, Part, Strip, Text, Tree
 from hedgerow.release import TableRelease
@@ -318,8 +319,7 @@ HEADS = ("table", "cells", "give or take", "counted as")
 
 _AS = {
     "named": "named by the schema",
-    "pairs": "a chosen pair",
-    "more_pairs": "a chosen pair",
+    **dict.fromkeys(ROUNDS, "a chosen pair"),
     "by_class": "an attribute by the class",
     "single": "an attribute alone",
     "again": "the same again",

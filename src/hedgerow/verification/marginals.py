@@ -26,16 +26,14 @@ from hedgerow.schema import Categorical, Schema
 from hedgerow.verification.ledger import order, region_rules
 from hedgerow.verification.prices import Book, Failed, books
 
-_ONCE = ("rows", "single", "by_class", "fine", "pairs", "more_pairs", "again")
-_PURPOSES = (*_ONCE, "named", "relate")
-_PAIRS = ("pairs", "more_pairs")
+_PAIRS = ("pairs", "second_pairs", "third_pairs", "more_pairs")
+_PURPOSES = ("rows", "single", "by_class", "fine", *_PAIRS, "again", "named", "relate")
 _MANY_CLASSES = 4
 _PARTS = (16, 32)
 _FINE = 16
 _GROUPS = range(3, 33)
 _MOST_RELATED = 100
 _ROOM = 60_000  # cells of a model
-_ROUNDS = 2
 _NEAR, _FEW = 20, 3  # times what the gradient has left, and rows
 _FAR, _TWICE = 4, 2  # deviations, and times as far as today's rows are
 
@@ -133,7 +131,7 @@ def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> N
     )
     if tables.get("named", ()) != named:
         raise Failed("other tables were counted as named than those that the schema names")
-    further = tables.get("more_pairs", ())
+    further = [table for name in _PAIRS[1:] for table in tables.get(name, ())]
     by_class = [table for table in further if table[2:]]
     if any(table[2:] != (last,) for table in by_class) or (by_class and "by_class" not in tables):
         raise Failed("a pair was counted by something that is no class")
@@ -147,6 +145,8 @@ def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> N
         raise Failed("a pair of attributes was counted twice")
     _check_joined(related, named, chosen, last)
     ends = [name for name in ("again", "more_pairs") if name in tables]
+    if "third_pairs" in tables and "second_pairs" not in tables:
+        raise Failed("a round of pairs was counted without the one before it")
     if len(ends) > 1 or ("fine" in tables and not (ends or chosen)):
         raise Failed("more was counted than what one last step buys")
     if "again" in tables and tables["again"] != next(iter(base.values())):
@@ -207,7 +207,9 @@ def _accounted(release: MarginalsRelease) -> str:
         draws = sum(booked["relate"].entries.values())
     # the last round bought other tables, so its choice was "nothing"
     offered = any(m.name == "again" for m in release.measurements) and _had_candidates(release)
-    if not chosen + offered <= draws <= chosen + _ROUNDS:
+    # each round may end with "nothing": the first, and all that bought something later
+    ended = 1 + sum(m.name in (*_PAIRS[1:], "again") for m in release.measurements)
+    if not chosen + offered <= draws <= chosen + ended:
         raise Failed("another number of pairs was counted than choices were paid for")
     spent: dict[str, dict[str, int]] = {budget: {} for budget in release.ledger["budgets"]}
     for name, book in booked.items():

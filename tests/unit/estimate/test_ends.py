@@ -93,7 +93,7 @@ def measure(
         return np.rint(noise).astype(np.int64)
 
     def noisy(kind: str, columns: tuple[int, ...], cells: Cells = CELLS) -> NoisyTable:
-        exact = exact_of(table, cells, columns, grouped=kind in ("pairs", "more_pairs"))
+        exact = exact_of(table, cells, columns, grouped="pairs" in kind)
         return NoisyTable(
             kind=kind, columns=columns, values=exact + draw(exact.shape),
             variance=told**2, tail=told**2, law=law,

@@ -19,7 +19,7 @@ from hedgerow import Schema, publish
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate import graphical
 from hedgerow.estimate.measurements import Measurement
-from hedgerow.estimate.tables import Cells
+from hedgerow.estimate.tables import ROUNDS, Cells
 from hedgerow.methods.marginals import Marginals
 from hedgerow.release import Release
 from hedgerow.release.files import digest
@@ -296,7 +296,7 @@ def test_paths_that_the_entries_do_not_show(releases: dict[str, Any]) -> None:
 def tables_as(release: Any, name: str, tables: Any) -> dict[str, str]:
     """What fails if a measurement has other tables, with as many cells as they need."""
     cells = release.partition
-    grouped = name in ("pairs", "more_pairs")
+    grouped = name in ROUNDS
     size = sum(int(np.prod(cells.shape(one, grouped=grouped))) for one in tables)
 
     def repeated(m: Any) -> Any:
@@ -362,6 +362,30 @@ def test_a_last_step_that_no_run_takes(releases: dict[str, Any]) -> None:
     assert "last step" in failing(without_pairs)["measurements"]
 
 
+def test_rounds_of_pairs(releases: dict[str, Any]) -> None:
+    """Every round but the last has a name of its own, and none is left out."""
+    rng = np.random.default_rng(5)
+    codes = rng.random((3000, 14)) < rng.random((6, 14))[rng.integers(0, 6, 3000)]
+    schema = Schema.from_dict(
+        {
+            "name": "s",
+            "unit": "row",
+            "attributes": {f"a{n}": {"type": "boolean"} for n in range(14)},
+        }
+    )
+    table = pa.table({f"a{n}": pa.array(codes[:, n]) for n in range(14)})
+    pairs = publish(table, schema, Marginals(pairs=26), 60, seed=7)
+    pairs = replace(pairs, guarantee=pairs.guarantee | {"private": True})
+    assert [m.name for m in pairs.measurements][-4:] == [*ROUNDS]
+    assert failing(pairs) == {}
+    second, third = (of(pairs, name).tables for name in ("second_pairs", "third_pairs"))
+    assert "twice" in tables_as(pairs, "third_pairs", [second[0], *third[1:]])["measurements"]
+    assert "without the one before" in failing(without(pairs, "second_pairs"))["measurements"]
+    for name in ROUNDS:
+        better = changed(pairs, name, unit=lambda m: m.unit * 2)
+        assert "at a price that was not booked" in failing(better)["measurements"], name
+
+
 def test_the_settings_tell_how_many_pairs_there_are(releases: dict[str, Any]) -> None:
     for chosen in ({"pairs": 1}, {}, {"pairs": 3, "score": "max"}):
         settings = releases["pure"].settings | {"chosen": chosen}
@@ -379,7 +403,7 @@ def grouped_as(release: Any, place: int, group: Any) -> dict[str, str]:
     groups[place] = np.asarray(group, np.int64)
     cells = replace(release.partition, group=tuple(groups))
     forged = replace(release, partition=cells)
-    for name in ("pairs", "more_pairs"):
+    for name in ROUNDS:
         size = sum(
             int(np.prod(cells.shape(one, grouped=True)))
             for m in release.measurements
@@ -432,7 +456,7 @@ def test_named_attributes_stay_whole_and_rules_are_kept_apart(releases: dict[str
 
 def test_groups_though_no_pairs_were_thought_of() -> None:
     release = made(rows=300, epsilon="1/10")
-    assert not {"pairs", "more_pairs", "again"} & {*names_of(release)}
+    assert not {*ROUNDS, "again"} & {*names_of(release)}
     group = release.partition.group[0].copy()
     group[-1] = group[-2]
     assert "although no pairs" in grouped_as(release, 0, group)["tables"]
