@@ -849,7 +849,7 @@ BY_HAND = (
     # verify ---------------------------------------------------------------------------------------
     ByHand(
         name="verify-pays-twice-the-rho",
-        path="verification/prices.py",
+        path="verification/rules.py",
         old="rate * rate <= 2 * paid",
         new="rate * rate <= 4 * paid",
         flaw="Laplace noise that rho did not buy is taken for paid.",
@@ -857,7 +857,7 @@ BY_HAND = (
     ),
     ByHand(
         name="verify-one-table-for-many",
-        path="verification/prices.py",
+        path="verification/rules.py",
         old="return rate * measurement.max_contribution / 2",
         new="return rate / 2",
         flaw="Gaussian noise of one table is taken for that of many.",
@@ -865,7 +865,7 @@ BY_HAND = (
     ),
     ByHand(
         name="verify-prices-that-nobody-booked",
-        path="verification/prices.py",
+        path="verification/rules.py",
         old="if rest or price not in booked:",
         new="if rest:",
         flaw="A count may have noise of a price that no entry shows.",
@@ -881,11 +881,11 @@ BY_HAND = (
     ),
     ByHand(
         name="verify-tables-for-one-price",
-        path="verification/marginals.py",
-        old="return rate * number / 2 if measurement.law",
-        new="return rate / 2 if measurement.law",
-        flaw="Many tables with the noise of one are taken for paid.",
-        notice="forged releases with a delta",
+        path="verification/rules.py",
+        old="    return rate * measurement.max_contribution\n",
+        new="    return rate\n",
+        flaw="Many tables with the Laplace noise of one are taken for paid.",
+        notice="forged releases without a delta",
     ),
     # the budget ledger --------------------------------------------------------------------
     ByHand(

@@ -179,7 +179,7 @@ TARGETS: tuple[Target, ...] = (
     ),
     _target("methods/marginals.py", GOLDEN, slow=MARGINALS),
     _target("counting/engine.py", *_unit("counting", "tables"), GOLDEN, slow=MARGINALS),
-    _target("verification/prices.py", SURVIVORS, *_FORGED),
+    _target("verification/rules.py", SURVIVORS, *_FORGED),
     _target("verification/marginals.py", *_FORGED),
     Target(path="sklearn.py", tests=(SURVIVORS,), drawn=False),
     Target(path="data/text.py", tests=(SURVIVORS,), drawn=False),
