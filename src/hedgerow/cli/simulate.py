@@ -154,8 +154,8 @@ def show_plan_by_accuracy(trials: Trials, targets: list[AccuracyTarget]) -> None
         trials: What is tried.
         targets: The accuracy targets.
     """
-    from hedgerow.cli.display.words import many
     from hedgerow.evaluation.expected import FIRST, most_epsilons, plan_by_accuracy
+    from hedgerow.present.words import many
 
     schema, settings, runs = trials.schema, trials.settings, trials.runs
     trials.check()

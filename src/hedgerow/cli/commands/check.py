@@ -20,7 +20,6 @@ from hedgerow.cli.display.terminal import (
     warn,
     warned,
 )
-from hedgerow.cli.display.words import many
 from hedgerow.cli.options import (
     AllowEmpty,
     AsJson,
@@ -34,6 +33,7 @@ from hedgerow.cli.options import (
     words_for,
 )
 from hedgerow.errors import UsageError
+from hedgerow.present.words import many
 
 if TYPE_CHECKING:
     from hedgerow.schema import Attribute, Schema
@@ -72,7 +72,7 @@ def check(
     Lists all that a release publishes, and marks what looks like somebody's own words. With
     --data errors name rows and columns; warnings and counts are NOT PRIVATE.
     """
-    from hedgerow.cli.display.words import print_published
+    from hedgerow.cli.asking import print_published
     from hedgerow.present.report import facts
     from hedgerow.schema import Schema, refuse_no_unit
     from hedgerow.schema.diff import published_columns

@@ -75,8 +75,8 @@ def clusters(
     its nearest one, and publishes that table with the rest. Together they cost epsilon. The
     centroids are private too, and are shown.
     """
-    from hedgerow.cli.display import words
     from hedgerow.methods.clusters import publish_clusters
+    from hedgerow.present import words
     from hedgerow.schema import Schema
 
     known = Schema.load(schema)
@@ -91,7 +91,7 @@ def clusters(
     with telling(out):
         points = centroids.describe()
         if as_json:
-            facts = {"release": str(out), **words.facts(release)}
+            facts = {"release": str(out), **words.summary(release)}
             print_json(
                 facts | {"centroids": points, "centroids_epsilon": centroids.epsilon,
                          "warnings": warned()}

@@ -100,8 +100,7 @@ def dossier(
     )
     from hedgerow.present.catalog import catalog as describe
     from hedgerow.present.dossier import dossier as document
-    from hedgerow.present.promise import doubt
-    from hedgerow.present.report import open_and_verify
+    from hedgerow.present.report import doubt, open_and_verify
     from hedgerow.present.text import markdown
 
     if out is None and record is None and catalog is None:

@@ -113,9 +113,9 @@ def plan(
     --simulate publishes simulated rows (or a PUBLIC table) many times and shows the errors.
     --accuracy finds the epsilon. Of named tables it says how far off each will be.
     """
-    from hedgerow.cli.display.words import caution, many, purpose_words, strength
     from hedgerow.evaluation.expected import expected_errors
     from hedgerow.methods.plan import RowsPlan
+    from hedgerow.present.words import caution, many, purpose_words, strength
     from hedgerow.schema import Schema
     from hedgerow.schema.attributes import describe_weight
 

@@ -117,7 +117,7 @@ def publish(
     has to be confirmed.
     """
     import hedgerow
-    from hedgerow.cli.display import words
+    from hedgerow.present import words
     from hedgerow.release.files import check_target, leftovers
     from hedgerow.schema import Schema
 
@@ -172,7 +172,7 @@ def publish(
     with telling(out):
         booked = None if release.booking is None else release.booking.facts()
         if as_json:
-            facts = {"release": str(out), **words.facts(release)}
+            facts = {"release": str(out), **words.summary(release)}
             print_json(facts | {"ledger": booked, "warnings": warned()})
             return
         say(f"Published to {out}: {words.published(release)}.")
@@ -182,11 +182,11 @@ def publish(
             if line is not None:
                 say(line)
         if verbose:
-            spent = [list(row) for row in words.spent(release)]
+            spent = words.spent(release)
             print_table(["what for", "budget", words.spent_of(known)], spent)
         tell_of_taxonomy(settings, known)
         if booked is not None:
-            say(words.booked(booked))
+            say(words.booking(booked))
         elif seed is None:
             note(_UNBOOKED)
 

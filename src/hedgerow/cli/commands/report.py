@@ -47,8 +47,7 @@ def report(
     """
     from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
     from hedgerow.present import html
-    from hedgerow.present.promise import doubt
-    from hedgerow.present.report import open_and_verify
+    from hedgerow.present.report import doubt, open_and_verify
     from hedgerow.present.report import report as document
 
     if out.suffix.lower() not in (".html", ".htm"):

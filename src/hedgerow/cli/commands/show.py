@@ -39,9 +39,9 @@ def show(
 
     Counts are the published, noisy ones.
     """
-    from hedgerow.cli.display.words import facts
     from hedgerow.present.kinds import KINDS
     from hedgerow.present.report import overview
+    from hedgerow.present.words import summary
     from hedgerow.release import Release
 
     if plot is not None:
@@ -61,7 +61,7 @@ def show(
         drawn = draw_release(opened, top, plot, overwrite)
     if as_json:
         listed = kind.listing(opened, top)
-        print_json({**facts(opened), **listed, **steps, "plot": plot and str(plot)})
+        print_json({**summary(opened), **listed, **steps, "plot": plot and str(plot)})
         return
     print_document(overview(opened, top, parts))
     if plot is not None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hedgerow.cli.asking import on_terminal
+from hedgerow.cli.asking import on_terminal, print_published
 from hedgerow.cli.display.terminal import (
     data_warnings,
     note,
@@ -60,7 +60,6 @@ def sign(
     import datetime
     from dataclasses import asdict
 
-    from hedgerow.cli.display.words import print_published
     from hedgerow.schema import refuse_no_unit
     from hedgerow.schema.diff import published_columns
     from hedgerow.studio.schema_text import SchemaText

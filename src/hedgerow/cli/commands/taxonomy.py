@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hedgerow.cli.display.terminal import note, print_json, say, telling, warn, warned
-from hedgerow.cli.display.words import many
 from hedgerow.cli.options import AsJson, Overwrite
 from hedgerow.errors import SchemaError, UsageError
+from hedgerow.present.words import many
 
 if TYPE_CHECKING:
     from hedgerow.schema.trees import Branch, Tree

@@ -64,7 +64,7 @@ def verify(
             if names == ["other files"]
             else "Ask whoever published it for a sound one.",
         )
-    from hedgerow.cli.display.words import strength
+    from hedgerow.present.words import strength
 
     assert verdict.release is not None  # or a check had failed
     promise = verdict.release.guarantee  # which was held against what was recomputed

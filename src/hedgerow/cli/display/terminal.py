@@ -398,7 +398,9 @@ def progress(words: str) -> Iterator[Bar | None]:
         yield Bar(bar, words)
 
 
-def print_table(columns: list[str], rows: list[list[str]], right: set[int] | None = None) -> None:
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], right: set[int] | None = None
+) -> None:
     """Prints a table that fits the terminal.
 
     Args:
