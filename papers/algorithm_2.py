@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Small
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.workload import NOT_PRIVATE
+from hedgerow.evaluation.measures import NOT_PRIVATE
 from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimize.exact import LARGEST, lattice
 from hedgerow.optimize.model import Forest, generalized_attributes

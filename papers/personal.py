@@ -10,7 +10,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.data import Table, read
-from hedgerow.evaluation.trials import as_frame
+from hedgerow.evaluation.simulate import as_frame
 from hedgerow.optimize.exact import search
 from hedgerow.optimize.model import Aim, Forest, Worth
 from hedgerow.optimize.side import Record, Side

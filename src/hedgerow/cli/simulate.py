@@ -23,9 +23,8 @@ from hedgerow.errors import UsageError
 from hedgerow.registry import for_data
 
 if TYPE_CHECKING:
-    from hedgerow.evaluation.expected import AccuracyPlan, TargetResult
+    from hedgerow.evaluation.expected import AccuracyPlan, AccuracyTarget, TargetResult
     from hedgerow.evaluation.simulate import Point, Simulation
-    from hedgerow.evaluation.trials import AccuracyTarget
     from hedgerow.methods.publisher import Publisher
     from hedgerow.schema import Schema
 

@@ -125,7 +125,7 @@ def plan(
         warn(warning, as_json)
     if accuracy or simulate:
         from hedgerow.cli import simulate as trying
-        from hedgerow.evaluation.trials import read_target
+        from hedgerow.evaluation.expected import read_target
 
         if accuracy and (epsilon or epsilons or simulate):
             hint = "Leave --epsilon, --epsilons and --simulate out."

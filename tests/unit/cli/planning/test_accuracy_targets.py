@@ -9,8 +9,7 @@ import pytest
 from hedgerow.cli import simulate
 from hedgerow.cli.simulate import Trials
 from hedgerow.evaluation import expected
-from hedgerow.evaluation.expected import AccuracyPlan, TargetResult
-from hedgerow.evaluation.trials import read_target
+from hedgerow.evaluation.expected import AccuracyPlan, TargetResult, read_target
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(
