@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -592,25 +593,27 @@ def itemset_errors(
     return _errors(sizes, truth, answers, len(transactions.start) - 1)
 
 
-def _errors(
-    sizes: Ints, truth: Floats, answers: Answers, records: int, sanity: float = SANITY
-) -> CountErrors:
-    bound = max(1.0, sanity * records)
-    off = np.abs(answers.estimate - truth)
-    relative = off / np.maximum(truth, bound)
-    held = (answers.low <= truth) & (truth <= answers.high)
-
-    def line(size: int | None) -> CountLine:
-        these = np.ones(len(sizes), bool) if size is None else sizes == size
-        return CountLine(
-            size=size, queries=int(these.sum()), absolute=float(off[these].mean()),
-            mean=float(relative[these].mean()),
-            median=float(np.median(relative[these])), covered=float(held[these].mean()),
-            width=_finite(float(np.median((answers.high - answers.low)[these]))),
-        )  # fmt: skip
-
+def _errors(sizes: Ints, truth: Floats, answers: Answers, records: int) -> CountErrors:
+    bound = max(1.0, SANITY * records)
+    line = partial(_line, sizes, truth, answers, bound)
     lines = tuple(line(int(size)) for size in np.unique(sizes))
     return CountErrors(lines=lines, overall=line(None), sanity=bound, level=answers.level)
+
+
+def _line(
+    sizes: Ints, truth: Floats, answers: Answers, bound: float, size: int | None
+) -> CountLine:
+    """How far counts of one size are off, or all of them."""
+    these = np.ones(len(sizes), bool) if size is None else sizes == size
+    truth, low, high = truth[these], answers.low[these], answers.high[these]
+    off = np.abs(answers.estimate[these] - truth)
+    relative = off / np.maximum(truth, bound)
+    return CountLine(
+        size=size, queries=int(these.sum()), absolute=float(off.mean()),
+        mean=float(relative.mean()), median=float(np.median(relative)),
+        covered=float(((low <= truth) & (truth <= high)).mean()),
+        width=_finite(float(np.median(high - low))),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -683,15 +686,17 @@ def error_table(
         )
     truth = exact_counts(table, queries)
     sizes = np.asarray([len(query.where) for query in queries])
-    errors = _errors(sizes, truth, release.count(list(queries)), table.codes.shape[0], sanity)
+    answers = release.count(list(queries))
+    bound = max(1.0, sanity * table.codes.shape[0])
+    lines = [_line(sizes, truth, answers, bound, int(size)) for size in np.unique(sizes)]
 
     def column(name: str) -> tuple[Any, ...]:
-        return tuple(getattr(line, name) for line in errors.lines)
+        return tuple(getattr(line, name) for line in lines)
 
     return ErrorTable(
         attributes=column("size"), queries=column("queries"), absolute=column("absolute"),
         relative=column("mean"), median=column("median"), covered=column("covered"),
-        sanity=errors.sanity,
+        sanity=bound,
     )  # fmt: skip
 
 
