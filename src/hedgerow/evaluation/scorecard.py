@@ -41,9 +41,8 @@ from hedgerow.evaluation.measures import (
 )
 from hedgerow.methods.publisher import Publisher
 from hedgerow.methods.supermodular import Supermodular
-from hedgerow.optimize.exact import LARGEST
-from hedgerow.optimize.side import Side
-from hedgerow.optimize.solve import solve
+from hedgerow.optimize.exact import LARGEST, solve
+from hedgerow.optimize.model import Problem, Side
 from hedgerow.registry import METHODS, load
 from hedgerow.release import (
     Release,
@@ -565,13 +564,14 @@ def personal_worth(
         The mean utility of a record, its mean risk, and how many distinct records were solved.
     """
     forest, worth = method.terms(table.schema)
-    index = Side.of(forest, side[:, : forest.attributes])
+    rows = Side.of(forest, side[:, : forest.attributes])
     random = np.random.default_rng(seed)
     codes = table.codes[:, : forest.attributes]
     picked = random.choice(len(codes), min(most, len(codes)), replace=False)
     distinct, counts = np.unique(codes[picked], axis=0, return_counts=True)
     leaves = forest.leaves(distinct.astype(np.int64))
-    solution = solve(forest, index, worth, method.aim(), leaves, np.ones(leaves.shape))
+    problem = Problem(forest, rows, worth, method.aim())
+    solution = solve(problem, leaves, np.ones(leaves.shape))
     fine = solution.solved & (solution.count > 0)
     utility = np.average(np.where(fine, solution.utility, 0), weights=counts)
     # whom the side table has nobody like stands out by the whole of their sensitivity
