@@ -327,24 +327,10 @@ def _sections(release: Release, verdict: Verdict, against: Judgment | None) -> l
         ]
         return [*first, *middle, *last]
     # what knows raw data is loaded where there is any
-    from hedgerow.present import against as compared
+    from hedgerow.present.against import sections
 
     raw = [[share * one.per_record for share in one.raw] for one in against.marginals]
-    strange = () if against.matches else (Text(compared.strange(against), "bad"),)
-    became = () if against.preparation is None else compared.prepared(against.preparation)
-    rows = "rows" if release.schema.kind == "table" else "records"
-    beside = (*strange, *compared.values_against(against), *values(release, raw))
-    coarse = f"How coarse the {release.describe().parts} are"
-    return [
-        *first,
-        Section(f"What became of the {rows}", became, "prepared"),
-        Section("Values, raw against released", beside, "values"),
-        Section("Tables, raw against released", compared.tables_against(against), "tables"),
-        Section("Counts, raw against released", compared.counts_against(against), "counts"),
-        Section("Predictions", compared.classes_against(against), "classes"),
-        Section(coarse, compared.detail_against(against), "coarse"),
-        *last,
-    ]
+    return [*first, *sections(against, values(release, raw)), *last]
 
 
 def _short(release: Release, doubted: Doubt | None, against: Judgment | None) -> tuple[Part, ...]:
