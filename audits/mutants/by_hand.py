@@ -727,7 +727,7 @@ BY_HAND = (
     ),
     ByHand(
         name="streamed-rows-without-cap",
-        path="counting/streaming/streamed.py",
+        path="counting/streamed.py",
         old="return records[first_rows((head[:, 0], head[:, 1]), head[:, 2], self._max_rows)]",
         new="return records[first_rows((head[:, 0], head[:, 1]), head[:, 2], len(head))]",
         flaw="Rows that are streamed are not capped at all.",

@@ -66,7 +66,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 1",
     ): "Where there are no taxonomies every node is numeric.",
     (
-        "counting/streaming/streamed.py",
+        "counting/streamed.py",
         "self._shelves[number].add(block.reshape(-1))",
         "self._shelves[number].add(block.reshape(~1))",
     ): "numpy takes any negative length for the one that follows from the others.",
@@ -126,7 +126,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "_BLOCK = 2 << 15",
     ): "How many words are made at a time; which words they are does not depend on it.",
     (
-        "counting/streaming/streamed.py",
+        "counting/streamed.py",
         "self._open[number] = np.empty((0, self._width), np.uint8)",
         "self._open[number] = np.empty(( 1, self._width), np.uint8)",
     ): "It gives memory back; nobody reads it any more.",
@@ -161,7 +161,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if u_high < sum_low:",
     ): "What is not decided is asked for more bits, and decided then.",
     (
-        "counting/streaming/streamed.py",
+        "counting/streamed.py",
         "room = max(1, memory // (4 * _BUCKETS) // self._width)",
         "room = max(1, memory // ( 3 * _BUCKETS) // self._width)",
     ): "How many rows are collected before they are written; the same rows stay.",

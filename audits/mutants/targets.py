@@ -208,7 +208,7 @@ TARGETS: tuple[Target, ...] = (
     _target("methods/publisher.py", *_PLANS, GOLDEN, slow=TABLES),
     _target("counting/sealed.py"),
     _target("counting/items.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS),
-    _target("counting/streaming/streamed.py", *_unit("counting", "people")),
+    _target("counting/streamed.py", *_unit("counting", "people")),
     _target("data/people.py", *_unit("data", "person", "locality"), SURVIVORS),
     Target(
         path="data/item_kernels.py",
