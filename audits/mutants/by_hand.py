@@ -505,7 +505,7 @@ BY_HAND = (
     ),
     ByHand(
         name="ncp-gains-by-records",
-        path="methods/score_kernels.py",
+        path="methods/scores.py",
         old="return parent - children if gain else -children",
         new="return 2 * parent - children if gain else -children",
         flaw="A record adds up to two penalties to a gain, and one is paid for.",
@@ -542,7 +542,7 @@ BY_HAND = (
     ByHand(
         name="max-weighed-apart-at-one",
         path="methods/scores.py",
-        old="return 2 if score.kernel == kernels.MAX else score.score_range_apart",
+        old="return 2 if score.kernel == _MAX else score.score_range_apart",
         new="return score.score_range_apart",
         flaw="Weighed gains of `max` in two regions part by 2, and 1 is paid for.",
         notice="score ranges with weights",
@@ -626,7 +626,7 @@ BY_HAND = (
     ),
     ByHand(
         name="cuts-of-all-attributes-at-once",
-        path="methods/tree.py",
+        path="methods/diffgen.py",
         old="        for a in np.unique(self.attribute[lacking]):\n"
         "            yield np.flatnonzero(lacking & (self.attribute == a))",
         new="        if lacking.any():\n            yield np.flatnonzero(lacking)",
