@@ -479,7 +479,7 @@ def _list_tables(release: MarginalsRelease, top: int) -> dict[str, Any]:
             "attributes": tuple(names[column] for column in sorted(one.columns)),
             "cells": one.values.size,  # of pairs, groups of values
             "give_or_take": float(
-                half_width(np.sqrt(one.tail), USUAL, 1.0 if one.law == "laplace" else 0.0)
+                half_width(np.sqrt(one.tail), USUAL, normal=one.law == "gaussian")
             ),
             "counted_as": _AS[one.kind],
         }
