@@ -135,11 +135,11 @@ def _show_published(interview: Interview, answers: dict[str, str], out: Path) ->
     """All that the schema publishes by itself, before somebody signs it."""
     from datetime import date
 
-    from hedgerow.schema.build import schema_from_text
+    from hedgerow.schema.build import load_schema
     from hedgerow.schema.diff import published_columns
 
     try:
-        schema = schema_from_text(interview.text(answers, date.today()), out)
+        schema = load_schema(out, interview.text(answers, date.today()))
     except SchemaError:  # it stays a draft, and what is wrong is said at the end
         return
     print_published(published_columns(schema, interview.rare(answers)), note)
