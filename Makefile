@@ -152,7 +152,7 @@ browser: $(VENV)/test  ## open reports and the studio in Chromium and check them
 	$(BIN)/python tests/browser/search.py build/site
 
 docs: $(VENV)/test  ## write docs/cli.md, tables of settings and docs/schema.json anew
-	$(BIN)/python -m hedgerow.cli.reference docs
+	$(BIN)/python scripts/reference.py docs
 	$(BIN)/python -c 'import json, pathlib; from hedgerow.schema import json_schema; pathlib.Path("docs/schema.json").write_text(json.dumps(json_schema(), indent=2) + "\n", encoding="utf-8")'
 
 $(VENV)/site: $(VENV)/demo

@@ -26,8 +26,7 @@ import numpy as np
 from fuzz_mutate import spoil_bytes
 from fuzz_readers import Reader
 from hedgerow import data as table
-from hedgerow.counting.streaming.chunks import Memory
-from hedgerow.counting.streaming.streamed import StreamedEngine, StreamedItems
+from hedgerow.counting.streamed import Memory, StreamedEngine, StreamedItems
 from hedgerow.data import csv_file
 from hedgerow.data import transactions as fimi
 from hedgerow.data.table import collect
@@ -143,7 +142,7 @@ def streamed_rows(source: Any, schema: Schema, **how: Any) -> Counter[Row]:
     with StreamedEngine.read(stream, SMALL, threads=1) as engine:  # type: ignore[arg-type]
         sizes = engine.domain.sizes.tolist()
         edges = tuple(np.arange(size + 1, dtype=np.int32) for size in sizes)
-        cells, counts = engine._chunks.cells(edges)
+        cells, counts = engine._cells(edges)
     codes = np.column_stack(np.unravel_index(cells, [*sizes, engine.domain.classes]))
     return Counter(dict(zip(rows_of(codes), counts.tolist(), strict=True)))
 

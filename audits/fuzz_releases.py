@@ -19,10 +19,9 @@ import pyarrow.parquet as pq
 import hedgerow
 from fuzz_mutate import places, put, spoil_tree
 from hedgerow import sample
-from hedgerow.cli.display import words
 from hedgerow.errors import HedgerowError
 from hedgerow.estimate.partition import TreePartition
-from hedgerow.present import regions
+from hedgerow.present import kinds, words
 from hedgerow.present.report import page
 from hedgerow.release import Release
 from hedgerow.verification import verify
@@ -258,7 +257,7 @@ def _use(path: Path) -> None:
     release = Release.load(path)
     shared: list[Callable[[], Any]] = [
         lambda: repr(release),
-        lambda: words.facts(release),
+        lambda: words.summary(release),
         lambda: words.guarantee(release),
         lambda: release.describe(),
         lambda: release.histograms(),
@@ -276,7 +275,7 @@ def _use(path: Path) -> None:
 def _rows(release: Any) -> list[Callable[[], Any]]:
     first = release.schema.attributes[0]
     return [
-        lambda: regions.largest(release, 12),
+        lambda: kinds.largest(release, 12),
         lambda: _tree(release),
         lambda: release.generalized(),
         lambda: release.count(["everybody", {first.name: 0}]),
@@ -294,5 +293,5 @@ def _transactions(release: Any) -> list[Callable[[], Any]]:
 
 def _tree(release: Any) -> Any:
     if isinstance(release.partition, TreePartition):
-        return regions.nested(release, release.partition, 3)
-    return regions.cuts(release, release.partition)
+        return kinds.nested(release, release.partition, 3)
+    return kinds.cuts(release, release.partition)

@@ -41,7 +41,7 @@ from fuzz_framing import streamed_rows as streamed
 from fuzz_mutate import OBJECTS, WORDS
 from fuzz_readers import Reader
 from hedgerow import data as table
-from hedgerow.counting.streaming.streamed import StreamedItems
+from hedgerow.counting.streamed import StreamedItems
 from hedgerow.data import workbook as stats_file
 from hedgerow.errors import DataError
 from hedgerow.schema import Schema

@@ -25,14 +25,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from data import add_data_option
 from hedgerow.data import Table, read
-from hedgerow.evaluation.expected import plan_by_accuracy
-from hedgerow.evaluation.trials import (
+from hedgerow.evaluation.expected import (
     AccuracyTarget,
     cells_of_release,
     errors_of,
-    published,
+    plan_by_accuracy,
     read_target,
 )
+from hedgerow.evaluation.simulate import published
 from hedgerow.methods.marginals import Marginals
 from tables import Task, tasks, unseen
 

@@ -33,7 +33,7 @@ from data import add_data_option
 from hedgerow.arrays import Bools, Ints
 from hedgerow.data import Table, read
 from hedgerow.evaluation import NOT_PRIVATE
-from hedgerow.evaluation.trials import published
+from hedgerow.evaluation.simulate import published
 from hedgerow.methods.marginals import Marginals
 from hedgerow.present.findings import Difference, differences
 from hedgerow.schema import Categorical

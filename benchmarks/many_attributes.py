@@ -26,8 +26,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from hedgerow.data import read
 from hedgerow.optimize.descend import descend
-from hedgerow.optimize.model import Aim, Forest, Worth, generalized_attributes
-from hedgerow.optimize.side import Record, Side
+from hedgerow.optimize.model import (
+    Aim,
+    Forest,
+    Problem,
+    Record,
+    Side,
+    Worth,
+    generalized_attributes,
+)
 from results import Results, add_json_option
 from wide import wide_schema, wide_table
 
@@ -76,15 +83,16 @@ def quality(attributes: int, records: int, minutes: float) -> dict[str, float]:
     forest = Forest.of(known)
     side = Side.of(forest, side_codes)
     worth = Worth.of(forest, known, "log", "fixed", None, 0.1)
+    problem = Problem(forest, side, worth, Aim(risk=RISK))
     leaves = forest.leaves(codes[np.random.default_rng(3).choice(ROWS, records, replace=False)])
     ones = np.ones(leaves.shape)
-    walked = descend(forest, side, worth, Aim(risk=RISK), leaves, ones)
+    walked = descend(problem, leaves, ones)
     exact, found = [], []
     begun = time.process_time()
     for place in range(records):
         if time.process_time() - begun > 60 * minutes:
             break
-        record = Record.of(forest, side, worth, leaves[place], ones[place])
+        record = Record.of(problem, leaves[place], ones[place])
         best = best_below(record, RISK, float(walked.utility[place]), 60 * minutes)
         if best is not None:
             exact.append(best)

@@ -27,7 +27,7 @@ from hedgerow import sample
 from hedgerow.data import read
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts
 from hedgerow.evaluation.expected import expected_errors
-from hedgerow.evaluation.trials import published
+from hedgerow.evaluation.simulate import published
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema.query import Query
 from tables import Task, nist

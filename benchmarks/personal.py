@@ -32,8 +32,7 @@ from hedgerow.methods.diffgen import DiffGen
 from hedgerow.optimize.aggregate import maximize_aggregate
 from hedgerow.optimize.descend import descend
 from hedgerow.optimize.exact import LARGEST, search
-from hedgerow.optimize.model import Aim, Forest, Worth
-from hedgerow.optimize.side import Record, Side
+from hedgerow.optimize.model import Aim, Forest, Problem, Record, Side, Worth
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
@@ -63,6 +62,7 @@ class Setting:
         self.forest = Forest.of(self.attributes)
         self.side = Side.of(self.forest, self.side_codes)
         self.worth = Worth.of(self.forest, self.attributes, "log", "fixed", None, 0.1)
+        self.problem = Problem(self.forest, self.side, self.worth, Aim(risk=0.1))
         distinct, counts = np.unique(drawn, axis=0, return_counts=True)
         if len(distinct) > records:  # a sample in which all rows are equally likely
             picked = random.choice(len(distinct), records, p=counts / counts.sum())
@@ -134,19 +134,19 @@ def _each(here: Setting, action, records: int) -> float:
 
 def _exact(here: Setting, records: int) -> None:
     where = here.leaves[:records], here.ones[:records]
-    search(here.forest, here.side, here.worth, Aim(risk=0.1), *where, 4 * LARGEST)
+    search(here.problem, *where)
 
 
 def _walk(here: Setting, records: int) -> None:
     where = here.leaves[:records], here.ones[:records]
-    descend(here.forest, here.side, here.worth, Aim(risk=0.1), *where)
+    descend(here.problem, *where)
 
 
 def _solver(kappa: int):
     def run(here: Setting, records: int) -> None:
         for place in range(records):
             where = here.leaves[place], here.ones[place]
-            record = Record.of(here.forest, here.side, here.worth, *where)
+            record = Record.of(here.problem, *where)
             maximize_aggregate(record, Aim(trade=0.01, kappa=kappa))
 
     return run

@@ -83,8 +83,8 @@ def cpu() -> float:
 def one(engine: str, folder: str, workers: int, memory: str) -> dict[str, Any]:
     """One run in this process, in figures."""
     import hedgerow as hr
-    from hedgerow.counting.engine import Layout
-    from hedgerow.counting.streaming import chunks
+    from hedgerow.counting.parts import Layout
+    from hedgerow.counting.streamed import StreamedEngine
 
     schema = hr.Schema.load(SCHEMA)
     method = hr.DiffMulti(specializations=SIZE, depth=PATHS)
@@ -98,14 +98,14 @@ def one(engine: str, folder: str, workers: int, memory: str) -> dict[str, Any]:
                 read.append((time.perf_counter(), cpu()))
             levels.add(words.split(":")[0])
 
-    usual = chunks.Chunks.split
+    usual = StreamedEngine.split
 
     def split(self: Any, *rest: Any) -> Any:
         found = usual(self, *rest)
         scratch[0] = max(scratch[0], self.bytes_on_disk)
         return found
 
-    chunks.Chunks.split = split  # type: ignore[method-assign]
+    StreamedEngine.split = split  # type: ignore[method-assign]
     # compiled, or loaded from the cache, before anything is measured
     small = Path(folder).parent / "small"
     hr.publish(small, schema, method, epsilon=1, engine="memory" if engine == "dask" else engine)
@@ -157,7 +157,7 @@ def local_cluster(workers: int) -> Any:
     import dask
     from distributed import LocalCluster
 
-    from hedgerow.counting.cluster.connection import WORKER_SETTINGS
+    from hedgerow.counting.cluster import WORKER_SETTINGS
 
     with dask.config.set(WORKER_SETTINGS):
         return LocalCluster(

@@ -30,7 +30,7 @@ from data import ADULT_SCHEMA, add_data_option, adult, find_folder
 from hedgerow.data import Table, read
 from hedgerow.estimate.queries import Conditions
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts
-from hedgerow.evaluation.trials import published
+from hedgerow.evaluation.simulate import published
 from hedgerow.methods.marginals import Marginals
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query

@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Small
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.workload import NOT_PRIVATE
+from hedgerow.evaluation.measures import NOT_PRIVATE
 from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimize.exact import LARGEST, lattice
-from hedgerow.optimize.model import Forest, generalized_attributes
-from hedgerow.optimize.side import Side
+from hedgerow.optimize.model import Forest, Problem, Side, generalized_attributes
 
 __all__ = ["NonPrivateStudy", "nonprivate_algorithm_2"]
 
@@ -91,7 +90,7 @@ def nonprivate_algorithm_2(
     number = len(codes)
     if number < 2:
         raise UsageError("The study needs at least two records.")
-    side = Side.of(forest, codes)
+    problem = Problem(forest, Side.of(forest, codes), worth)
     theta = float(random.uniform(theta0, 1))
     rate = (epsilon + math.log(beta)) / (6 * (method.trade / method.floor + 1) * (1 - beta))
     found: dict[tuple[str, ...], int] = {}
@@ -101,7 +100,7 @@ def nonprivate_algorithm_2(
     for leaves, times in zip(
         forest.leaves(distinct.astype(np.int64)), counts.tolist(), strict=True
     ):
-        lengths, utility, sensitivity, alike = lattice(forest, side, worth, leaves, ones)
+        lengths, utility, sensitivity, alike = lattice(problem, leaves, ones)
         value = method.trade * alike / sensitivity + utility**method.kappa
         exponent = np.where(alike >= theta * number, rate * value / number, -np.inf)
         law = np.exp(exponent - exponent.max())

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hedgerow.evaluation.workload import NOT_PRIVATE
+from hedgerow.evaluation.measures import NOT_PRIVATE
 from hedgerow.surroundings import load_plainly
 from papers.figure import PROOF, Claim, Figure, Line, Result
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.data import Table, read
-from hedgerow.evaluation.trials import as_frame
+from hedgerow.evaluation.simulate import as_frame
 from hedgerow.optimize.exact import search
-from hedgerow.optimize.model import Aim, Forest, Worth
-from hedgerow.optimize.side import Record, Side
+from hedgerow.optimize.model import Aim, Forest, Problem, Record, Side, Worth
 from hedgerow.schema import Attribute, Categorical, Schema
 from papers.figure import Inputs
 
@@ -44,29 +43,24 @@ class Setting:
     attributes: tuple[Attribute, ...]
     codes: Ints
     side_codes: Ints
-    forest: Forest
-    side: Side
-    worth: Worth
+    problem: Problem
 
     @property
     def leaves(self) -> Small:
         """The leaf nodes of the records."""
-        return self.forest.leaves(self.codes)
+        return self.problem.forest.leaves(self.codes)
 
     def solved(self, aim: Aim, way: Callable[..., Any] = search) -> tuple[Floats, Floats]:
         """Utility and risk of every record under an aim."""
         ones = np.ones(self.codes.shape)
-        found = way(self.forest, self.side, self.worth, aim, self.leaves, ones)
+        found = way(self.problem._replace(aim=aim), self.leaves, ones)
         # whom nobody is like stands out by all of their sensitivity
         return found.utility, found.sensitivity / np.maximum(found.count, 1)
 
     def records(self, number: int) -> list[Record]:
         """The first so many records, ready to be solved one by one."""
         ones = np.ones(len(self.attributes))
-        return [
-            Record.of(self.forest, self.side, self.worth, leaves, ones)
-            for leaves in self.leaves[:number]
-        ]
+        return [Record.of(self.problem, leaves, ones) for leaves in self.leaves[:number]]
 
 
 def setting_of(
@@ -99,9 +93,7 @@ def setting_of(
         attributes=attributes,
         codes=drawn,
         side_codes=side,
-        forest=forest,
-        side=Side.of(forest, side),
-        worth=worth,
+        problem=Problem(forest, Side.of(forest, side), worth),
     )
 
 

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,14 +88,14 @@ DELTA = Fraction(1, 10**6)
 
 
 def _exact(here: Setting) -> None:
-    here.solved(Aim(risk=0.1), partial(search, most=1 << 26))
+    here.solved(Aim(risk=0.1))
 
 
 def _unpruned(here: Setting) -> None:
     """ARUBA's search: every generalization is looked at."""
     ones = np.ones(len(here.attributes))
     for leaves in here.leaves:
-        _, utility, sensitivity, count = lattice(here.forest, here.side, here.worth, leaves, ones)
+        _, utility, sensitivity, count = lattice(here.problem, leaves, ones)
         allowed = count * 0.1 >= sensitivity
         utility[np.argmax(np.where(allowed, utility, -1))]
 
@@ -168,7 +167,7 @@ def _aggregate_utility(kappa: int, risk: float, number: int) -> Any:
     def run(inputs: Inputs, seed: int) -> float:
         here = setting_of(inputs, number, seed)
         goal = float(here.solved(Aim(risk=risk))[1].mean())
-        most = float(here.forest.depth[here.leaves].sum(axis=1).max()) ** kappa
+        most = float(here.problem.forest.depth[here.leaves].sum(axis=1).max()) ** kappa
 
         def solve(trade: float) -> tuple[float, float]:
             utility, found = here.solved(Aim(trade=trade * most, kappa=kappa))
@@ -249,9 +248,7 @@ def _hull_share(kappa: int, risk: float) -> Callable[[Inputs, int], float]:
         here = setting_of(inputs, SIX, seed, HULLS)
         ones, ours, best = np.ones(len(here.attributes)), 0.0, 0.0
         for leaves in here.leaves:
-            _, utility, sensitivity, count = lattice(
-                here.forest, here.side, here.worth, leaves, ones
-            )
+            _, utility, sensitivity, count = lattice(here.problem, leaves, ones)
             inverse = count / sensitivity
             fits = inverse >= 1 / risk
             if not fits.any():
@@ -298,9 +295,7 @@ def _approximated(what: str, factor: float) -> Callable[[Inputs, int], float]:
             here = setting_of(inputs, FOUR, seed, ROUNDED)
             ones, sums = np.ones(len(here.attributes)), dict.fromkeys(APPROXIMATED, 0.0)
             for leaves, record in zip(here.leaves, here.records(ROUNDED), strict=True):
-                lengths, utility, sensitivity, count = lattice(
-                    here.forest, here.side, here.worth, leaves, ones
-                )
+                lengths, utility, sensitivity, count = lattice(here.problem, leaves, ones)
                 points = np.stack(np.unravel_index(np.arange(len(count)), lengths.tolist()), axis=1)
                 risks = np.where(count > 0, sensitivity / np.maximum(count, 1), np.inf)
                 risk = factor * float(risks.min())
@@ -386,9 +381,7 @@ def _drawn_value(sharpness: float) -> Callable[[Inputs, int], float]:
         here = setting_of(inputs, EIGHT, seed)
         ones, means = np.ones(len(here.attributes)), []
         for leaves in here.leaves:
-            _, utility, sensitivity, count = lattice(
-                here.forest, here.side, here.worth, leaves, ones
-            )
+            _, utility, sensitivity, count = lattice(here.problem, leaves, ones)
             value = _values(TRADE, utility, sensitivity / np.maximum(count, 1e-9))
             law = np.exp(sharpness * (value - value.max()))
             means.append(float((law * value).sum() / law.sum()))
@@ -415,7 +408,7 @@ def _groups(inputs: Inputs, epsilon: str, seed: int) -> tuple[Setting, Floats, F
         width = (hi - lo)[:, place].astype(np.float64)
         # the harmonic rule with weights of 1 at the leaves, and the floor
         weight = np.where(width == attribute.size, 0.0, 1 / width)
-        sensitivity += np.maximum(weight, here.worth.floor)
+        sensitivity += np.maximum(weight, here.problem.worth.floor)
         utility += depth_of(attribute, lo[:, place], hi[:, place])
     alike = np.bincount(partition.locate(here.side_codes), minlength=partition.cells)[cells]
     return here, utility, sensitivity / np.maximum(alike, 1)

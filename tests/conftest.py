@@ -43,7 +43,7 @@ def pytest_collection_finish() -> None:
 
 LOADED = [
     "distributed", "pandas", "rich.console", "scipy.linalg", "numba.np.arraymath", "hedgerow.cli",
-    "hedgerow.counting.cluster.engine", "hedgerow.methods.diffgen", "hedgerow.schema.model",
+    "hedgerow.counting.cluster", "hedgerow.methods.diffgen", "hedgerow.schema.model",
 ]  # fmt: skip
 
 

@@ -505,7 +505,7 @@ BY_HAND = (
     ),
     ByHand(
         name="ncp-gains-by-records",
-        path="methods/score_kernels.py",
+        path="methods/scores.py",
         old="return parent - children if gain else -children",
         new="return 2 * parent - children if gain else -children",
         flaw="A record adds up to two penalties to a gain, and one is paid for.",
@@ -542,7 +542,7 @@ BY_HAND = (
     ByHand(
         name="max-weighed-apart-at-one",
         path="methods/scores.py",
-        old="return 2 if score.kernel == kernels.MAX else score.score_range_apart",
+        old="return 2 if score.kernel == _MAX else score.score_range_apart",
         new="return score.score_range_apart",
         flaw="Weighed gains of `max` in two regions part by 2, and 1 is paid for.",
         notice="score ranges with weights",
@@ -626,7 +626,7 @@ BY_HAND = (
     ),
     ByHand(
         name="cuts-of-all-attributes-at-once",
-        path="methods/tree.py",
+        path="methods/diffgen.py",
         old="        for a in np.unique(self.attribute[lacking]):\n"
         "            yield np.flatnonzero(lacking & (self.attribute == a))",
         new="        if lacking.any():\n            yield np.flatnonzero(lacking)",
@@ -727,7 +727,7 @@ BY_HAND = (
     ),
     ByHand(
         name="streamed-rows-without-cap",
-        path="counting/streaming/streamed.py",
+        path="counting/streamed.py",
         old="return records[first_rows((head[:, 0], head[:, 1]), head[:, 2], self._max_rows)]",
         new="return records[first_rows((head[:, 0], head[:, 1]), head[:, 2], len(head))]",
         flaw="Rows that are streamed are not capped at all.",
@@ -849,7 +849,7 @@ BY_HAND = (
     # verify ---------------------------------------------------------------------------------------
     ByHand(
         name="verify-pays-twice-the-rho",
-        path="verification/prices.py",
+        path="verification/rules.py",
         old="rate * rate <= 2 * paid",
         new="rate * rate <= 4 * paid",
         flaw="Laplace noise that rho did not buy is taken for paid.",
@@ -857,7 +857,7 @@ BY_HAND = (
     ),
     ByHand(
         name="verify-one-table-for-many",
-        path="verification/prices.py",
+        path="verification/rules.py",
         old="return rate * measurement.max_contribution / 2",
         new="return rate / 2",
         flaw="Gaussian noise of one table is taken for that of many.",
@@ -865,7 +865,7 @@ BY_HAND = (
     ),
     ByHand(
         name="verify-prices-that-nobody-booked",
-        path="verification/prices.py",
+        path="verification/rules.py",
         old="if rest or price not in booked:",
         new="if rest:",
         flaw="A count may have noise of a price that no entry shows.",
@@ -881,11 +881,11 @@ BY_HAND = (
     ),
     ByHand(
         name="verify-tables-for-one-price",
-        path="verification/marginals.py",
-        old="return rate * number / 2 if measurement.law",
-        new="return rate / 2 if measurement.law",
-        flaw="Many tables with the noise of one are taken for paid.",
-        notice="forged releases with a delta",
+        path="verification/rules.py",
+        old="    return rate * measurement.max_contribution\n",
+        new="    return rate\n",
+        flaw="Many tables with the Laplace noise of one are taken for paid.",
+        notice="forged releases without a delta",
     ),
     # the budget ledger --------------------------------------------------------------------
     ByHand(

@@ -36,7 +36,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "MOST_POWER = 19",
     ): "A plan is tried for one more number of rows, which there cannot be.",
     (
-        "methods/tree.py",
+        "methods/diffgen.py",
         "new = np.full(len(ends), -1, dtype=np.int64)",
         "new = np.full(len(ends), - 2, dtype=np.int64)",
     ): "Whatever is below 0 stands for a split point that was not drawn.",
@@ -46,7 +46,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return min(items.size | 1, core_size(items.size, records, float(budget.epsilon * left)))",
     ): "With less epsilon a core is never the whole universe, if it was not with more.",
     (
-        "methods/score_kernels.py",
+        "methods/scores.py",
         "weight: Any = _WEIGHT if fixed else max(np.int64(1), _WEIGHT // (high - low - 1))",
         "weight: Any = _WEIGHT if fixed else max(np.int64( 0), _WEIGHT // (high - low - 1))",
     ): "An attribute has fewer cuts than its weight has parts (MAX_GRID), so the share is above 0.",
@@ -56,17 +56,12 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return Decimal( 0)",
     ): "z is the best one for a ratio below the limit, so the slope is below 0 there.",
     (
-        "methods/tree.py",
+        "methods/diffgen.py",
         "spread(self.taxon[values], -1),",
         "spread(self.taxon[values], - 0),",
     ): "It fills places that are not asked about (SKIP).",
     (
-        "methods/tree.py",
-        "numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 2",
-        "numeric, 2, self.domain.children[taxon] if len(self.domain.children) else 1",
-    ): "Where there are no taxonomies every node is numeric.",
-    (
-        "counting/streaming/streamed.py",
+        "counting/streamed.py",
         "self._shelves[number].add(block.reshape(-1))",
         "self._shelves[number].add(block.reshape(~1))",
     ): "numpy takes any negative length for the one that follows from the others.",
@@ -91,12 +86,12 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "while edges[-1] <= most:",
     ): "The one edge more lies beyond the most, and such edges are left out.",
     (
-        "methods/tree.py",
+        "methods/diffgen.py",
         "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], -1)]",
         "ends = [(self.lo[value], cut, - 2), (cut, self.hi[value], -1)]",
     ): "Whatever is below 0 stands for a numeric value.",
     (
-        "methods/tree.py",
+        "methods/diffgen.py",
         "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], -1)]",
         "ends = [(self.lo[value], cut, -1), (cut, self.hi[value], ~1)]",
     ): "Whatever is below 0 stands for a numeric value.",
@@ -126,7 +121,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "_BLOCK = 2 << 15",
     ): "How many words are made at a time; which words they are does not depend on it.",
     (
-        "counting/streaming/streamed.py",
+        "counting/streamed.py",
         "self._open[number] = np.empty((0, self._width), np.uint8)",
         "self._open[number] = np.empty(( 1, self._width), np.uint8)",
     ): "It gives memory back; nobody reads it any more.",
@@ -161,7 +156,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if u_high < sum_low:",
     ): "What is not decided is asked for more bits, and decided then.",
     (
-        "counting/streaming/streamed.py",
+        "counting/streamed.py",
         "room = max(1, memory // (4 * _BUCKETS) // self._width)",
         "room = max(1, memory // ( 3 * _BUCKETS) // self._width)",
     ): "How many rows are collected before they are written; the same rows stay.",
@@ -208,7 +203,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "right = hi - lo - 0",
     ): "The target lies below the last sum, so the search ends there at the latest.",
     (
-        "methods/score_kernels.py",
+        "methods/scores.py",
         "largest = np.int64(0)",
         "largest = np.int64( -1)",
     ): "There is a class at least, and counts are 0 at least.",
@@ -228,12 +223,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "kept[partition, int(mask)] = (mine + 1, -1, 0)  # 16, S6 to S10",
     ): "Only leaves have a value.",
     (
-        "methods/diffmulti.py",
-        'plan = (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)',
-        'plan = (self._paper if self.schedule <= "paper" else self._tuned)(schema, budget, rows)',
-    ): "There are two schedules, and the other one comes after it in the alphabet.",
-    (
-        "methods/score_kernels.py",
+        "methods/scores.py",
         "SKIP = -2",
         "SKIP = not 2",
     ): "Cuts begin at 1, so 0 can stand for none as well.",

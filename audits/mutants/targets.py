@@ -165,27 +165,25 @@ TARGETS: tuple[Target, ...] = (
         *_unit("methods", "supermodular"),
         slow=(*TABLES, *ROWS, *TRANSACTIONS),
     ),
-    _target(
-        "methods/tree.py", *_unit("methods", "cuts", "diffmulti", "diffgen"), GOLDEN, slow=TABLES
-    ),
-    *(
-        Target(
-            path=f"methods/{name}.py",
-            tests=(GOLDEN, *SCORES),
-            slow=(f"{UNIT}/methods/test_weights.py", *_unit("methods", "scores", "numpy_scores")),
-            plain=True,
-        )
-        for name in ("scores", "score_kernels")
+    Target(
+        path="methods/scores.py",
+        tests=(GOLDEN, *SCORES),
+        slow=(f"{UNIT}/methods/test_weights.py", *_unit("methods", "scores", "numpy_scores")),
+        plain=True,
     ),
     _target("methods/marginals.py", GOLDEN, slow=MARGINALS),
     _target("counting/engine.py", *_unit("counting", "tables"), GOLDEN, slow=MARGINALS),
-    _target("verification/prices.py", SURVIVORS, *_FORGED),
+    _target("verification/rules.py", SURVIVORS, *_FORGED),
     _target("verification/marginals.py", *_FORGED),
     Target(path="sklearn.py", tests=(SURVIVORS,), drawn=False),
     Target(path="data/text.py", tests=(SURVIVORS,), drawn=False),
-    _target("methods/diffmulti.py", *_PLANS, GOLDEN, slow=TABLES),
+    _target("methods/diffmulti.py", *_PLANS, *_unit("methods", "tree"), GOLDEN, slow=TABLES),
     _target(
-        "methods/diffgen.py", *_PLANS, GOLDEN, slow=(f"{UNIT}/methods/test_weights.py", *TABLES)
+        "methods/diffgen.py",
+        *_PLANS,
+        *_unit("methods", "cuts"),
+        GOLDEN,
+        slow=(f"{UNIT}/methods/test_weights.py", *TABLES),
     ),
     _target("methods/cdiffgen.py", *_PLANS, GOLDEN, slow=TABLES),
     _target(
@@ -208,7 +206,7 @@ TARGETS: tuple[Target, ...] = (
     _target("methods/publisher.py", *_PLANS, GOLDEN, slow=TABLES),
     _target("counting/sealed.py"),
     _target("counting/items.py", f"{CONTRACTS}/test_item_engines.py", GOLDEN, slow=TRANSACTIONS),
-    _target("counting/streaming/streamed.py", *_unit("counting", "people")),
+    _target("counting/streamed.py", *_unit("counting", "people")),
     _target("data/people.py", *_unit("data", "person", "locality"), SURVIVORS),
     Target(
         path="data/item_kernels.py",

@@ -26,10 +26,10 @@ import numpy as np
 
 from hedgerow.arrays import Ints, Small
 from hedgerow.counting.engine import Engine, Histograms
+from hedgerow.methods.diffmulti import GrowingTree
 from hedgerow.methods.plan import Plan, levels
 from hedgerow.methods.publisher import Outcome, class_totals, count_leaves, measured
 from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, candidates
-from hedgerow.methods.tree import GrowingTree
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Candidates, Choices

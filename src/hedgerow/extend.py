@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from hedgerow.schema import Attribute as Attribute
     from hedgerow.schema import Numeric as Numeric
     from hedgerow.schema import Schema as Schema
-    from hedgerow.verification.charges import table_rules as table_rules
-    from hedgerow.verification.prices import Book as Book
-    from hedgerow.verification.prices import Failed as Failed
+    from hedgerow.verification.regions import table_rules as table_rules
+    from hedgerow.verification.rules import Book as Book
+    from hedgerow.verification.rules import Failed as Failed
     from hedgerow.verification.rules import Rules as Rules
 
 _ROOMS = {
@@ -68,9 +68,8 @@ _ROOMS = {
     "hedgerow.registry": "Method",
     "hedgerow.release.table": "TableRelease",
     "hedgerow.schema": "Attribute Numeric Schema",
-    "hedgerow.verification.charges": "table_rules",
-    "hedgerow.verification.prices": "Book Failed",
-    "hedgerow.verification.rules": "Rules",
+    "hedgerow.verification.regions": "table_rules",
+    "hedgerow.verification.rules": "Book Failed Rules",
 }
 """The modules that the names above come from."""
 

@@ -165,10 +165,16 @@ class _Methods(Registry):
         return Method(**{field.name: getattr(found, field.name) for field in fields(Method)})
 
 
-def _ours(name: str, settings: str, data: Literal["table", "transactions"], words: str) -> Method:
+def _ours(
+    name: str,
+    settings: str,
+    data: Literal["table", "transactions"],
+    words: str,
+    rules: str | None = None,
+) -> Method:
     return Method(
         settings=f"hedgerow.methods.{name}:{settings}",
-        rules=f"hedgerow.verification.{name}:RULES",
+        rules=f"hedgerow.verification.{rules or f'{name}:RULES'}",
         audited=f"hedgerow.audit.methods:{name.upper()}",
         data=data,
         words=words,
@@ -182,15 +188,16 @@ OURS: dict[str, Method] = {
     ),
     "diffmulti": _ours(
         "diffmulti", "DiffMulti", "table",
-        "divides people like a decision tree: each group in its own way",
+        "divides people like a decision tree: each group in its own way", "regions:DIFFMULTI",
     ),
     "diffgen": _ours(
         "diffgen", "DiffGen", "table",
-        "divides everybody in the same way, attribute by attribute",
+        "divides everybody in the same way, attribute by attribute", "regions:DIFFGEN",
     ),
     "cdiffgen": _ours(
         "cdiffgen", "CDiffGen", "table",
         "divides everybody in the same way and counts the groups on every level",
+        "regions:CDIFFGEN",
     ),
     "diffpart": _ours(
         "diffpart", "DiffPart", "transactions",

@@ -326,17 +326,17 @@ def _adapter(hint: Any) -> Any:
     from pydantic import ConfigDict, TypeAdapter  # which takes a moment to load
 
     config = ConfigDict(strict=True, arbitrary_types_allowed=True, allow_inf_nan=False)
-    return TypeAdapter(_by_instance(hint), config=None if is_dataclass(hint) else config)
+    return TypeAdapter(_by_instance(hint), config=config)
 
 
 def _by_instance(hint: Any) -> Any:
     """The annotation, where records of ours are right if they could be made."""
-    from pydantic import InstanceOf
+    from pydantic import GetPydanticSchema
+    from pydantic_core.core_schema import is_instance_schema
 
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
-    if is_dataclass(hint):
-        instance: Any = InstanceOf
-        return instance[hint]
+    if is_dataclass(hint):  # whose own fields pydantic needs not look at
+        return typing.Annotated[Any, GetPydanticSchema(lambda *_: is_instance_schema(hint))]
     if origin in (typing.Union, types.UnionType):
         return typing.Union[tuple(map(_by_instance, inner))]  # noqa: UP007
     if origin in (tuple, dict, Mapping):

@@ -17,7 +17,7 @@ import hedgerow
 from hedgerow import Release, sample
 from hedgerow.estimate.noise import half_width
 from hedgerow.present.findings import differences
-from hedgerow.present.regions import largest
+from hedgerow.present.kinds import largest
 from hedgerow.present.words import rounded
 from hedgerow.release import TableRelease
 

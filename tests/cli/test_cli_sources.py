@@ -183,7 +183,7 @@ def test_no_scheduler(
     hedge: Hedge, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("hedgerow.counting.cluster.connection.PATIENCE", 1)
+    monkeypatch.setattr("hedgerow.counting.cluster.PATIENCE", 1)
     done = hedge(
         "publish", people / "parts", "--schema", people / "schema.yaml", "--epsilon", 1,
         "--out", tmp_path / "r", "--scheduler", "tcp://127.0.0.1:1", "--json",
@@ -194,7 +194,7 @@ def test_no_scheduler(
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
-@pytest.mark.parametrize("when", ["seal", "split"])
+@pytest.mark.parametrize("when", ["fill", "split"])
 def test_nothing_is_left_in_the_scratch_folder(
     child: Callable[..., tuple[int, str, str]], people: Path, tmp_path: Path, name: str, when: str
 ) -> None:
@@ -203,15 +203,15 @@ def test_nothing_is_left_in_the_scratch_folder(
     scratch.mkdir()
     program = (
         "import signal, hedgerow.cli\n"
-        "from hedgerow.counting.streaming import chunks, streamed\n"
-        "tiny = chunks.Memory(chunk=1000, rows=0, bounds=0, batch=3000)\n"
+        "from hedgerow.counting import streamed\n"
+        "tiny = streamed.Memory(chunk=1000, rows=0, bounds=0, batch=3000)\n"
         "streamed.Memory.of = lambda *_: tiny\n"
-        f"usual = chunks.Chunks.{when}\n"
+        f"usual = streamed.StreamedEngine.{when}\n"
         "def stop(self, *rest):\n"
         "    usual(self, *rest)\n"
         f"    assert self.bytes_on_disk and not os.listdir({str(scratch)!r})\n"
         f"    os.kill(os.getpid(), signal.{name})\n"
-        f"chunks.Chunks.{when} = stop\n"
+        f"streamed.StreamedEngine.{when} = stop\n"
         "hedgerow.cli.main()"
     )
     words = ["publish", people / "parts", "--schema", people / "schema.yaml", "--epsilon", 1]

@@ -95,7 +95,7 @@ def test_comparisons_with_raw_data(hedge: Hedge, tmp_path: Path, method: Any) ->
     pacsv.write_csv(clinic(), raw)
     told = hedge("evaluate", raw, first, "--quick")
     assert told.exit_code == 0, told.stderr
-    words = FILE.sub("", told.stdout)
+    words = " ".join(FILE.sub("", told.stdout).split())
     assert "against 600 encounters of the raw data" in words and "widths in encounters" in words
     assert "or to 1 encounter if that is more" in words and "intervals, in encounters" in words
     assert not re.search(r"\b(records?|rows?|people)\b", PLAIN.sub("", words)), words

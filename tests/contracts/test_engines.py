@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from hedgerow.counting import sealed
 from hedgerow.counting.engine import Engine, Split, TableCounts
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.streaming.chunks import Memory
-from hedgerow.counting.streaming.streamed import StreamedEngine
+from hedgerow.counting.streamed import DEFAULT_MEMORY, Memory, StreamedEngine
 from hedgerow.data import Table
 from hedgerow.errors import LeakError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy
@@ -45,18 +44,28 @@ def end_of_the_cluster(workers: None) -> Iterator[None]:
 
 
 def on_cluster(table: Table) -> Engine:
-    from hedgerow.counting.cluster.engine import ClusterEngine
+    from hedgerow.counting.cluster import ClusterEngine, partition_of
 
-    return ClusterEngine.of_table(table, client(), partitions=5)
+    engine = ClusterEngine(table.schema, client(), 1 << 16)
+    rows = engine._layout.pack(list(table.codes.T))
+    engine._start(partition_of, np.array_split(rows, 5), domain=engine.domain)
+    engine._counts = engine._level()
+    return engine
+
+
+def streamed(table: Table, memory: int | Memory = DEFAULT_MEMORY) -> Engine:
+    engine = StreamedEngine(table.schema, memory)
+    engine.fill([engine._layout.pack(list(table.codes.T))])
+    return engine
 
 
 ENGINES: dict[str, Callable[[Table], Engine]] = {
     "memory": MemoryEngine,
     "memory, one entry a batch": lambda table: MemoryEngine(table, batch=1),
     "memory, seven entries a batch": lambda table: MemoryEngine(table, batch=7),
-    "streamed": StreamedEngine.of_table,
-    "streamed, tiny chunks on disk": lambda table: StreamedEngine.of_table(table, TINY),
-    "streamed, some on disk": lambda table: StreamedEngine.of_table(
+    "streamed": streamed,
+    "streamed, tiny chunks on disk": lambda table: streamed(table, TINY),
+    "streamed, some on disk": lambda table: streamed(
         table, Memory(chunk=90, rows=100, bounds=100, batch=5000)
     ),
     "dask": on_cluster,

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.counting.items import Expansion, Masks, MemoryItems, child_bounds
-from hedgerow.counting.streaming.chunks import Memory
-from hedgerow.counting.streaming.streamed import StreamedItems
+from hedgerow.counting.streamed import DEFAULT_MEMORY, Memory, StreamedItems
 from hedgerow.data import Transactions
 from hedgerow.schema import Schema
 from hedgerow.schema.items import WEIGHT
@@ -42,15 +42,30 @@ def end_of_the_cluster(workers: None) -> Iterator[None]:
 
 
 def on_cluster(data: Transactions) -> Any:
-    from hedgerow.counting.cluster.engine import ClusterItems
+    from hedgerow.counting.cluster import ClusterItems, item_partition_of
 
-    return ClusterItems.of_transactions(data, client(), partitions=3)
+    engine = ClusterItems(data.schema, client())
+    ends = np.linspace(0, len(data.start) - 1, 4).astype(int).tolist()
+    parts = [
+        (data.start[i : j + 1] - data.start[i], data.codes[data.start[i] : data.start[j]])
+        for i, j in pairwise(ends)
+    ]
+    engine._start(item_partition_of, parts)
+    engine._held = engine._count_latest()
+    return engine
+
+
+def streamed(data: Transactions, memory: int | Memory = DEFAULT_MEMORY) -> Any:
+    engine = StreamedItems(data.schema, memory)
+    engine.take(data.codes, np.diff(data.start))
+    engine.flush()
+    return engine
 
 
 ENGINES: dict[str, Any] = {
     "memory": MemoryItems,
-    "streamed": StreamedItems.of_transactions,
-    "streamed, tiny chunks on disk": lambda made: StreamedItems.of_transactions(
+    "streamed": streamed,
+    "streamed, tiny chunks on disk": lambda made: streamed(
         made, Memory(chunk=50, rows=0, bounds=0, batch=1)
     ),
     "dask": on_cluster,

@@ -16,9 +16,8 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import sample
-from hedgerow.counting.cluster import engine as cluster
-from hedgerow.counting.streaming import streamed
-from hedgerow.counting.streaming.chunks import Memory
+from hedgerow.counting import cluster, streamed
+from hedgerow.counting.streamed import Memory
 from hedgerow.methods.diffpart import DiffPart
 
 METHODS: dict[str, dict[str, Any]] = {

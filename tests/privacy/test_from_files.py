@@ -27,7 +27,7 @@ from hedgerow.audit.neighbors import (
 from hedgerow.audit.records import records_of
 from hedgerow.audit.replay import Telling, compare, record, replay
 from hedgerow.audit.whole import ROUNDING, replay_pair
-from hedgerow.counting.streaming import streamed
+from hedgerow.counting import streamed
 from hedgerow.data import people as person
 from hedgerow.data import records as lookup
 from hedgerow.data import table

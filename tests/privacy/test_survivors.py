@@ -20,7 +20,7 @@ from hedgerow import sample
 from hedgerow.data import people as person
 from hedgerow.errors import HedgerowError
 from hedgerow.estimate.measurements import Measurement
-from hedgerow.verification.prices import Book, Failed, afford, prices
+from hedgerow.verification.rules import Book, Failed, afford, prices
 
 SECRET = "Alice Liddell, 7 Deanery Garden"
 

@@ -17,7 +17,7 @@ from hedgerow.estimate.partition import GridPartition, TreePartition
 from hedgerow.registry import OURS
 from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
-from hedgerow.verification.charges import table_rules
+from hedgerow.verification.regions import table_rules
 
 UNIT = Fraction(1, 10)
 

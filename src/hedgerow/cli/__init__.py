@@ -15,27 +15,14 @@ from typing import Annotated
 
 import typer
 
-from hedgerow.cli.commands.audit import audit
-from hedgerow.cli.commands.check import check
-from hedgerow.cli.commands.clusters import clusters
-from hedgerow.cli.commands.compare import compare
-from hedgerow.cli.commands.dossier import dossier
-from hedgerow.cli.commands.evaluate import evaluate
-from hedgerow.cli.commands.init import init
-from hedgerow.cli.commands.ledger import ledger
+from hedgerow.cli.commands.evaluate import compare, evaluate
 from hedgerow.cli.commands.plan import plan
-from hedgerow.cli.commands.publish import publish
-from hedgerow.cli.commands.query import query
-from hedgerow.cli.commands.report import report
-from hedgerow.cli.commands.sample import sample
-from hedgerow.cli.commands.schema import schema
-from hedgerow.cli.commands.show import show
-from hedgerow.cli.commands.sign import sign
-from hedgerow.cli.commands.studio import studio
-from hedgerow.cli.commands.table import table
-from hedgerow.cli.commands.taxonomy import taxonomy
-from hedgerow.cli.commands.verify import verify
-from hedgerow.cli.commands.warm_up import warm_up
+from hedgerow.cli.commands.publish import clusters, publish
+from hedgerow.cli.commands.query import query, table
+from hedgerow.cli.commands.report import dossier, report, sample, show
+from hedgerow.cli.commands.schema import check, init, schema, sign, taxonomy
+from hedgerow.cli.commands.studio import studio, warm_up
+from hedgerow.cli.commands.verify import audit, ledger, verify
 from hedgerow.cli.display.terminal import INTERRUPTED, Command, CommandGroup, example, heed_signals
 from hedgerow.cli.settings import MethodCommand
 

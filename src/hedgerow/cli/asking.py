@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from hedgerow.draft.answers import Interview
     from hedgerow.draft.draft import ItemSketch, Sketch
     from hedgerow.draft.questions import Question
+    from hedgerow.schema.diff import PublishedColumn
 
+_SHOWN = 60  # texts of a column that are not marked, after which only their number is told
 _FEW = 12  # answers that are shown without being asked for
 _MARK = "NOT PRIVATE: answers to `hedgerow init` about private data. Delete them afterwards."
 _HOW = (
@@ -133,16 +135,34 @@ def _show_published(interview: Interview, answers: dict[str, str], out: Path) ->
     """All that the schema publishes by itself, before somebody signs it."""
     from datetime import date
 
-    from hedgerow.cli.display.words import print_published
-    from hedgerow.schema.build import schema_from_text
+    from hedgerow.schema.build import load_schema
     from hedgerow.schema.diff import published_columns
 
     try:
-        schema = schema_from_text(interview.text(answers, date.today()), out)
+        schema = load_schema(out, interview.text(answers, date.today()))
     except SchemaError:  # it stays a draft, and what is wrong is said at the end
         return
     print_published(published_columns(schema, interview.rare(answers)), note)
     note("")
+
+
+def print_published(columns: Sequence[PublishedColumn], put: Callable[[str], None]) -> None:
+    """Prints every bound, value and label that is published, and marks what is rare, long or odd.
+
+    Args:
+        columns: What is published about each column.
+        put: Where a line goes.
+    """
+    put("Every release publishes this, whatever is counted:")
+    for column in columns:
+        plain = [one.text for one in column.texts if not one.mark]
+        more = f", ... and {len(plain) - _SHOWN} more (--json)" if len(plain) > _SHOWN else ""
+        put(f"  {column.name}: {', '.join(plain[:_SHOWN])}{more}".rstrip(": "))
+        for one in column.marked:
+            put(f"    ! {one.text}  [{one.mark}]")
+    marked = sum(len(column.marked) for column in columns)
+    if marked:
+        put(f"{marked} are marked with !: could anybody have written them without the data?")
 
 
 def _is_kind(question: Question) -> bool:

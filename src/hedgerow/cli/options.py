@@ -251,7 +251,7 @@ def tell_of_taxonomy(method: Publisher, schema: Schema) -> None:
     )
 
 
-def warn_of_delta(method: Publisher, schema: Schema, delta: str, as_json: bool) -> None:
+def warn_of_delta(method: Publisher, schema: Schema, delta: str) -> None:
     """Says so if a delta was asked for that the method has no use for."""
     from hedgerow.cli.display.terminal import warn
     from hedgerow.privacy.budget import read_number
@@ -259,16 +259,16 @@ def warn_of_delta(method: Publisher, schema: Schema, delta: str, as_json: bool) 
     if read_number("delta", delta) == 0 or method.data != schema.kind:  # which is refused
         return
     if not method.spends_delta(schema):
-        warn(f"{method.name} has no use for a delta: it buys nothing, and none is spent.", as_json)
+        warn(f"{method.name} has no use for a delta: it buys nothing, and none is spent.")
 
 
-def warn_of_tables(method: Publisher, schema: Schema, as_json: bool) -> None:
+def warn_of_tables(method: Publisher, schema: Schema) -> None:
     """Says so if the schema names tables that the method does not measure."""
     from hedgerow.cli.display.terminal import warn
     from hedgerow.methods.publisher import ignored_tables
 
     if (sentence := ignored_tables(method, schema)) is not None:
-        warn(sentence, as_json)
+        warn(sentence)
 
 
 def confirm_large(epsilon: str, again: str | None, as_json: bool) -> None:
@@ -284,7 +284,7 @@ def confirm_large(epsilon: str, again: str | None, as_json: bool) -> None:
     refuse_large(epsilon, again)
 
 
-def warn_of_rounding(epsilon: str, as_json: bool) -> None:
+def warn_of_rounding(epsilon: str) -> None:
     """Says so if less will be spent than was asked for, since epsilon has too many decimals."""
     from hedgerow.cli.display.terminal import warn
     from hedgerow.ledger.file import plain
@@ -292,4 +292,4 @@ def warn_of_rounding(epsilon: str, as_json: bool) -> None:
 
     spent = Budget.of(epsilon).epsilon
     if spent != read_number("epsilon", epsilon):
-        warn(f"epsilon {epsilon} is rounded down to {plain(spent)}, to six decimals.", as_json)
+        warn(f"epsilon {epsilon} is rounded down to {plain(spent)}, to six decimals.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ import pyarrow as pa
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.items import ItemEngine, MemoryItems
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.streaming.scratch import ROOM, check_folder
-from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY, StreamedEngine, StreamedItems
+from hedgerow.counting.scratch import ROOM, check_folder
+from hedgerow.counting.streamed import DEFAULT_MEMORY, StreamedEngine, StreamedItems
 from hedgerow.data import (
     CodeMatrix,
     Database,
@@ -138,59 +138,43 @@ def open_engine(
     Yields:
         The engine, and the kind of frame that results should come back as.
     """
-    kind = frame_kind(source)
-    if schema.items is not None:
+    name = counting.engine or ("dask" if counting.scheduler else None)
+    engine: Any
+    if schema.items is None:
+        stream = RowStream(source, schema, delimiter, weights, line_breaks, allow_empty=allow_empty)
+        name = name or _fitting(stream, counting.bytes)
+        if name == "memory":
+            engine = MemoryEngine(collect(stream, reading, unlike))
+        elif name == "streamed":
+            engine = StreamedEngine.read(stream, counting.bytes, counting.scratch, told=reading)
+        else:
+            from hedgerow.counting.cluster import ClusterEngine
+
+            engine = ClusterEngine.read(stream, counting.scheduler, counting.bytes, told=reading)
+    else:
         how = ReadOptions(
             delimiter=delimiter, line_breaks=line_breaks, progress=reading, allow_empty=allow_empty
         )
-        with _item_engine(source, schema, counting, how, passing) as records:
-            yield records, kind
-        return
-    stream = RowStream(source, schema, delimiter, weights, line_breaks, allow_empty=allow_empty)
-    name = counting.engine or ("dask" if counting.scheduler else _fitting(stream, counting.bytes))
-    if name == "memory":
-        yield MemoryEngine(collect(stream, reading, unlike)), kind
-    elif name == "streamed":
-        with StreamedEngine.read(stream, counting.bytes, counting.scratch, told=reading) as rows:
-            rows.watch(passing)
-            rows.keep_room(ROOM)
-            yield rows, kind
-    else:
-        from hedgerow.counting.cluster.engine import ClusterEngine
+        name = name or ("memory" if _small(source, counting.bytes) else "streamed")
+        if name == "memory":
+            engine = MemoryItems(read_transactions(source, schema, **how))
+        elif name == "streamed":
+            engine = StreamedItems.read(source, schema, counting.bytes, counting.scratch, **how)
+        else:
+            from hedgerow.counting.cluster import ClusterItems
 
-        with ClusterEngine.read(stream, counting.scheduler, counting.bytes, told=reading) as rows:
-            rows.watch(passing)
-            yield rows, kind
+            engine = ClusterItems.read(source, schema, counting.scheduler, reading, allow_empty)
+    with ExitStack() as stack:
+        if name != "memory":
+            stack.enter_context(engine).watch(passing)
+        if name == "streamed":
+            engine.keep_room(ROOM)
+        yield engine, frame_kind(source)
 
 
 def engine_of(data: Table | Transactions) -> Engine | ItemEngine:
     """The engine for data in memory."""
     return MemoryItems(data) if isinstance(data, Transactions) else MemoryEngine(data)
-
-
-@contextmanager
-def _item_engine(
-    source: Any, schema: Schema, counting: Counting, how: ReadOptions, passing: Progress
-) -> Iterator[ItemEngine]:
-    """The engine for transactions, which are read as `read_transactions` is told by `how`."""
-    if counting.engine == "dask" or (counting.engine is None and counting.scheduler is not None):
-        from hedgerow.counting.cluster.engine import ClusterItems
-
-        told, empty = how["progress"] or silent, how["allow_empty"]
-        with ClusterItems.read(source, schema, counting.scheduler, told, empty) as held:
-            held.watch(passing)
-            yield held
-        return
-    streamed = counting.engine == "streamed"
-    if counting.engine is None:
-        streamed = not _small(source, counting.bytes)
-    if not streamed:
-        yield MemoryItems(read_transactions(source, schema, **how))
-        return
-    with StreamedItems.read(source, schema, counting.bytes, counting.scratch, **how) as records:
-        records.watch(passing)
-        records.keep_room(ROOM)
-        yield records
 
 
 def _small(source: Any, memory: int) -> bool:

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools, Bytes, Floats, Ints, Small
+from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.compiled import kernel
 from hedgerow.counting.sealed import Sealed
 from hedgerow.data import CodeMatrix, Table
 from hedgerow.schema import Numeric, Schema
 from hedgerow.schema.attributes import LEAST_WEIGHT
 
-__all__ = ["Bytes", "Domain", "Engine", "Histograms", "Layout", "Split", "views"]
+Codes = NDArray[Any]
 
-
-# Sums of weights within nodes, and the loops that add them up.
+DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows
+_DENSE_CELLS = 4  # cells are counted in an array if there are no more of them for each row
 
 # The loops behind `sums`.
-
-
-Codes = NDArray[Any]
 
 
 def _tables(
@@ -352,22 +350,36 @@ class Split:
     final: bool
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """Exact counts at any size. Every engine gives the same integers.
 
     Nodes are numbered by the publisher; node 0 holds all rows.
+
+    Args:
+        domain: The attributes.
     """
 
-    domain: Domain
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self._counts = np.zeros((1, domain.classes), np.int64)  # rows of each class in each node
 
+    @abstractmethod
     def histograms(
-        self,
-        nodes: Ints,
-        lo: Small,
-        hi: Small,
-        wanted: Bools,
+        self, nodes: Ints, lo: Small, hi: Small, wanted: Bools
     ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
         """Histograms of nodes in batches that fit the memory setting, in order."""
+
+    @abstractmethod
+    def _split(self, split: Split) -> Ints:
+        """See `split`; gives the class counts of the children."""
+
+    @abstractmethod
+    def _cells(self, edges: tuple[Small, ...]) -> Cells:
+        """See `cell_counts`."""
+
+    @abstractmethod
+    def _sums(self, question: RowSums) -> Ints:
+        """See `sums`."""
 
     def split(self, split: Split) -> None:
         """Routes the rows of nodes to their children; the parents hold no rows from then on.
@@ -375,89 +387,59 @@ class Engine(Protocol):
         Only children of the latest split may be split or asked for histograms afterwards: a tree
         grows level by level. Class counts of any node can be had at any time.
         """
+        self._counts = np.concatenate([self._counts, self._split(split)])
 
     def class_counts(self, nodes: Ints) -> Sealed[Ints]:
         """The number of rows of each class in each node: [nodes, classes]."""
+        return Sealed(self._counts[nodes])
 
-    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[tuple[Ints, Ints]]:
+    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[Cells]:
         """Nonempty cells of a product of cuts, and their rows.
 
         A cell's number is its place in the product (first attribute most significant), times the
         number of classes, plus the class. Cells come in increasing order.
         """
+        return Sealed(self._cells(edges))
 
     def sums(self, question: RowSums) -> Sealed[Ints]:
         """The sum over all rows of what each contributes."""
+        return Sealed(self._sums(question))
 
 
-# Packed rows: every code in as few bytes as its attribute needs, a row's codes side by side.
-
-
-_WORD = 4  # rows are moved in words, and begin at one
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where each column lies in a packed row: the predictors, then the class.
-
-    Wide columns come first, so that each lies at a multiple of its width.
-
-    Args:
-        width: The bytes of each column: 1, 2 or 4.
-        place: Where each column begins, in units of its width.
-        stride: The bytes of a row.
+def batches(need: Ints, most: int) -> Iterator[slice]:
+    """Cuts things that need so much into batches that need no more than the most, or are one.
 
     Example:
-        >>> layout = Layout.of_sizes([300, 2, 2])
-        >>> layout.width.tolist(), layout.place.tolist(), layout.stride
-        ([2, 1, 1], [0, 2, 3], 4)
+        >>> list(batches(np.array([3, 3, 9, 1]), 6))
+        [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
     """
-
-    width: Ints
-    place: Ints
-    stride: int
-
-    @staticmethod
-    def of_sizes(sizes: Sequence[int]) -> Layout:
-        """The layout of columns with so many codes each."""
-        width = np.array([1 if n <= 1 << 8 else 2 if n <= 1 << 16 else 4 for n in sizes], np.int64)
-        place = np.empty(len(sizes), dtype=np.int64)
-        end = 0
-        for column in np.argsort(-width, kind="stable").tolist():
-            place[column] = end // width[column]
-            end += int(width[column])
-        return Layout(width, place, -(-end // _WORD) * _WORD)
-
-    @staticmethod
-    def of(domain: Domain) -> Layout:
-        """The layout of a domain's rows."""
-        return Layout.of_sizes([*domain.sizes.tolist(), domain.classes])
-
-    def pack(self, columns: Sequence[NDArray[Any]]) -> Bytes:
-        """Packs columns of codes.
-
-        Example:
-            >>> layout = Layout.of_sizes([300, 2])
-            >>> layout.column(layout.pack([np.array([258]), np.array([1])]), 0).tolist()
-            [258]
-        """
-        rows = np.zeros((len(columns[0]), self.stride), dtype=np.uint8)
-        for column, width, place in zip(columns, self.width, self.place, strict=True):
-            rows.view(f"u{width}")[:, place] = column
-        return rows
-
-    def column(self, rows: Bytes, column: int) -> NDArray[Any]:
-        """One column of packed rows."""
-        return rows.view(f"u{self.width[column]}")[:, self.place[column]]
-
-    def codes(self, rows: Bytes) -> NDArray[Any]:
-        """All columns of packed rows, [rows, columns], in the widest type that one of them has."""
-        found = np.empty((len(rows), len(self.width)), dtype=f"u{self.width.max()}")
-        for column in range(len(self.width)):
-            found[:, column] = self.column(rows, column)
-        return found
+    total = np.cumsum(need)
+    first = 0
+    while first < len(need):
+        before = total[first] - need[first]
+        last = max(first + 1, int(np.searchsorted(total, before + most, "right")))
+        yield slice(first, last)
+        first = last
 
 
-def views(rows: Bytes) -> tuple[Bytes, NDArray[np.uint16], NDArray[np.uint32]]:
-    """The same packed rows in units of 1, 2 and 4 bytes, as kernels read them."""
-    return rows, rows.view(np.uint16), rows.view(np.uint32)
+Cells = tuple[Ints, Ints]
+
+
+def cells_of(blocks: Iterable[Codes], edges: Sequence[Small], classes: int) -> Cells:
+    """The nonempty cells of rows in a product of cuts: see `Engine.cell_counts`."""
+    lookups = [np.repeat(np.arange(len(cut) - 1), np.diff(cut)) for cut in edges]
+    cells = [np.zeros(0, np.int64)]
+    for rows in blocks:
+        cell = np.zeros(len(rows), np.int64)
+        for column, (cut, lookup) in enumerate(zip(edges, lookups, strict=True)):
+            cell *= len(cut) - 1
+            cell += lookup[rows[:, column]]
+        cell *= classes
+        cell += rows[:, -1]
+        cells.append(cell)
+    cell = np.concatenate(cells)
+    if math.prod(len(cut) - 1 for cut in edges) * classes <= _DENSE_CELLS * len(cell):
+        times = np.bincount(cell)
+        number = np.flatnonzero(times)
+        return number, times[number]
+    return np.unique(cell, return_counts=True)

@@ -7,7 +7,7 @@ Every part answers by itself, and the answers are added up.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -208,20 +208,27 @@ def expand_records(
     at = np.repeat(begin - first[:-1], size) + np.arange(first[-1])  # places in the order
     mask = np.empty(int(first[-1]), dtype=np.int64)
     mask_records(start, codes, order[at], first, expansion.edge_start, expansion.edges, mask)
-    place = np.repeat(np.arange(len(size)), size)
-    sort = np.lexsort((mask, place))
-    # the same places, now grouped by mask inside each partition
-    order[at] = order[at[sort]]
-    mask = mask[sort]
+    sort, masks = _group(np.repeat(np.arange(len(size)), size), mask, None, len(size))
+    order[at] = order[at[sort]]  # the same places, now grouped by mask inside each partition
+    return masks
+
+
+def _group(place: Ints, mask: Ints, count: Ints | None, partitions: int) -> tuple[Ints, Masks]:
+    """The order that groups masks by partition and value, and what each stands for in all."""
+    order = np.lexsort((mask, place))
+    place, mask = place[order], mask[order]
     fresh = np.ones(len(mask), dtype=np.bool_)
     fresh[1:] = (mask[1:] != mask[:-1]) | (place[1:] != place[:-1])
-    group = np.flatnonzero(fresh)
-    count = np.diff(np.append(group, len(mask)))
-    groups = np.concatenate([[0], np.cumsum(np.bincount(place[group], minlength=len(size)))])
-    return Masks(groups, mask[group], count)
+    first = np.flatnonzero(fresh)
+    start = np.concatenate([[0], np.cumsum(np.bincount(place[first], minlength=partitions))])
+    if count is None:
+        total = np.diff(np.append(first, len(mask)))
+    else:
+        total = np.add.reduceat(count[order], first) if len(first) else count
+    return order, Masks(start, mask[first], total)
 
 
-def sum_masks(parts: list[Masks]) -> Masks:
+def sum_masks(parts: Sequence[Masks]) -> Masks:
     """Adds up the sub-partitions of several chunks.
 
     Example:
@@ -234,34 +241,27 @@ def sum_masks(parts: list[Masks]) -> Masks:
     place = np.concatenate([np.repeat(np.arange(partitions), np.diff(p.start)) for p in parts])
     mask = np.concatenate([part.mask for part in parts])
     count = np.concatenate([part.count for part in parts])
-    order = np.lexsort((mask, place))
-    place, mask, count = place[order], mask[order], count[order]
-    fresh = np.ones(len(mask), dtype=np.bool_)
-    fresh[1:] = (mask[1:] != mask[:-1]) | (place[1:] != place[:-1])
-    first = np.flatnonzero(fresh)
-    start = np.concatenate([[0], np.cumsum(np.bincount(place[first], minlength=partitions))])
-    summed = np.add.reduceat(count, first) if len(first) else count
-    return Masks(start, mask[first], summed)
+    return _group(place, mask, count, partitions)[1]
 
 
-def child_bounds(begin: Ints, found: Masks, place: Ints, mask: Ints) -> tuple[Ints, Ints]:
+def child_bounds(begin: Ints, masks: Masks, place: Ints, mask: Ints) -> tuple[Ints, Ints]:
     """Where the records of some sub-partitions begin in the order, and how many there are.
 
     Args:
         begin: Where each expanded partition begins.
-        found: The sub-partitions that hold records.
+        masks: The sub-partitions that hold records.
         place: The place of the expanded partition in the expansion.
         mask: The sub-partition.
     """
-    before = np.concatenate([[0], np.cumsum(found.count)])
+    before = np.concatenate([[0], np.cumsum(masks.count)])
     child_begin = np.zeros(len(place), dtype=np.int64)
     child_size = np.zeros(len(place), dtype=np.int64)
     for child, (parent, wanted) in enumerate(zip(place.tolist(), mask.tolist(), strict=True)):
-        low, high = int(found.start[parent]), int(found.start[parent + 1])
-        group = low + int(np.searchsorted(found.mask[low:high], wanted))
-        if group < high and found.mask[group] == wanted:
+        low, high = int(masks.start[parent]), int(masks.start[parent + 1])
+        group = low + int(np.searchsorted(masks.mask[low:high], wanted))
+        if group < high and masks.mask[group] == wanted:
             child_begin[child] = begin[parent] + before[group] - before[low]
-            child_size[child] = found.count[group]
+            child_size[child] = masks.count[group]
     return child_begin, child_size
 
 
@@ -303,14 +303,9 @@ def count_cells(start: Ints, codes: NDArray[Any], bit: Ints, rest: Ints, counts:
 
 @kernel()
 def mask_records(
-    start: Ints,
-    codes: NDArray[Any],
-    records: Ints,
-    first: Ints,
-    edge_start: Ints,
-    edges: Ints,
+    start: Ints, codes: NDArray[Any], records: Ints, first: Ints, edge_start: Ints, edges: Ints,
     out: Ints,
-) -> None:
+) -> None:  # fmt: skip
     """In which stretches each record has items; records first[p] to first[p + 1] are of place p."""
     for place in range(first.size - 1):
         low, high = edge_start[place], edge_start[place + 1] - 1

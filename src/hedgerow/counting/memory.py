@@ -10,11 +10,255 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Ints, Small, Words
-from hedgerow.counting import kernels
-from hedgerow.counting.engine import Domain, Histograms, RowSums, Split
+from hedgerow.compiled import helper, kernel
+from hedgerow.counting.engine import (
+    DENSE,
+    Cells,
+    Codes,
+    Domain,
+    Engine,
+    Histograms,
+    RowSums,
+    Split,
+    batches,
+    cells_of,
+)
 from hedgerow.counting.sealed import Sealed
 from hedgerow.data import CodeMatrix, Table
 from hedgerow.errors import DataError
+
+# The loops. Rows lie grouped by node, so histograms stay in cache.
+#
+# The innermost ones take unsigned places: numba asks of a signed one whether it counts from the
+# end.
+
+
+@helper
+def _sort(keys: Ints, size: int) -> None:
+    """Sorts the first keys; by insertion while they are few."""
+    if size > 48:
+        keys[:size] = np.sort(keys[:size])
+        return
+    for i in range(1, size):
+        key = keys[i]
+        j = i - 1
+        while j >= 0 and keys[j] > key:
+            keys[j + 1] = keys[j]
+            j -= 1
+        keys[j + 1] = key
+
+
+def _histograms(
+    rows: Codes, begin: Ints, end: Ints, lo: Small, hi: Small, wanted: Bools, classes: int,
+    scratch: Small, keys: Ints, start: Ints, code: Small, counts: Small,
+) -> None:  # fmt: skip
+    """`histograms` by NumPy: all parts of all nodes in one row of cells."""
+    width = np.where(wanted, hi - lo, 0).astype(np.int64)
+    ends = np.cumsum(width).reshape(width.shape)
+    offset = ends - width - lo
+    node = np.repeat(np.arange(len(begin)), end - begin)
+    at = np.arange(len(node)) + np.repeat(end - np.cumsum(end - begin), end - begin)
+    cells = rows[at, : lo.shape[1]] + offset[node]
+    places = (cells * classes + rows[at, lo.shape[1], None])[wanted[node]]
+    total = int(width.sum()) * classes
+    if total <= DENSE * len(places):
+        dense = np.bincount(places, minlength=total)
+        found = np.flatnonzero(dense)
+        times = dense[found]
+    else:
+        found, times = np.unique(places, return_counts=True)
+    occurs, entry = np.unique(found // classes, return_inverse=True)
+    last = np.searchsorted(occurs, ends.ravel())
+    start[0], start[1:] = 0, last
+    code[: len(occurs)] = occurs - np.repeat(offset.ravel(), np.diff(start))
+    counts[: len(occurs)] = 0
+    counts[entry, found % classes] = times
+
+
+def _histogram_steps(rows: Codes, begin: Ints, end: Ints, lo: Small, *rest: Any) -> int:
+    return 100 + int((end - begin).sum() + len(begin)) * len(lo.T) // 16
+
+
+@kernel(steps=_histogram_steps, small=_histograms)
+def histograms(
+    rows: Codes, begin: Ints, end: Ints, lo: Small, hi: Small, wanted: Bools, classes: int,
+    scratch: Small, keys: Ints, start: Ints, code: Small, counts: Small,
+) -> None:  # fmt: skip
+    """Class counts of every code that occurs, for each wanted attribute of each node.
+
+    Entry e of segment (node, attribute) says that `code[e]` occurs with class k in `counts[e, k]`
+    records; codes increase within a segment; segment i lies from `start[i]` to `start[i + 1]`.
+    """
+    attributes = lo.shape[1]
+    dense = np.empty(attributes, dtype=np.uint64)
+    offset = np.empty(attributes, dtype=np.uint64)  # below 0 it wraps around, and back
+    step, column = np.uint64(classes), np.uint64(attributes)
+    seen = np.empty(scratch.size + 1, dtype=np.uint32)
+    entry = np.int64(0)
+    segment = np.int64(0)
+    for node in range(begin.size):
+        first, last = begin[node], end[node]
+        size = last - first
+        # the row loop fills all small parts of the node at once
+        number = 0
+        used = np.int64(0)
+        for a in range(attributes):
+            cells = np.int64(hi[node, a] - lo[node, a]) * classes
+            if wanted[node, a] and cells <= DENSE * size:
+                dense[number] = a
+                offset[number] = used - np.int64(lo[node, a]) * classes
+                number += 1
+                used += cells
+        scratch[:used] = 0
+        for row in range(np.uint64(first), np.uint64(last)):
+            klass = np.uint64(rows[row, column])
+            for j in range(np.uint64(number)):
+                scratch[offset[j] + np.uint64(rows[row, dense[j]]) * step + klass] += 1
+        place = np.uint64(0)
+        i = 0
+        for a in range(attributes):
+            start[segment] = entry
+            segment += 1
+            if not wanted[node, a]:
+                continue
+            if i < number and dense[i] == a:
+                # a branch for each code would be guessed wrong too often
+                width, found = np.uint64(hi[node, a] - lo[node, a]), np.uint64(0)
+                for value in range(width):
+                    at = place + value * step
+                    some = scratch[at]
+                    for k in range(np.uint64(1), step):
+                        some |= scratch[at + k]
+                    seen[found] = value
+                    found += np.uint64(some != 0)
+                for j in range(found):
+                    code[entry] = lo[node, a] + seen[j]
+                    at = place + seen[j] * step
+                    for k in range(step):
+                        counts[entry, k] = scratch[at + k]
+                    entry += 1
+                place += width * step
+                i += 1
+                continue
+            for row in range(first, last):
+                keys[row - first] = np.int64(rows[row, a]) * classes + rows[row, attributes]
+            _sort(keys, size)
+            previous = np.int64(-1)
+            for j in range(size):
+                seen_code = keys[j] // classes
+                if seen_code != previous:
+                    code[entry] = seen_code
+                    for k in range(classes):
+                        counts[entry, k] = 0
+                    entry += 1
+                    previous = seen_code
+                counts[entry - 1, keys[j] - seen_code * classes] += 1
+    start[segment] = entry
+
+
+@helper
+def _child(value: Any, edges: Small, first: Any, number: Any) -> Any:
+    """How many of the edges are not above a code: the child it belongs to."""
+    if number <= 8:
+        which = np.int64(0)
+        for e in range(first, first + number):
+            which += value >= edges[e]
+        return which
+    left, right = np.int64(0), number
+    while left < right:
+        middle = (left + right) // 2
+        if value >= edges[first + middle]:
+            left = middle + 1
+        else:
+            right = middle
+    return left
+
+
+def _route(
+    rows: Codes, words: Words, moved: Words, child_of: Small, begin: Ints, end: Ints,
+    attribute: Ints, edge_start: Ints, edges: Small, class_column: int, move: bool,
+    child_begin: Ints, child_end: Ints, child_counts: Ints,
+) -> None:  # fmt: skip
+    """`route` by NumPy, node by node."""
+    child = 0
+    for node, first in enumerate(begin.tolist()):
+        here = slice(first, int(end[node]))
+        inner = edges[edge_start[node] : edge_start[node + 1]]
+        which = np.searchsorted(inner, rows[here, attribute[node]], side="right")
+        children, classes = slice(child, child + len(inner) + 1), child_counts.shape[1]
+        cells = np.bincount(
+            which * classes + rows[here, class_column], minlength=(len(inner) + 1) * classes
+        )
+        child_counts[children] = cells.reshape(-1, classes)
+        child_end[children] = first + np.cumsum(child_counts[children].sum(axis=1))
+        child_begin[children] = np.append(first, child_end[children][:-1])
+        if move:
+            moved[here] = words[here][np.argsort(which, kind="stable")]
+        child = children.stop
+
+
+def _route_steps(rows: Codes, words: Words, moved: Words, *rest: Any) -> int:
+    begin, end = rest[1:3]
+    return 100 * len(begin) + int((end - begin).sum()) // 8
+
+
+@kernel(steps=_route_steps, small=_route)
+def route(
+    rows: Codes, words: Words, moved: Words, child_of: Small, begin: Ints, end: Ints,
+    attribute: Ints, edge_start: Ints, edges: Small, class_column: int, move: bool,
+    child_begin: Ints, child_end: Ints, child_counts: Ints,
+) -> None:  # fmt: skip
+    """Counts the classes of each node's children and, if asked to, moves rows to them, stably.
+
+    `words` holds the same bytes as `rows`; a node's rows go to the same place of `moved`. The
+    inner edges of node i's children lie from `edge_start[i]` to `edge_start[i + 1]`.
+    """
+    width, column, step = (
+        np.uint64(words.shape[1]), np.uint64(class_column), np.uint64(child_counts.shape[1])
+    )  # fmt: skip
+    most = 1
+    for node in range(begin.size):
+        most = max(most, edge_start[node + 1] - edge_start[node] + 1)
+    cursor = np.empty(most, dtype=np.uint64)
+    counts = np.empty(most * child_counts.shape[1], dtype=np.int64)
+    child = 0
+    for node in range(begin.size):
+        a = np.uint64(attribute[node])
+        first_edge = edge_start[node]
+        number = edge_start[node + 1] - first_edge
+        first, last = np.uint64(begin[node]), np.uint64(end[node])
+        counts[: (number + 1) * child_counts.shape[1]] = 0
+        if number == 1:
+            edge = edges[first_edge]
+            for row in range(first, last):
+                which = np.uint64(rows[row, a] >= edge)
+                child_of[row - first] = which
+                counts[which * step + np.uint64(rows[row, column])] += 1
+        else:
+            for row in range(first, last):
+                which = np.uint64(_child(rows[row, a], edges, first_edge, number))
+                child_of[row - first] = which
+                counts[which * step + np.uint64(rows[row, column])] += 1
+        place = begin[node]
+        cell = 0
+        for c in range(number + 1):
+            child_begin[child + c] = cursor[c] = place
+            for k in range(child_counts.shape[1]):
+                child_counts[child + c, k] = counts[cell]
+                place += counts[cell]
+                cell += 1
+            child_end[child + c] = place
+        if move:
+            for row in range(first, last):
+                which = np.uint64(child_of[row - first])
+                target = cursor[which]
+                cursor[which] = target + np.uint64(1)
+                for word in range(width):
+                    moved[target, word] = words[row, word]
+        child += number + 1
+
+
+# What is counted apart from nodes: the distinct records.
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +306,8 @@ MOST_ROWS = 1 << 31  # histograms count in 32 bits
 BATCH = 1 << 21  # histogram entries in one batch
 
 
-class MemoryEngine:
-    """Counts rows that fit in memory.
+class MemoryEngine(Engine):
+    """Counts rows that fit in memory: one part, which lies as it was read.
 
     Args:
         table: The private table; it is read, not changed.
@@ -76,10 +320,9 @@ class MemoryEngine:
                 "the table has more rows than the in-memory engine can count",
                 hint="Take the engine streamed (--engine streamed, engine='streamed').",
             )
-        self.domain = Domain.of(table.schema)
+        super().__init__(Domain.of(table.schema))
         self._batch = batch
-        self._table = table.codes
-        self._whole = table
+        self._table = table
         self._rows, self._words = _room(table.codes)
         self._rows[:, : table.codes.shape[1]] = table.codes
         self._spare = _room(table.codes)
@@ -89,47 +332,36 @@ class MemoryEngine:
         self._end = np.full(1, self._rows.shape[0], dtype=np.int64)
 
     def histograms(
-        self,
-        nodes: Ints,
-        lo: Small,
-        hi: Small,
-        wanted: Bools,
+        self, nodes: Ints, lo: Small, hi: Small, wanted: Bools
     ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
         """See `Engine.histograms`."""
         begin, end = self._begin[nodes], self._end[nodes]
         size = end - begin
         width = np.where(wanted, hi - lo, 0).astype(np.int64)
         entries = np.minimum(width, size[:, None]).sum(axis=1)
-        cells = np.where(width * self.domain.classes <= kernels.DENSE * size[:, None], width, 0)
+        cells = np.where(width * self.domain.classes <= DENSE * size[:, None], width, 0)
         scratch = np.empty(int(cells.sum(axis=1).max(initial=0)) * self.domain.classes, np.int32)
         keys = np.empty(int(size.max(initial=0)), dtype=np.int64)
-        total = np.cumsum(entries)
-        first = 0
-        while first < len(nodes):
-            before = total[first] - entries[first]
-            last = max(first + 1, int(np.searchsorted(total, before + self._batch, "right")))
-            part = slice(first, last)
-            room = int(total[last - 1] - before)
-            found = Histograms(
-                start=np.empty((last - first) * lo.shape[1] + 1, dtype=np.int64),
+        for part in batches(entries, self._batch):
+            room = int(entries[part].sum())
+            answer = Histograms(
+                start=np.empty(lo[part].size + 1, dtype=np.int64),
                 code=np.empty(room, dtype=np.int32),
                 counts=np.empty((room, self.domain.classes), dtype=np.int32),
             )
-            kernels.histograms(
+            histograms(
                 self._rows, begin[part], end[part], lo[part], hi[part], wanted[part],
-                self.domain.classes, scratch, keys, found.start, found.code, found.counts,
+                self.domain.classes, scratch, keys, answer.start, answer.code, answer.counts,
             )  # fmt: skip
-            yield part, Sealed(found)
-            first = last
+            yield part, Sealed(answer)
 
-    def split(self, split: Split) -> None:
-        """See `Engine.split`."""
+    def _split(self, split: Split) -> Ints:
         children = len(split.edges) + len(split.nodes)
         begin = np.empty(children, dtype=np.int64)
         end = np.empty(children, dtype=np.int64)
         counts = np.zeros((children, self.domain.classes), dtype=np.int64)
         begins, ends = self._begin[split.nodes], self._end[split.nodes]
-        kernels.route(
+        route(
             self._rows, self._words, self._spare[1],
             np.empty(int((ends - begins).max(initial=0)), dtype=np.int32),
             begins, ends, split.attribute, split.edge_start, split.edges,
@@ -139,34 +371,19 @@ class MemoryEngine:
         (self._rows, self._words), self._spare = self._spare, (self._rows, self._words)
         self._begin = np.concatenate([self._begin, begin])
         self._end = np.concatenate([self._end, end])
-        self._counts = np.concatenate([self._counts, counts])
-
-    def class_counts(self, nodes: Ints) -> Sealed[Ints]:
-        """See `Engine.class_counts`."""
-        return Sealed(self._counts[nodes])
+        return counts
 
     def distinct_records(self) -> Sealed[Records]:
         """Every distinct record of the table and how many rows have it."""
-        return distinct_records(self._whole)
+        return distinct_records(self._table)
 
-    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[tuple[Ints, Ints]]:
-        """See `Engine.cell_counts`."""
-        rows = self._table
-        cell = np.zeros(rows.shape[0], dtype=np.int64)
-        for a, cut in enumerate(edges):
-            lookup = np.repeat(np.arange(len(cut) - 1, dtype=np.int64), np.diff(cut))
-            cell *= len(cut) - 1
-            cell += lookup[rows[:, a]]
-        cell *= self.domain.classes
-        cell += rows[:, -1]
-        number, counts = np.unique(cell, return_counts=True)
-        return Sealed((number, counts.astype(np.int64)))
+    def _cells(self, edges: tuple[Small, ...]) -> Cells:
+        return cells_of([self._table.codes], edges, self.domain.classes)
 
-    def sums(self, question: RowSums) -> Sealed[Ints]:
-        """See `Engine.sums`."""
+    def _sums(self, question: RowSums) -> Ints:
         total = np.zeros(question.room, dtype=np.int64)
-        question.add(self._table, total)
-        return Sealed(total)
+        question.add(self._table.codes, total)
+        return total
 
 
 def _room(codes: CodeMatrix) -> tuple[CodeMatrix, Words]:

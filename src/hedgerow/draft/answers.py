@@ -418,11 +418,11 @@ def sign_schema(interview: Interview, answers: Answers, today: datetime.date, pa
         today: The date of the sign-off.
         path: The file that it will be; taxonomies may stand beside it.
     """
-    from hedgerow.schema.build import schema_from_text  # slow to import
+    from hedgerow.schema.build import load_schema  # slow to import
 
     text = interview.text(answers, today)
     try:
-        schema = schema_from_text(text, path)
+        schema = load_schema(path, text)
     except SchemaError:
         return interview.text({**answers, "reviewer": NOBODY}, today)
     signed = re.sub(

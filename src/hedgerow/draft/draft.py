@@ -30,7 +30,7 @@ from hedgerow.draft.people import NAMED, People, not_a_person, once_each, texts_
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.schema.attributes import PLAIN, Layout
-from hedgerow.schema.build import schema_from_text
+from hedgerow.schema.build import load_schema
 from hedgerow.schema.conditions import Misread
 from hedgerow.schema.diff import odd_label
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
@@ -870,7 +870,7 @@ def draft_schema(source: Any, unit: Unit | None, delimiter: str | None) -> Schem
     """
     text = draft_text(sketch_table(source, delimiter=delimiter))
     text = text.replace(f"unit: {NO_UNIT}\n", f"unit: {unit}\n" if unit else "", 1)
-    return schema_from_text(text, Path("draft"))
+    return load_schema(Path("draft"), text)
 
 
 def _entry(column: Column) -> list[str]:

@@ -16,9 +16,10 @@ each item. There the items of a record are taken to be drawn at random, each by 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,7 @@ from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.mixture import Others, draw_others, fit_cells
-from hedgerow.estimate.noise import LATTICE, factor, half_width
+from hedgerow.estimate.noise import LATTICE, factor
 from hedgerow.estimate.partition import CoreCells
 from hedgerow.estimate.supports import Supports
 from hedgerow.schema import Items
@@ -129,38 +130,76 @@ _RAKES = 4
 _BY_CELLS = 0.1  # of the error of a single item, for its ends by cells
 
 
+# What can be asked of published transactions, whatever their regions.
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CoreModel:
-    """What the cells of a core tell.
+class ItemsetModel(ABC):
+    """Estimates, bounds and draws.
+
+    A set is an increasing array of item codes. A code that is not below the number of items stands
+    for a group: for anything below a node of the taxonomy, whose number it exceeds that by.
 
     Args:
         items: The public universe.
-        partition: The cells.
-        cell: Their noisy counts.
-        supports: What was measured of single items; None if the core is the whole universe.
-        size: The noisy number of records by number of items, if it was measured.
+        supports: What was measured of single items, if anything.
     """
 
     items: Items
+    supports: Supports | None
+
+    @abstractmethod
+    def estimates(self, sets: Sequence[Ints]) -> Floats:
+        """The estimated number of records that hold all items of each set."""
+
+    @abstractmethod
+    def counted(self, one: Ints) -> bool:
+        """Whether just this set was counted, so that noise is all that the estimate is off by."""
+
+    @abstractmethod
+    def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
+        """Intervals that hold the true counts at a level, each by itself."""
+
+    @abstractmethod
+    def standard_errors(self, sets: Sequence[Ints], estimates: Floats) -> Floats:
+        """The standard errors of estimates, as the noise of what was measured has it."""
+
+    @abstractmethod
+    def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """Simulated records: where each begins, and the codes of their items, increasing."""
+
+    def never(self, one: Ints) -> bool:
+        """Whether no record can hold these items, by public rules."""
+        dummy, items = self.items.dummy, one[one < self.items.size]
+        lonely = len(items) > 1 and dummy is not None and dummy in items
+        return len(items) > self.items.most or lonely
+
+    def members(self, code: int) -> Ints:
+        """The items that a code stands for: itself, or those of a group."""
+        if code < self.items.size:
+            return np.array([code])
+        return np.arange(*self.items.taxonomy.spans[code - self.items.size])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CoreModel(ItemsetModel):
+    """What the cells of a core tell.
+
+    Args:
+        partition: The cells.
+        cell: Their noisy counts.
+        size: The noisy number of records by number of items, if it was measured.
+        supports: None if the core is the whole universe.
+    """
+
     partition: CoreCells
     cell: Measurement
-    supports: Supports | None
     size: Measurement | None
 
     @cached_property
     def rate(self) -> float:
         """The epsilon of the noise on each cell, or of Laplace noise with the same variance."""
         return float(np.sqrt(2 / self.cell.tail_variance[0]))
-
-    @property
-    def laplace(self) -> float:
-        """Which share of the noise of cells has a Laplace law."""
-        return 1.0 if self.cell.law == "laplace" else 0.0
-
-    @cached_property
-    def most(self) -> int:
-        """The most items that a record can have."""
-        return self.items.most
 
     @cached_property
     def bit(self) -> Ints:
@@ -187,7 +226,7 @@ class CoreModel:
         beyond = self.items.size - len(self.partition.core)
         high = np.append(low[1:] - 1, beyond)
         order = self.order[:, None]
-        can = (order + low <= self.most) & (low <= beyond) & (order + high >= 1)
+        can = (order + low <= self.items.most) & (low <= beyond) & (order + high >= 1)
         dummy = self.items.dummy
         if dummy is not None and self.bit[dummy] >= 0:  # an empty record holds nothing else
             with_it = np.arange(len(can)) >> self.bit[dummy] & 1 == 1
@@ -201,19 +240,14 @@ class CoreModel:
         return np.where(self.possible, values, 0.0)
 
     @cached_property
-    def _totals(self) -> tuple[float, float]:
-        """The number of records, from cells and sizes together, and its variance."""
+    def total(self) -> float:
+        """The number of records, from cells and sizes together."""
         weight = self.rate**2 / max(1, int(np.count_nonzero(self.possible)))
-        found, weights = weight * float(self.raw.sum()), weight
+        total, weights = weight * float(self.raw.sum()), weight
         if self.size is not None and len(self.size.where):
             weight = float(self.size.units[0] * self.size.unit) ** 2 / len(self.size.where)
-            found, weights = found + weight * float(self.size.values.sum()), weights + weight
-        return max(found / weights, 0.0), 2 / weights
-
-    @property
-    def total(self) -> float:
-        """The number of records."""
-        return self._totals[0]
+            total, weights = total + weight * float(self.size.values.sum()), weights + weight
+        return max(total / weights, 0.0)
 
     @cached_property
     def fitted(self) -> Floats:
@@ -221,65 +255,51 @@ class CoreModel:
         return fit_cells(self.raw, self.possible, self.rate, self.total)
 
     @cached_property
-    def _singles(self) -> tuple[Floats, Floats]:
-        """The support of each item, from all that was measured of it, and how far it may be off."""
+    def singles(self) -> Floats:
+        """The estimated support of each item, from all that was measured of it."""
         assert self.supports is not None
-        found = np.minimum(self.supports.estimate, self.total)
-        variance = self.supports.variance.copy()
-        core = self.partition.core
+        estimate, variance = self.supports.singles
+        estimate, core = np.minimum(estimate, self.total), self.partition.core
         if len(core):
-            table, spread = self._mixed(self.raw.sum(axis=1), self.fitted.sum(axis=1), 0)
+            table, spread = self._mixed(self.fitted)
             ones = np.int64(1) << np.arange(len(core))
             mine, theirs = variance[core], spread[ones]
             both = np.maximum(mine + theirs, 1e-9)
-            found[core] = (table[ones] * mine + found[core] * theirs) / both
-            variance[core] = mine * theirs / both
-        return np.clip(found, 0.0, self.total), variance
+            estimate[core] = (table[ones] * mine + estimate[core] * theirs) / both
+        return np.clip(estimate, 0.0, self.total)
 
     @cached_property
     def _noise(self) -> Floats:
         """The variance of the noise of each item's estimate."""
         assert self.supports is not None
-        found = np.full(self.items.size, self.supports.standard_error**2)
+        noise = np.full(self.items.size, self.supports.standard_error**2)
         core = self.partition.core
         if len(core):
-            mine, theirs = self.supports.variance[core], self._table[1][1 << np.arange(len(core))]
+            mine = self.supports.singles[1][core]
+            theirs = self.table[1][1 << np.arange(len(core))]
             part = mine / np.maximum(mine + theirs, 1e-9)
-            found[core] = part**2 * theirs + (1 - part) ** 2 * found[core]
-        return found
+            noise[core] = part**2 * theirs + (1 - part) ** 2 * noise[core]
+        return noise
 
     def standard_errors(self, sets: Sequence[Ints], estimates: Floats) -> Floats:
         """See `ItemsetModel.standard_errors`: relative errors of the parts of a set add up."""
-        found = np.zeros(len(sets))
-        for place, one in enumerate(sets):
-            if len(one) == 1 and self.supports is not None:
-                code = int(one[0])
-                noise = (
-                    self._noise[code]
-                    if code < self.items.size
-                    else self._noise[self.members(code)].sum()
-                )
-                found[place] = math.sqrt(noise)
-                continue
-            if self.never(one):
-                continue
-            mask, codes = self._split(one[one < self.items.size])
-            parts = [codes[k : k + 1] for k in range(len(codes))] + self._groups(one)
-            if self.supports is None:
-                found[place] = math.sqrt(self._cells_of(one)[1])
-            elif not parts:
-                found[place] = math.sqrt(self._table[1][mask])
-            else:
-                known = [(self.singles[part].sum(), self._noise[part].sum()) for part in parts]
-                known += [(self.table[mask], self._table[1][mask])] if mask else []
-                off = sum(noise / max(value, 1.0) ** 2 for value, noise in known)
-                found[place] = estimates[place] * math.sqrt(off)
-        return found
+        return np.array([self._error(*one) for one in zip(sets, estimates, strict=True)])
 
-    @property
-    def singles(self) -> Floats:
-        """The estimated support of each item."""
-        return self._singles[0]
+    def _error(self, one: Ints, estimate: float) -> float:
+        if self.never(one):
+            return 0.0
+        if self.supports is None:
+            return math.sqrt(self._cells_of(one)[1])
+        if len(one) == 1:
+            return math.sqrt(self._noise[self.members(int(one[0]))].sum())
+        mask, codes = self._split(one[one < self.items.size])
+        parts = [codes[k : k + 1] for k in range(len(codes))] + self._groups(one)
+        table, noise = self.table[0][mask], self.table[1][mask]
+        if not parts:
+            return math.sqrt(noise)
+        known = [(self.singles[part].sum(), self._noise[part].sum()) for part in parts]
+        known += [(table, noise)] if mask else []
+        return float(estimate * math.sqrt(sum(v / max(value, 1.0) ** 2 for value, v in known)))
 
     @cached_property
     def shrunk(self) -> Floats:
@@ -300,17 +320,16 @@ class CoreModel:
                     cells = cells * ratio[:, None]
         return np.asarray(cells)
 
-    def _mixed(self, raw: Floats, fitted: Floats, first: int) -> tuple[Floats, Floats]:
+    def _mixed(self, cells: Floats, bins: slice = slice(None)) -> tuple[Floats, Floats]:
         """For each mask the sum over its supersets, and the variance of its noise.
 
         Args:
-            raw: The noisy count of each mask.
-            fitted: The fitted count.
-            first: The first bin of these, or -1 - bin for one bin alone.
+            cells: The fitted count of each cell.
+            bins: The bins to sum over.
         """
-        bins = self.possible[:, first:] if first >= 0 else self.possible[:, [-1 - first]]
-        noisy, smooth = superset_sums(raw), superset_sums(fitted)
-        spread = superset_sums(bins.sum(axis=1, dtype=np.float64)) * float(self.cell.variance[0])
+        noisy, smooth = (superset_sums(some[:, bins].sum(axis=1)) for some in (self.raw, cells))
+        number = self.possible[:, bins].sum(axis=1, dtype=np.float64)
+        spread = superset_sums(number) * float(self.cell.variance[0])
         order = self.order
         beyond = np.bincount(order, (noisy - smooth) ** 2 - spread) / np.bincount(order)
         bias = np.maximum(beyond, 0.0)[order]
@@ -319,20 +338,15 @@ class CoreModel:
         return smooth + weight * (noisy - smooth), spread
 
     @cached_property
-    def _table(self) -> tuple[Floats, Floats]:
-        return self._mixed(self.raw.sum(axis=1), self.shrunk.sum(axis=1), 0)
-
-    @property
-    def table(self) -> Floats:
-        """For each mask the estimated number of records that hold all of it."""
-        return self._table[0]
+    def table(self) -> tuple[Floats, Floats]:
+        """For each mask the estimated number of records with all of it, and its variance."""
+        return self._mixed(self.shrunk)
 
     @cached_property
     def bin_tables(self) -> Floats:
-        """The same in each bin of the number of other items, shape [masks, bins]."""
+        """The same numbers in each bin of the number of other items, shape [masks, bins]."""
         bins = range(self.raw.shape[1])
-        found = [self._mixed(self.raw[:, b], self.shrunk[:, b], -1 - b)[0] for b in bins]
-        return np.stack(found, axis=1)
+        return np.stack([self._mixed(self.shrunk, slice(b, b + 1))[0] for b in bins], axis=1)
 
     def estimates(self, sets: Sequence[Ints]) -> Floats:
         """The estimated number of records that hold all items of each set."""
@@ -349,7 +363,7 @@ class CoreModel:
             if len(one) == 1 and self.supports is not None:
                 found[place] = self.singles[one[0]]
             elif number == 0:
-                found[place] = self.table[(np.int64(1) << bits).sum()]
+                found[place] = self.table[0][(np.int64(1) << bits).sum()]
             else:
                 beyond.setdefault(number, []).append(place)
         for places in beyond.values():
@@ -383,18 +397,6 @@ class CoreModel:
     def _groups(self, one: Ints) -> list[Ints]:
         return [self.members(code) for code in one[one >= self.items.size].tolist()]
 
-    def never(self, one: Ints) -> bool:
-        """Whether no record can hold these items, by public rules."""
-        dummy = self.items.dummy
-        items = one[one < self.items.size]
-        return len(items) > self.most or (len(items) > 1 and dummy is not None and dummy in items)
-
-    def members(self, code: int) -> Ints:
-        """The items that a code stands for: itself, or those of a group."""
-        if code < self.items.size:
-            return np.array([code])
-        return np.arange(*self.items.taxonomy.spans[code - self.items.size])
-
     def counted(self, one: Ints) -> bool:
         """See `ItemsetModel.counted`: sets inside the core, and single items in full."""
         if self.supports is None or self.never(one):
@@ -413,49 +415,39 @@ class CoreModel:
         ends from cells each have a part of the error that is the same inside and outside of it.
         """
         low, high = np.zeros(len(sets)), np.zeros(len(sets))
-        alone: list[int] = []
+        alone = np.array([self.supports is not None and len(one) == 1 for one in sets], np.bool_)
+        by_cells = 1 - _BY_CELLS * (1 - level)
+        if self.supports is not None and alone.any():
+            groups = [self.members(int(one[0])) for one in sets if len(one) == 1]
+            share = 1 - (1 - _BY_CELLS) * (1 - level)
+            low[alone], high[alone] = self.supports.bounds(groups, share)
+            _, everybody = self._counted(sets[0][:0], by_cells)  # the most that any item is in
         for place, one in enumerate(sets):
             if self.never(one):
                 continue
             grouped = len(one) > 0 and one[-1] >= self.items.size
-            if len(one) == 1 and self.supports is not None:
-                alone.append(place)
+            if alone[place]:
+                least, most = 0.0, everybody
+                if not grouped and self.bit[one[0]] >= 0:
+                    least, most = self._counted(one, by_cells)
+                low[place] = max(low[place], least)
+                high[place] = max(min(high[place], most), low[place])
             elif self.supports is None or not len(one):
                 low[place], high[place] = self._counted(one, level)
             elif not (grouped or (self.bit[one] < 0).any()):
                 low[place], high[place] = self._counted(one, (1 + level) / 2)
             else:
                 high[place] = self._most(one, level)
-        if alone and self.supports is not None:
-            self._alone([sets[place] for place in alone], level, np.array(alone), low, high)
         return low, high
-
-    def _alone(
-        self, sets: Sequence[Ints], level: float, places: Ints, low: Floats, high: Floats
-    ) -> None:
-        """Ends for single items and groups; cells have a tenth of the error.
-
-        Cells count an item of the core, and everybody, who is the most that any other is in.
-        """
-        assert self.supports is not None
-        groups = [self.members(int(one[0])) for one in sets]
-        share = 1 - (1 - _BY_CELLS) * (1 - level)
-        low[places], high[places] = self.supports.bounds(groups, share)
-        by_cells = 1 - _BY_CELLS * (1 - level)
-        _, everybody = self._counted(sets[0][:0], by_cells)
-        for place, one in zip(places.tolist(), sets, strict=True):
-            least, most = 0.0, everybody
-            if one[0] < self.items.size and self.bit[one[0]] >= 0:
-                least, most = self._counted(one, by_cells)
-            low[place] = max(low[place], least)
-            high[place] = max(min(high[place], most), low[place])
 
     def _counted(self, one: Ints, level: float) -> tuple[float, float]:
         """Ends from the cells alone, where they tell all of a set."""
         count, spread = self._cells_of(one)
-        deviation = np.sqrt(np.array([spread]))
-        width = float(half_width(deviation, level, self.laplace)[0]) if spread else 0.0
+        width = self._width(spread, level) if spread else 0.0
         return count - width, count + width
+
+    def _width(self, spread: float, level: float) -> float:
+        return factor(level, normal=self.cell.law == "gaussian") * math.sqrt(spread) + LATTICE
 
     def _cells_of(self, one: Ints) -> tuple[float, float]:
         """The noisy count of a set by cells that tell all of it, and its variance by tails."""
@@ -473,17 +465,20 @@ class CoreModel:
         """The noisy count of records with a mask and so many others, and its variance by tails."""
         last = np.append(self.partition.rest[1:] - 1, self.items.size)
         first = int(np.argmax(last >= others))
-        if first not in self._sums:
-            self._sums[first] = (
-                superset_sums(self.raw[:, first:].sum(axis=1)),
-                superset_sums(self.possible[:, first:].sum(axis=1).astype(np.float64)),
-            )
-        sums, cells = self._sums[first]
+        sums, cells = self._sums_from(first)
         return float(sums[mask]), float(cells[mask]) * 2 / self.rate**2
 
     @cached_property
-    def _sums(self) -> dict[int, tuple[Floats, Floats]]:
-        return {}
+    def _sums_from(self) -> Callable[[int], tuple[Floats, Floats]]:
+        """By a first bin, superset sums of the noisy counts and of the number of cells."""
+
+        @cache
+        def sums_from(first: int) -> tuple[Floats, Floats]:
+            noisy = self.raw[:, first:].sum(axis=1)
+            possible = self.possible[:, first:].sum(axis=1)
+            return superset_sums(noisy), superset_sums(possible)
+
+        return sums_from
 
     def _most(self, one: Ints, level: float) -> float:
         """The least of several upper bounds: cells have half of the error, and so have supports."""
@@ -491,14 +486,12 @@ class CoreModel:
         mask, codes = self._split(one[one < self.items.size])
         groups = [codes[k : k + 1] for k in range(len(codes))] + self._groups(one)
         count, spread = self._measured(mask, len(codes))
-        value, deviation = self.supports.sums(groups)
         # a quarter for sizes, a quarter for all items of the set, whether they are in the core or
         # not; a bound of one side may fail with twice its part, and few levels are worked out
-        parts = 1 << (2 * len(one) - 1).bit_length()
-        sides = factor(1 - (1 - level) / parts, self.supports.laplace)
-        ends = self.supports.most_records((1 - level) / 4)(value + sides * deviation + LATTICE)
-        width = factor(level, self.laplace) * np.sqrt(spread) + LATTICE
-        return float(min(ends.min(), count + width))
+        error = (1 - level) / (1 << (2 * len(one) - 1).bit_length())
+        normal = self.supports.support.law == "gaussian"
+        most = self.supports.most_in_all(groups, error, (1 - level) / 4, normal=normal)
+        return min(most, count + self._width(spread, level))
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Simulated records: where each begins, and the codes of their items, increasing."""

@@ -34,7 +34,7 @@ from functools import cached_property
 from itertools import chain, product
 from math import floor, prod
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 # Rows as bits, in which very many conjunctions are counted.
 #
-# Rows stand 64 to a word. For every column there are bitmaps that tell which rows have some codes,
+# Rows stand 64 to a word. For every column there are bitmaps that tell which rows lie below a code,
 # so that each condition is the exclusive or of a few of them, a query is the conjunction of its
 # conditions, and its count is the number of bits. Reading a release must not compile anything, so
 # all of it is NumPy on arrays of words.
@@ -62,7 +62,6 @@ Words = NDArray[np.uint64]
 
 WORD = 64
 _MOST_BYTES = 1 << 27  # of all bitmaps; beyond, they are fewer and conditions need more of them
-_MOST_BITS = 8  # values whose sets all have a bitmap
 _BATCH, _BLOCK = 4096, 128  # queries: read at a time, and summed up at a time
 _DUST = 1e-9  # code units that are rounding errors of the query's bounds
 
@@ -83,16 +82,17 @@ class Bitmaps:
     """
 
     def __init__(self, codes: Ints, weight: float, sizes: Sequence[int]) -> None:
-        self._codes, self._weight, self._sizes = codes, weight, sizes
-        self._everybody = _packed(np.ones(len(codes), np.bool_))
-        words = len(self._everybody)
-        self._levels = 1
-        while (
-            self._levels < WORD
-            and sum(_bitmaps(size, self._levels) for size in sizes) * words * 8 > _MOST_BYTES
+        self._codes, self._weight, self._columns = codes, weight, len(sizes)
+        everybody = np.zeros(-(-len(codes) // WORD) * WORD, np.bool_)
+        everybody[: len(codes)] = True
+        packed = np.packbits(everybody, bitorder="little")
+        self._everybody: Words = packed.view("<u8").astype(np.uint64)
+        self._levels, most = 1, _MOST_BYTES // self._everybody.nbytes
+        while self._levels < WORD and most < sum(
+            int(self._levels * (size ** (1 / self._levels) + 2)) for size in sizes
         ):
             self._levels += 1
-        self._known: dict[int, _Values | _Numbers] = {}
+        self._below: dict[int, tuple[Ints, Callable[[int], Words]]] = {}
 
     def count(self, queries: Sequence[Query]) -> Floats:
         """How many records the rows stand for that meet each query."""
@@ -102,7 +102,7 @@ class Bitmaps:
         return counts
 
     def _some(self, queries: Sequence[Query], counts: Floats) -> None:
-        conditions, owners, parts = _terms(queries, len(self._sizes) - 1)
+        conditions, owners, parts = _terms(queries, self._columns - 1)
         bitmaps = self._of_conditions(list(chain.from_iterable(conditions)))
         stop = 0
         room = np.empty((_BLOCK, len(self._everybody)), np.uint8)
@@ -150,104 +150,55 @@ class Bitmaps:
         found: list[list[Words]] = [[]] * len(conditions)
         for place in np.unique(places[many > 0]).tolist():
             here = np.flatnonzero((places == place) & (many > 0))
-            if place not in self._known:
-                kind = _Values if self._sizes[place] <= WORD else _Numbers
+            if place not in self._below:
                 codes = np.ascontiguousarray(self._codes[:, place])
-                self._known[place] = kind(codes, self._sizes[place], self._levels)
-            mine = np.repeat(begin[here] - np.cumsum(many[here]) + many[here], many[here])
-            chosen = ends[mine + np.arange(len(mine))]
-            for at, masks in zip(
-                here.tolist(), self._known[place].masks(chosen, many[here]), strict=True
-            ):
-                found[at] = masks
+                self._below[place] = _below(codes, len(self._everybody), self._levels)
+            known, below = self._below[place]
+            stops = np.cumsum(many[here])
+            mine = np.repeat(begin[here] - stops + many[here], many[here])
+            rank = np.searchsorted(known, ends[mine + np.arange(len(mine))]).tolist()
+            starts = (stops - many[here]).tolist()
+            for at, start, stop in zip(here.tolist(), starts, stops.tolist(), strict=True):
+                found[at] = [below(one) for one in rank[start:stop] if one]
         return found
 
 
-class _Values:
-    """Bitmaps of an attribute with few codes: of all sets of some neighboring codes."""
+def _below(codes: Ints, words: int, levels: int) -> tuple[Ints, Callable[[int], Words]]:
+    """The codes that rows have, and bitmaps of the rows below each of them, by its rank.
 
-    def __init__(self, codes: Ints, size: int, levels: int) -> None:
-        self._size = size
-        self._bits = min(size, _set_bits(levels))
-        self._sets: list[Words] = []
-        self._starts = range(0, size, self._bits)
-        small = codes.astype(np.uint8)
-        for start in self._starts:
-            sets = np.empty((1 << min(self._bits, size - start), _words(codes)), np.uint64)
-            sets[0] = 0
-            for bit in range(min(self._bits, size - start)):
-                one = _packed(small == start + bit)
-                np.bitwise_or(sets[: 1 << bit], one, sets[1 << bit : 2 << bit])
-            self._sets += list(sets)
+    Args:
+        codes: The code of each row.
+        words: How many words the rows fill.
+        levels: How many digits a rank has, each with bitmaps of its own, at most.
+    """
+    there = np.bincount(codes) > 0
+    known, rank = np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
+    number = len(known) + 1
+    levels = min(levels, number.bit_length())
+    base = max(2, int(np.ceil(number ** (1 / levels))))
+    while base**levels < number:
+        base += 1
+    digits = []
+    word = np.arange(words)
+    for level in range(levels):
+        digit = rank // base**level % base
+        below = np.zeros((min(base, number) + 1, words), np.uint64)
+        for bit in range(WORD):  # one row of each word
+            several = digit[bit::WORD] + 1
+            below[several, word[: len(several)]] |= np.uint64(1 << bit)
+        digits.append(list(np.bitwise_or.accumulate(below, axis=0, out=below)))
+    if levels == 1:
+        return known, digits[0].__getitem__
 
-    def masks(self, ends: Ints, many: Ints) -> Iterable[list[Words]]:
-        """The bitmaps of conditions, given the ends of their intervals."""
-        ends = np.clip(ends, 0, self._size)
-        ones = np.left_shift(np.uint64(1), ends.astype(np.uint64) % WORD)
-        ones[ends == WORD] = 0
-        lows, highs = ones[::2], ones[1::2]
-        # the codes from low up to high: 2^high - 2^low, where all of it wraps around
-        wanted = np.add.reduceat(highs - lows, (np.cumsum(many) - many) // 2)
-        step, all_of_them = np.uint64(self._bits), np.uint64((1 << self._bits) - 1)
-        place = np.stack([wanted >> np.uint64(start) & all_of_them for start in self._starts], 1)
-        there = place > 0
-        first = np.arange(len(self._starts), dtype=np.uint64) << step
-        sets, flat = self._sets, (place + first)[there].tolist()
-        stops = np.cumsum(there.sum(axis=1)).tolist()
-        return [
-            [sets[i] for i in flat[start:stop]]
-            for start, stop in zip([0, *stops], stops, strict=False)
-        ]
-
-
-class _Numbers:
-    """Bitmaps of an attribute with many codes: of those below an end, or of the digits of that."""
-
-    def __init__(self, codes: Ints, size: int, levels: int) -> None:
-        there = np.bincount(codes, minlength=size) > 0
-        self._there, rank = np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
-        number = len(self._there) + 1
-        levels = min(levels, number.bit_length())
-        base = max(2, int(np.ceil(number ** (1 / levels))))
-        while base**levels < number:
-            base += 1
-        self._base = base
-        self._below: list[list[Words]] = []
-        word = np.arange(_words(codes))
-        for level in range(levels):
-            digit = rank // base**level % base
-            below = np.zeros((min(base, number) + 1, len(word)), np.uint64)
-            for bit in range(WORD):  # one row of each word
-                several = digit[bit::WORD] + 1
-                below[several, word[: len(several)]] |= np.uint64(1 << bit)
-            self._below.append(list(np.bitwise_or.accumulate(below, axis=0, out=below)))
-
-    def masks(self, ends: Ints, many: Ints) -> Iterable[list[Words]]:
-        """The bitmaps of conditions, given the ends of their intervals."""
-        rank = np.searchsorted(self._there, ends).tolist()
-        stops = np.cumsum(many).tolist()
-        if len(self._below) == 1:  # the usual case, for which there is no arithmetic
-            (below,) = self._below
-            return [
-                [below[one] for one in rank[start:stop] if one]
-                for start, stop in zip([0, *stops], stops, strict=False)
-            ]
-        return [
-            [self._up_to(one) for one in rank[start:stop] if one]
-            for start, stop in zip([0, *stops], stops, strict=False)
-        ]
-
-    def _up_to(self, rank: int) -> Words:
+    def up_to(rank: int) -> Words:
         """The rows with a lower rank: with a lower first digit, or the same one and so on."""
-        found = None
-        for below in self._below:
-            rank, digit = divmod(rank, self._base)
-            if found is None:
-                found = below[digit]
-            else:
-                found = below[digit] ^ ((below[digit] ^ below[digit + 1]) & found)
-        assert found is not None
-        return found
+        met = np.zeros(words, np.uint64)
+        for below in digits:
+            rank, digit = divmod(rank, base)
+            met = below[digit] ^ ((below[digit] ^ below[digit + 1]) & met)
+        return met
+
+    return known, up_to
 
 
 def _terms(
@@ -297,29 +248,6 @@ def _levels(intervals: Intervals) -> list[tuple[float, Intervals]]:
     found: list[tuple[float, Intervals]] = [(1.0, tuple(wholly))] if wholly else []
     found += [(part, ((float(code), float(code + 1)),)) for code, part in partly.items()]
     return found
-
-
-def _set_bits(levels: int) -> int:
-    return max(1, _MOST_BITS >> (levels - 1))
-
-
-def _bitmaps(size: int, levels: int) -> int:
-    """How many bitmaps an attribute needs."""
-    if size <= WORD:
-        bits = min(size, _set_bits(levels))
-        return -(-size // bits) << bits
-    return int(levels * (size ** (1 / levels) + 2))
-
-
-def _words(rows: NDArray[Any]) -> int:
-    return -(-len(rows) // WORD)
-
-
-def _packed(rows: NDArray[np.bool_]) -> Words:
-    """Truth values as bits of words."""
-    padded = np.zeros(_words(rows) * WORD, np.bool_)
-    padded[: len(rows)] = rows
-    return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64)
 
 
 # One-way tables without most of their noise.

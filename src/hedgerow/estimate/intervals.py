@@ -265,36 +265,30 @@ def sums_of(
     return sums
 
 
-class Collected:
-    """The bounds of one end by one stage.
+def collect_bounds(stage: Stage, asked: Asked, *, inner: bool) -> tuple[Candidates, Bools]:
+    """The bounds of one end by one stage, and which queries one block holds altogether.
 
     Args:
         stage: The tables.
         asked: The queries.
         inner: Whether the negated counts are bounded, by cells wholly inside.
     """
+    queries = asked.conditions.queries
+    bounds, whole = Candidates(queries), np.zeros(queries, np.bool_)
+    side: Side = "inner" if inner else "touched"
 
-    def __init__(self, stage: Stage, asked: Asked, *, inner: bool) -> None:
-        self.stage, self.asked, self.inner = stage, asked, inner
-        queries = asked.conditions.queries
-        self.bounds = Candidates(queries)
-        self.whole = np.zeros(queries, np.bool_)  # which queries one block holds altogether
-        if not stage.tables:
-            return
-        classed = asked.of_classes if stage.by_class else np.zeros(queries, np.bool_)
-        self._bound(classed, stage.by_class, by_class=True)
-        if inner:  # what all classes hold is no lower bound for some
-            self._bound(~asked.of_classes, stage.all_classes)
-            return
-        self._bound(~classed, stage.all_classes)
-        others = stage.all_classes.keys() - stage.by_class.keys()
-        self._bound(classed, {block: stage.all_classes[block] for block in others})
+    def add(met: Bools, sums: Floats, more: Ints, by_class: bool) -> None:
+        """Adds the bounds of several blocks together: one, and so many more."""
+        query = np.flatnonzero(met)
+        many = more[query]
+        number, noise = stage.number(asked.classes[query] if by_class else None, len(query))
+        weight = sums[PART, query] - many
+        value = sums[REST, query] + weight * number
+        variance = np.maximum(sums[VARIANCE, query], 0.0) + weight**2 * noise
+        bounds.add(query, -value if inner else value, variance, _HALF * np.maximum(1, many))
 
-    def _bound(
-        self, wanted: Bools, margins: Mapping[Block, Margin], *, by_class: bool = False
-    ) -> None:
+    def bound(wanted: Bools, margins: Mapping[Block, Margin], by_class: bool = False) -> None:
         """Bounds some queries by blocks, of their classes or of all."""
-        asked, singles = self.asked, self.stage.singles
         margins = {b: one for b, one in margins.items() if all(a in asked.at for a in b)}
         if () in margins:  # what nobody counted is one cell
             size = (1, asked.cells.classes) if by_class else (1,)
@@ -302,39 +296,36 @@ class Collected:
                 margins[place,] = Margin(np.zeros(size), 0.0)
         if not margins or not wanted.any():
             return
-        side: Side = "inner" if self.inner else "touched"
         sums = {
-            block: sums_of(self.stage, asked, side, wanted, block, margin, by_class=by_class)
+            block: sums_of(stage, asked, side, wanted, block, margin, by_class=by_class)
             for block, margin in margins.items()
         }
         alone = {block[0]: one for block, one in sums.items() if len(block) == 1}
-        every = sum(alone.values(), np.zeros((4, len(wanted))))
+        every = sum(alone.values(), np.zeros((4, queries)))
         for block, one in sums.items():
-            if (len(block) < 2 and not singles) or (self.inner and len(block) == 1):
+            if (len(block) < 2 and not stage.singles) or (inner and len(block) == 1):
                 continue
             met = wanted & (one[HELD] == len(block))
-            whole = met & (asked.attributes == len(block))
-            self.whole |= whole & (by_class | ~asked.of_classes)
-            if not self.inner:
-                self._add(whole if block == () else met, one, 0 * asked.attributes, by_class)
+            altogether = met & (asked.attributes == len(block))
+            np.logical_or(whole, altogether & (by_class | ~asked.of_classes), out=whole)
+            if not inner:
+                add(altogether if block == () else met, one, 0 * asked.attributes, by_class)
                 continue
             # by this block and the other attributes of each query, one by one
             both = one + every - sum((alone[a] for a in block if a in alone), np.zeros_like(every))
             met &= both[HELD] == asked.attributes
-            self._add(met, both, asked.attributes - len(block), by_class)
+            add(met, both, asked.attributes - len(block), by_class)
 
-    def _add(self, met: Bools, sums: Floats, more: Ints, by_class: bool) -> None:
-        """Adds the bounds of several blocks together: one, and so many more."""
-        query = np.flatnonzero(met)
-        many = more[query]
-        classes = self.asked.classes[query] if by_class else None
-        number, noise = self.stage.number(classes, len(query))
-        weight = sums[PART, query] - many
-        value = sums[REST, query] + weight * number
-        variance = np.maximum(sums[VARIANCE, query], 0.0) + weight**2 * noise
-        self.bounds.add(
-            query, -value if self.inner else value, variance, _HALF * np.maximum(1, many)
-        )
+    if not stage.tables:
+        return bounds, whole
+    classed = asked.of_classes if stage.by_class else np.zeros(queries, np.bool_)
+    bound(classed, stage.by_class, by_class=True)
+    # what all classes hold is no lower bound for some
+    bound(~asked.of_classes if inner else ~classed, stage.all_classes)
+    if not inner:
+        others = stage.all_classes.keys() - stage.by_class.keys()
+        bound(classed, {block: stage.all_classes[block] for block in others})
+    return bounds, whole
 
 
 def _in_parts(tables: Tables, stage: Stage, asked: Asked, *, inner: bool) -> Candidates:
@@ -425,16 +416,17 @@ class Bounds:
         Returns:
             The lower and upper ends: whole numbers, at least 0.
         """
-        several = [
-            self._ends(asked.slice(first, first + CHUNK), 1 - level)
-            for first in range(0, asked.queries, CHUNK)
-        ]
-        low, high = (
-            (np.concatenate([np.empty(0), *ends]) for ends in zip(*several, strict=True))
-            if several
-            else (np.empty(0), np.empty(0))
-        )
-        nobody = self.forbidden(asked)
+        low, high = np.empty(asked.queries), np.empty(asked.queries)
+        for first in range(0, asked.queries, CHUNK):
+            some = self.asked(asked.slice(first, first + CHUNK))
+            many = np.minimum(some.conditions.number, len(_UPPER) - 1)
+            upper, here = np.array(_UPPER)[many], slice(first, first + CHUNK)
+            least = -self._end(some, (1 - level) * (1 - upper), inner=True)
+            most = self._end(some, (1 - level) * upper, inner=False)
+            # the truth is a whole number, so an interval may end at one
+            low[here] = np.maximum(np.ceil(least - 1e-9), 0.0)
+            high[here] = np.maximum(np.floor(most + 1e-9), 0.0)
+        nobody = find_ruled_out(self.tables.schema, asked)
         return np.where(nobody, 0.0, low), np.where(nobody, 0.0, high)
 
     def together(self, conditions: Conditions) -> Bools:
@@ -470,32 +462,24 @@ class Bounds:
         """Queries beside the cells of these tables."""
         return Asked(conditions=conditions, cells=self.tables.cells, counted=self.counted)
 
-    def _ends(self, conditions: Conditions, alpha: float) -> tuple[Floats, Floats]:
-        asked = self.asked(conditions)
-        upper = np.array(_UPPER)[np.minimum(conditions.number, len(_UPPER) - 1)]
-        low = self._end(asked, alpha * (1 - upper), inner=True)
-        high = self._end(asked, alpha * upper, inner=False)
-        # the truth is a whole number, so an interval may end at one
-        return np.maximum(np.ceil(-low - 1e-9), 0.0), np.maximum(np.floor(high + 1e-9), 0.0)
-
     def _end(self, asked: Asked, alpha: Floats, *, inner: bool) -> Floats:
         """The upper ends of the counts, or with `inner` of the negated counts."""
-        first = Collected(self.base, asked, inner=inner)
-        spent = alpha * self._first_part(asked, first)
-        end = first.bounds.ends(spent, normal=self.base.normal)
+        bounds, whole = collect_bounds(self.base, asked, inner=inner)
+        spent = alpha * self._first_part(asked, whole)
+        end = bounds.ends(spent, normal=self.base.normal)
         left, two = alpha - spent, asked.attributes == 2
         parts = _in_parts(self.tables, self.base, asked, inner=inner)
         stages = [(parts, asked.attributes < 2, self.base.normal)]
         for kind, stage in zip(LATER, self.later, strict=True):
-            one = Collected(stage, asked, inner=inner)
-            stages.append((one.bounds, two | one.whole | (kind in LAST), stage.normal))
+            bounds, whole = collect_bounds(stage, asked, inner=inner)
+            stages.append((bounds, two | whole | (kind in LAST), stage.normal))
         for bounds, last, normal in stages:
             spent = np.where(bounds.many > 0, np.where(last, left, left / 2), 0.0)
             end = np.minimum(end, bounds.ends(spent, normal=normal))
             left = left - spent
         return end
 
-    def _first_part(self, asked: Asked, first: Collected) -> Floats:
+    def _first_part(self, asked: Asked, whole: Bools) -> Floats:
         """The part of alpha that the first stage takes: all of it where no other can help.
 
         Whether others are bought at all follows from `rows`: the last of them always is.
@@ -508,11 +492,7 @@ class Bounds:
             cut[here] |= asked.cut(place).any(axis=1)
         cut &= ~asked.of_classes
         if_others = np.where(asked.attributes == 2, _FIRST_OF_TWO, _FIRST)
-        return np.where(cut | ~first.whole, if_others, 1.0)
-
-    def forbidden(self, asked: Conditions) -> Bools:
-        """Which queries lie inside what a rule says that nobody is."""
-        return find_ruled_out(self.tables.schema, asked)
+        return np.where(cut | ~whole, if_others, 1.0)
 
 
 # Guaranteed ends of sums and means of a number, where one table counts all that is asked for.
@@ -575,62 +555,36 @@ def sum_ends(
     counts, many = margin.counts, 1
     if classed:
         counts, many = counts @ query.classes[0], int(query.classes[0].sum())
-    number, noise = stage.number(query.classes if classed else None, 1)
-    table = _Table(
-        stage=stage, counts=counts, variance=margin.variance * many, held=held,
-        axis=block.index(place), number=float(number[0]), noise=float(noise[0]),
-    )  # fmt: skip
+    several, noises = stage.number(query.classes if classed else None, 1)
+    number, noise, variance = float(several[0]), float(noises[0]), margin.variance * many
+    along = [-1 if axis == block.index(place) else 1 for axis in range(counts.ndim)]
+    reach = factor(level, normal=stage.normal)
+
+    def spread(weight: Floats) -> Floats:
+        return np.asarray(np.broadcast_to(weight.reshape(along) * held, counts.shape))
+
+    def total_of(weights: Floats) -> float:
+        average = float(weights.mean())
+        return float(((weights - average) * counts).sum()) + average * number
+
+    def covariance(one: Floats, other: Floats) -> float:
+        contrast = float(((one - one.mean()) * (other - other.mean())).sum())
+        return variance * contrast + float(one.mean() * other.mean()) * noise
 
     def upper(largest: Floats) -> float:
+        """The upper end with a weight for each cell of the number that may be asked for."""
         weight = np.full(int(group.max()) + 1, -np.inf)
         np.maximum.at(weight, known, largest)
-        return table.upper(weight, level, mean=mean)
-
-    return -upper(-values[0]), upper(values[1])
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Table:
-    """One table of a stage, summed over the classes that are asked for.
-
-    Args:
-        stage: The stage.
-        counts: The noisy counts.
-        variance: The variance of each.
-        held: Which of them are asked for, in any shape that fits.
-        axis: The axis of the number.
-        number: The number of records of these classes by all tables of the stage.
-        noise: Its variance.
-    """
-
-    stage: Stage
-    counts: Floats
-    variance: float
-    held: Floats
-    axis: int
-    number: float
-    noise: float
-
-    def upper(self, weight: Floats, level: float, *, mean: bool) -> float:
-        """The upper end of a sum or mean with a weight for each cell of the number.
-
-        A cell that is left out has the weight minus infinity.
-        """
         inside: Bools = np.isfinite(weight)
         kept = weight[inside]
-        values, ones = (
-            self._spread(np.where(inside, one, 0.0)) for one in (weight, np.ones(len(weight)))
-        )
-        total, number = self._sum(values), self._sum(ones)
-        square, both, one = (
-            self._covariance(*pair) for pair in ((values, values), (values, ones), (ones, ones))
-        )
-        reach = factor(level, 0.0 if self.stage.normal else 1.0)
+        sums, ones = spread(np.where(inside, weight, 0.0)), spread(np.where(inside, 1.0, 0.0))
+        total, records = total_of(sums), total_of(ones)
+        square, both, one = covariance(sums, sums), covariance(sums, ones), covariance(ones, ones)
 
         def above(t: float) -> float:
             """What the sum of all values less t may be at most."""
-            spread = math.sqrt(max(0.0, square - 2 * t * both + t * t * one))
-            return total - t * number + reach * spread + LATTICE * float(np.abs(kept - t).max())
+            deviation = math.sqrt(max(0.0, square - 2 * t * both + t * t * one))
+            return total - t * records + reach * deviation + LATTICE * float(np.abs(kept - t).max())
 
         if not mean:
             return above(0.0)
@@ -642,14 +596,4 @@ class _Table:
             low, high = (middle, high) if above(middle) >= 0 else (low, middle)
         return high
 
-    def _spread(self, weight: Floats) -> Floats:
-        along = [-1 if axis == self.axis else 1 for axis in range(self.counts.ndim)]
-        return np.asarray(np.broadcast_to(weight.reshape(along) * self.held, self.counts.shape))
-
-    def _sum(self, weights: Floats) -> float:
-        average = float(weights.mean())
-        return float(((weights - average) * self.counts).sum()) + average * self.number
-
-    def _covariance(self, one: Floats, other: Floats) -> float:
-        contrast = float(((one - one.mean()) * (other - other.mean())).sum())
-        return self.variance * contrast + float(one.mean() * other.mean()) * self.noise
+    return -upper(-values[0]), upper(values[1])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import numbers
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import NormalDist
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +17,9 @@ import pyarrow as pa
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.core import draw_cells, gather
+from hedgerow.estimate.core import CoreModel, ItemsetModel, draw_cells, gather
 from hedgerow.estimate.measurements import Law, Measurement
-from hedgerow.estimate.noise import LATTICE, factor, half_width
+from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.partition import CoreCells, CutTree, Itemsets
 from hedgerow.estimate.queries import MEASURED, MODELED
 from hedgerow.estimate.supports import Supports
@@ -43,21 +43,17 @@ _LEAST, _MOST = 1e-9, 1 - 1e-6
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CutModel:
+class CutModel(ItemsetModel):
     """What the partitions of hierarchy cuts tell.
 
     Args:
-        items: The public universe.
         partition: The partitions.
         leaf: Their noisy counts: of all, each without its sub-partitions, or only of those leaves
             that reached a threshold.
-        supports: What was measured of single items, if anything.
     """
 
-    items: Items
     partition: CutTree
     leaf: Measurement
-    supports: Supports | None
 
     @cached_property
     def tree(self) -> ItemTree:
@@ -70,14 +66,9 @@ class CutModel:
         return len(self.leaf.where) == self.partition.cells
 
     @cached_property
-    def most(self) -> int:
-        """The most items that a record can have."""
-        return self.items.most
-
-    @cached_property
     def possible(self) -> Bools:
         """Which partitions can hold a record, by public rules."""
-        return np.asarray(np.diff(self.partition.cut_start) <= self.most)
+        return np.asarray(np.diff(self.partition.cut_start) <= self.items.most)
 
     @cached_property
     def counts(self) -> Floats:
@@ -100,7 +91,7 @@ class CutModel:
         if self.supports is None:
             return np.full(size, min(0.5, 1 / size))
         total = float(self.supports.size.values.sum())
-        hold = np.maximum(self.supports.estimate, 0.5) / max(total, 1.0)
+        hold = np.maximum(self.supports.singles[0], 0.5) / max(total, 1.0)
         return np.asarray(np.clip(hold, _LEAST, 0.5))
 
     @cached_property
@@ -113,25 +104,23 @@ class CutModel:
         """For each node of the tree the probability to hold at least one item under it."""
         return np.asarray(-np.expm1(-(self.steps[self.tree.hi] - self.steps[self.tree.lo])))
 
-    def _cover(self, code: int) -> Ints:
+    @cached_property
+    def _cover(self) -> Callable[[int], Ints]:
         """For each partition the node of its cut that an item lies under, -1 if there is none."""
-        if code not in self._covers:
+
+        @lru_cache(maxsize=256)
+        def cover(code: int) -> Ints:
             cut, tree = self.partition.cut, self.tree
             entries = np.flatnonzero((tree.lo[cut] <= code) & (code < tree.hi[cut]))
             cover = np.full(self.partition.cells, -1, np.int64)
             cover[self.partition.owner[entries]] = cut[entries]
-            if len(self._covers) > 256:
-                self._covers.clear()
-            self._covers[code] = cover
-        return self._covers[code]
+            return cover
 
-    @cached_property
-    def _covers(self) -> dict[int, Ints]:
-        return {}
+        return cover
 
     def _touches(self, code: int) -> tuple[Bools, Bools, Floats]:
         """Where anything of a group is possible, where it is sure, and how likely elsewhere."""
-        span = self._members(code)
+        span = self.members(code)
         low, high = int(span[0]), int(span[-1]) + 1
         cut, tree, owner = self.partition.cut, self.tree, self.partition.owner
         first, last = tree.lo[cut], tree.hi[cut]
@@ -172,28 +161,31 @@ class CutModel:
             sure &= item
         return where, share, sure
 
+    def _value(self, one: Ints) -> tuple[float, float]:
+        """The estimated number of records that hold a set, and its standard error by the noise."""
+        if self.never(one):
+            return 0.0, 0.0
+        if self.supports is not None and self._is_item(one):
+            return float(self.supports.singles[0][one[0]]), self.supports.standard_error
+        where, share, _ = self._weights(one)
+        return float(self.counts[where] @ share), math.sqrt(self.tails[where] @ share**2)
+
     def estimates(self, sets: Sequence[Ints]) -> Floats:
-        """The estimated number of records that hold all items of each set."""
-        found = np.zeros(len(sets))
-        for place, one in enumerate(sets):
-            if self._never(one):
-                continue
-            if len(one) == 1 and self.supports is not None and one[0] < self.items.size:
-                found[place] = self.supports.estimate[one[0]]
-                continue
-            where, share, _ = self._weights(one)
-            found[place] = self.counts[where] @ share
-        return found
+        """See `ItemsetModel.estimates`."""
+        return np.array([self._value(one)[0] for one in sets])
+
+    def standard_errors(self, sets: Sequence[Ints], estimates: Floats) -> Floats:
+        """See `ItemsetModel.standard_errors`."""
+        return np.array([self._value(one)[1] for one in sets])
 
     def counted(self, one: Ints) -> bool:
         """See `ItemsetModel.counted`: sets that no partition leaves open, single items in full."""
-        if len(one) == 1 and self.supports is not None and one[0] < self.items.size:
+        if self.supports is not None and self._is_item(one):
             return self.supports.full
-        return self._never(one) or (self.complete and bool(self._weights(one)[2].all()))
+        return self.never(one) or (self.complete and bool(self._weights(one)[2].all()))
 
-    def _never(self, one: Ints) -> bool:
-        dummy, items = self.items.dummy, one[one < self.items.size]
-        return len(items) > self.most or (len(items) > 1 and dummy is not None and dummy in items)
+    def _is_item(self, one: Ints) -> bool:
+        return len(one) == 1 and bool(one[0] < self.items.size)
 
     def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals that hold the true counts at a level, each by itself.
@@ -205,7 +197,7 @@ class CutModel:
         """
         low, high = np.zeros(len(sets)), np.zeros(len(sets))
         for place, one in enumerate(sets):
-            if self._never(one):
+            if self.never(one):
                 continue
             where, _, sure = self._weights(one)
             if not self.complete:
@@ -230,30 +222,9 @@ class CutModel:
     def _most(self, one: Ints, level: float) -> float:
         """The least of the upper bounds that supports give; half of the error is for sizes."""
         assert self.supports is not None
-        value, deviation = self.supports.sums([self._members(code) for code in one.tolist()])
-        parts = 1 << (len(one) - 1).bit_length()  # few levels, which are slow to work out
-        sides = factor(max(1 - (1 - level) / parts, 1e-9))
-        most = self.supports.most_records((1 - level) / 2)
-        return float(most(value + sides * deviation + LATTICE).min())
-
-    def _members(self, code: int) -> Ints:
-        """The items that a code stands for: itself, or those of a group."""
-        if code < self.items.size:
-            return np.array([code])
-        return np.arange(*self.items.taxonomy.spans[code - self.items.size])
-
-    def standard_errors(self, sets: Sequence[Ints], estimates: Floats) -> Floats:
-        """See `ItemsetModel.standard_errors`."""
-        found = np.zeros(len(sets))
-        for place, one in enumerate(sets):
-            if self._never(one):
-                continue
-            if len(one) == 1 and self.supports is not None and one[0] < self.items.size:
-                found[place] = self.supports.standard_error
-                continue
-            where, share, _ = self._weights(one)
-            found[place] = np.sqrt(self.tails[where] @ share**2)
-        return found
+        groups = [self.members(code) for code in one.tolist()]
+        error = (1 - level) / (1 << (len(one) - 1).bit_length())  # few levels, slow to work out
+        return self.supports.most_in_all(groups, error, (1 - level) / 2, normal=False)
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Simulated records: where each begins, and the codes of their items, increasing."""
@@ -302,32 +273,6 @@ def not_negative(counts: Floats, counted: Bools) -> Floats:
     return found
 
 
-# What can be asked of published transactions, whatever their regions: one small protocol.
-
-
-class ItemsetModel(Protocol):
-    """Estimates, bounds and draws.
-
-    A set is an increasing array of item codes. A code that is not below the number of items stands
-    for a group: for anything below a node of the taxonomy, whose number it exceeds that by.
-    """
-
-    def estimates(self, sets: Sequence[Ints]) -> Floats:
-        """The estimated number of records that hold all items of each set."""
-
-    def counted(self, one: Ints) -> bool:
-        """Whether just this set was counted, so that noise is all that the estimate is off by."""
-
-    def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
-        """Intervals that hold the true counts at a level, each by itself."""
-
-    def standard_errors(self, sets: Sequence[Ints], estimates: Floats) -> Floats:
-        """The standard errors of estimates, as the noise of what was measured has it."""
-
-    def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
-        """Simulated records: where each begins, and the codes of their items, increasing."""
-
-
 def model_of(
     items: Items, partition: Itemsets, measurements: Sequence[Measurement]
 ) -> ItemsetModel:
@@ -336,8 +281,6 @@ def model_of(
     Raises:
         ReleaseError: If they were not counted as they should be.
     """
-    from hedgerow.estimate.core import CoreModel
-
     named = {measurement.name: measurement for measurement in measurements}
     support, size = named.get("support"), named.get("size")
     for found, places in ((support, np.arange(items.size)), (size, None)):

@@ -22,6 +22,7 @@ round of EM is a few products of small matrices.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -198,68 +199,46 @@ def fit_mixture(
         total: The number of records, as far as it is known.
         leaps: How many times three rounds.
     """
-    task = MixtureTask.of(counts, possible, items, variance, total)
+    improve = em_round(counts, possible, items, variance, total)
     now = _start(items, counts.shape[1], kinds)
     for _ in range(leaps):
-        then = task.improved(now)
-        now = task.improved(_beyond(now, then, task.improved(then)))
+        then = improve(now)
+        now = improve(_beyond(now, then, improve(then)))
     return now
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class MixtureTask:
-    """What a mixture is fitted to, as matrices: half of the items by the other half and the bins.
+def em_round(
+    counts: Floats, possible: Bools, items: int, variance: float, total: float
+) -> Callable[[Mixture], Mixture]:
+    """One round of EM, a function from mixtures to better ones: see `fit_mixture`."""
+    low = items // 2  # the items of the second half
+    # half of the items by the other half and the bins
+    shape = (1 << (items - low), (1 << low) * counts.shape[1])
+    noisy = np.ascontiguousarray(counts.reshape(shape), np.float32)
+    real = np.ascontiguousarray(possible.reshape(shape), np.float32)
+    known, spread = max(total, 1.0), np.float32(TAU * variance)
+    # what a kind that noise alone could explain is taken to hold, at least
+    floor = math.sqrt(variance * np.count_nonzero(possible))
 
-    Args:
-        noisy: The noisy counts.
-        real: 1 where a record can lie, else 0.
-        low: The number of items of the second half.
-        known: The number of records.
-        spread: What a fitted count is small beside, if it moves little.
-        floor: What a kind that noise alone could explain is taken to hold, at least.
-    """
-
-    noisy: Singles
-    real: Singles
-    low: int
-    known: float
-    spread: np.float32
-    floor: float
-
-    @staticmethod
-    def of(
-        counts: Floats, possible: Bools, items: int, variance: float, total: float
-    ) -> MixtureTask:
-        """See `fit_mixture`."""
-        low = items // 2
-        shape = (1 << (items - low), (1 << low) * counts.shape[1])
-        return MixtureTask(
-            noisy=np.ascontiguousarray(counts.reshape(shape), np.float32),
-            real=np.ascontiguousarray(possible.reshape(shape), np.float32),
-            low=low,
-            known=max(total, 1.0),
-            spread=np.float32(TAU * variance),
-            floor=math.sqrt(variance * np.count_nonzero(possible)),
-        )
-
-    def improved(self, mixture: Mixture) -> Mixture:
-        """The mixture after one round of EM."""
+    def improve(mixture: Mixture) -> Mixture:
         kinds, bins = mixture.bins.shape
-        left, right = _halves(mixture.hold, mixture.bins, self.low)
+        left, right = _halves(mixture.hold, mixture.bins, low)
         left *= mixture.weight.astype(np.float32)[:, None]
         means = _product(left.T, right)
-        inside = float((means * self.real).sum())
-        records = np.float32(self.known / max(inside, _LEAST_INSIDE))
+        inside = float((means * real).sum())
+        records = np.float32(known / max(inside, _LEAST_INSIDE))
         means *= records
         np.maximum(means, _TINY, out=means)
         # how far each fitted count moves, and the sums of that by kind
-        ratio = 1 + self.real * (self.noisy - means) / (means + self.spread)
+        ratio = 1 + real * (noisy - means) / (means + spread)
         left *= records
         by_left, by_right = left * _product(ratio, right.T).T, right * _product(left, ratio)
-        held = np.maximum(by_left.sum(axis=1, dtype=np.float64), self.floor)
+        held = np.maximum(by_left.sum(axis=1, dtype=np.float64), floor)
         by_bin = by_right.reshape(kinds, -1, bins)
         ones = np.concatenate([_held(by_bin.sum(axis=2)), _held(by_left)], axis=1)
         return _proper(held, ones / held[:, None], by_bin.sum(axis=1) / held[:, None])
+
+    return improve
 
 
 def _beyond(first: Mixture, second: Mixture, third: Mixture) -> Mixture:
@@ -407,7 +386,7 @@ class Others:
         assert model.supports is not None
         rest = model.partition.rest
         held = np.where(model.bit < 0, model.singles, 0.0)
-        most = min(model.most, int(np.count_nonzero(model.bit < 0)))
+        most = min(model.items.most, int(np.count_nonzero(model.bit < 0)))
         numbers, stretch = _numbers(most)
         last = np.append(rest[1:] - 1, max(most, int(rest[-1])))
         records = model.shrunk.sum(axis=0)

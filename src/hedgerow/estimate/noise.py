@@ -15,9 +15,7 @@ for every X, whatever its weights; the best v gives the bound, and t is found by
 tight to 2% at a level of 95%: t = 2.157 s, where one Laplace noise alone needs 2.118 s and the
 normal limit of many needs 1.960 s.
 
-If at most a share q of s^2 comes from Laplace noises, the mean of a convex function of W is no
-larger than for (1 - q) s^2 plus one exponential variable with mean q s^2, by Jensen's inequality
-again; so that takes its place (`laplace`), and normal noises alone need 1.960 s.
+If all noises are normal, W is s^2 itself, and 1.960 s are enough (`normal`).
 
 Our noises are discrete. A continuous Laplace noise is a discrete one with the same epsilon plus an
 independent symmetric rest (an exponential variable is its whole part plus an independent fractional
@@ -58,7 +56,6 @@ effect on coverage was seen (`benchmarks/interval_coverage.py` checks DiffMulti 
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -73,54 +70,50 @@ LATTICE = 0.5
 """Half the step between whole numbers: no weight in a count is larger than 1."""
 
 _POINTS = 24  # places for v that are tried
-_STEPS, _LONGEST = 200, 40.0  # of an integral over an exponential variable
+_NOTHING = math.exp(-40)  # of a tail
 _ROUNDS, _NEAR = 60, 1e-10  # for a factor or a tangent: most steps, and how near it is found
 _USUAL = 2.156756755  # the factor that almost every command asks for
 
 
-def half_width(deviation: Floats, level: float, laplace: float = 1.0) -> Floats:
+def half_width(deviation: Floats, level: float, *, normal: bool = False) -> Floats:
     """Half the width of an interval around an estimate that holds the truth at a level.
 
     Args:
         deviation: The standard deviation of the noise, from `Measurement.tail_variance`.
         level: The probability that the interval holds the truth, at least.
-        laplace: The largest share of the variance that comes from Laplace noise.
+        normal: Whether all noise is Gaussian.
 
     Example:
         >>> import numpy as np
         >>> half_width(np.array([0.0, 10.0]), 0.95).round(2).tolist()
         [0.5, 22.07]
     """
-    return factor(level, laplace) * deviation + LATTICE
+    return factor(level, normal=normal) * deviation + LATTICE
 
 
-def factor(level: float, laplace: float = 1.0) -> float:
+def factor(level: float, *, normal: bool = False) -> float:
     """How many standard deviations hold any sum of Laplace and normal noises at a level.
 
-    A share of Laplace noise is rounded up to eighths, so that few factors have to be worked out.
-
     Example:
-        >>> round(factor(0.95), 3), round(factor(0.5), 3), round(factor(0.95, laplace=0.0), 3)
+        >>> round(factor(0.95), 3), round(factor(0.5), 3), round(factor(0.95, normal=True), 3)
         (2.157, 0.674, 1.96)
     """
-    if (level, laplace) == (0.95, 1.0):
-        return _USUAL
-    return _factor(level, math.ceil(8 * laplace) / 8)
+    return _USUAL if (level, normal) == (0.95, False) else _factor(level, normal)
 
 
 @lru_cache(maxsize=64)
-def _factor(level: float, laplace: float) -> float:
+def _factor(level: float, normal: bool) -> float:
     # the logarithm of the tail is nearly straight, so chords find the place in a few steps; the end
     # that stays put counts half, lest it stay for ever (the Illinois method)
     low, high = 0.0, 2.0 + 2 * math.log(1 / (1 - level))
-    above, below = (math.log(tail(t, laplace) / (1 - level)) for t in (low, high))
+    above, below = (math.log(tail(t, normal=normal) / (1 - level)) for t in (low, high))
     moved = 0
     for _ in range(_ROUNDS):
         if high - low <= _NEAR * high or below == 0:
             break
         middle = low + (high - low) * above / (above - below)
         middle = min(max(middle, low + _NEAR * high / 2), high - _NEAR * high / 2)
-        found = math.log(tail(middle, laplace) / (1 - level))
+        found = math.log(tail(middle, normal=normal) / (1 - level))
         if found > 0:
             low, above, below = middle, found, below / 2 if moved > 0 else below
             moved = 1
@@ -130,7 +123,7 @@ def _factor(level: float, laplace: float) -> float:
     return math.ceil(high * 1e9) / 1e9  # so that it does not depend on the path to it
 
 
-def tail(t: float, laplace: float = 1.0) -> float:
+def tail(t: float, *, normal: bool = False) -> float:
     """A bound on the probability that a sum of Laplace and normal noises lies beyond t deviations.
 
     Example:
@@ -146,36 +139,16 @@ def tail(t: float, laplace: float = 1.0) -> float:
     for place in range(1, _POINTS):
         v = bend * place / _POINTS
         steepest, _ = _steepest(t, v, bend)
-        if laplace < 1:
-            best = min(best, _shared(t, v, steepest, laplace))
+        if normal:  # the value at 1: that of the line or of g, and a little, so that no tail is 0
+            at_one = _beyond(t, 1.0) + _NOTHING * _beyond(t, v)
+            best = min(best, at_one if v > 1 else _beyond(t, v) + steepest * (1 - v))
             continue
-        root = math.sqrt(2 * v)
         # the mean of g below v in closed form, and what the line adds beyond it
-        near = math.exp(-math.sqrt(2) * t) * _normal(root - t / math.sqrt(v))
-        far = math.exp(math.sqrt(2) * t) * _normal(-root - t / math.sqrt(v))
+        root, end = math.sqrt(2 * v), t / math.sqrt(v)
+        near = math.exp(-math.sqrt(2) * t) * math.erfc((end - root) / math.sqrt(2)) / 2
+        far = math.exp(math.sqrt(2) * t) * math.erfc((end + root) / math.sqrt(2)) / 2
         best = min(best, near + far + steepest * math.exp(-v))
     return min(1.0, best)
-
-
-def _shared(t: float, v: float, steepest: float, laplace: float) -> float:
-    """The mean of the convex function where W is a constant plus one exponential variable.
-
-    g grows, so that its value at the end of each of some steps bounds the integral from above.
-    """
-    fixed = 1 - laplace
-    if v <= fixed:
-        return _beyond(t, v) + steepest * (1 - v)
-    end = (v - fixed) / laplace if laplace else math.inf
-    steps = [min(end, _LONGEST) * step / _STEPS for step in range(_STEPS + 1)]
-    body = math.fsum(
-        _beyond(t, fixed + laplace * b) * (math.exp(-a) - math.exp(-b))
-        for a, b in itertools.pairwise(steps)
-    )
-    return body + (_beyond(t, v) + steepest * laplace) * math.exp(-steps[-1])
-
-
-def _normal(x: float) -> float:
-    return 0.5 * math.erfc(-x / math.sqrt(2))
 
 
 def _beyond(t: float, variance: float) -> float:
@@ -332,7 +305,7 @@ def best_upper_ends(
     shares = np.where(alone, 1.0, first / np.maximum(number, 1))
     levels, place = np.unique(shares, return_inverse=True)
     reach = np.array([
-        0.0 if share == 1 else factor(1 - share / _DISCRETE, _laplace(normal)) for share in levels
+        0.0 if share == 1 else factor(1 - share / _DISCRETE, normal=normal) for share in levels
     ])[place]  # fmt: skip
     h = reach[:, None] * deviations + steps
     lowest = np.where(there, values + h, np.inf).min(axis=1, initial=np.inf)
@@ -344,17 +317,13 @@ def best_upper_ends(
     return np.asarray(ends.min(axis=1, initial=np.inf))
 
 
-def _laplace(normal: bool) -> float:
-    return 0.0 if normal else 1.0
-
-
 def _solve(gaps: Floats, alpha: Floats, normal: bool) -> Floats:
     """The c of each row for which the tails of all candidates sum to alpha."""
     # where alpha is tiny, every candidate gets an equal part of it
     rare, many = alpha < _LEAST, np.maximum(1, np.isfinite(gaps).sum(axis=1))
     most = np.full(len(alpha), _GRID[-1])
     for row in np.flatnonzero(rare):
-        most[row] = factor(1 - 2 * float(alpha[row] / many[row]), _laplace(normal))
+        most[row] = factor(1 - 2 * float(alpha[row] / many[row]), normal=normal)
     low, high = np.where(rare, most, 0.0), most
     tails = _NORMAL_TAILS if normal else _TAILS
     for _ in range(_END_ROUNDS):

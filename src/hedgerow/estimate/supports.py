@@ -9,22 +9,23 @@
    the posterior mean, and the noisy value itself where it stands out (`clear_from`).
 3. **Sum.** What was shrunk is scaled, so that all have the number of items that the sizes tell.
 
-None of this is needed for intervals (`MostRecords`).
+None of this is needed for intervals (`most_records`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
-from hedgerow.arrays import Bools, Floats, Ints
+from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.measurements import Law, Measurement
-from hedgerow.estimate.noise import LATTICE, factor
+from hedgerow.estimate.noise import LATTICE, factor, half_width
 from hedgerow.estimate.partition import cap_of
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
@@ -123,8 +124,7 @@ class SizeCurve:
         return np.exp(np.interp(np.log(np.maximum(size, 1.0)), np.log(self.size), logs))
 
 
-@dataclass(frozen=True)
-class KnownSum:
+class KnownSum(NamedTuple):
     """A noisy sum over all records of min(size, cap), as far as weights keep it.
 
     Args:
@@ -160,30 +160,74 @@ def fit_sizes(
     if len(edges) == 1:
         records = stretch * max(float(counts.sum()), 0.0) / stretch.sum()
         return SizeCurve(size=size, stretch=stretch, records=records)
-    task = _Task.of(edges, counts, rate, most, sums, (size, stretch, bin_of))
-    curve = np.log(max(float(counts.sum()), 1.0)) - 1.5 * task.middle - 2
-    now = task.state(curve)
+    bins, each, scale = len(edges), np.arange(len(size)), 1 / rate
+    # from knots, in the middle of each bin, to the log of the density at each point
+    middle = np.log((edges + np.append(edges[1:] - 1, most)) / 2)
+    steps = np.diff(middle)
+    left = np.clip(np.searchsorted(middle, np.log(size), side="right") - 1, 0, bins - 2)
+    part = (np.log(size) - middle[left]) / steps[left]
+    knots = np.zeros((len(size), bins))
+    knots[each, left] += 1 - part
+    knots[each, left + 1] += part
+    # from knots to slopes between them, and to bends, in deviations
+    slopes = (np.eye(bins)[1:] - np.eye(bins)[:-1]) / steps[:, None]
+    width = np.sqrt((steps[1:] + steps[:-1]) / 2)
+    bends = np.diff(slopes, axis=0) / width[:, None] / _BEND
+    half = np.argmax(np.cumsum(counts) >= max(float(counts.sum()), 1.0) / 2)
+    clear = np.flatnonzero(counts > _CLEAR / rate).max(initial=0)
+    falling = (np.exp(middle[:-1]) >= 2 * edges[half]) & (np.arange(bins - 1) >= clear)
+    # from densities to what was measured: the bins, then the known sums
+    measured = np.zeros((bins + len(sums), len(size)))
+    measured[bin_of, each] = stretch
+    for place, one in enumerate(sums):
+        measured[bins + place] = stretch * size * weights(size, one.cap)
+    values = np.append(counts, [one.value for one in sums])
+    deviation = np.array([one.deviation for one in sums])
+
+    def state(curve: Floats) -> tuple[float, Floats, Floats, Floats, Floats]:
+        """The cost of a curve; its density; what is left of all that was measured, bent, slow."""
+        density = np.exp(np.clip(knots @ curve, -40, 40))
+        rest = values - measured @ density
+        bent = bends @ curve
+        bent *= np.where((bent > 0) & falling[1:], _HOLLOW, 1.0)
+        slow = np.where(falling, np.maximum(slopes @ curve + FALL, 0), 0) / _SOFT
+        cost = 2 * (np.sqrt(rest[:bins] ** 2 + (_KINK * scale) ** 2) / scale).sum()
+        cost += ((rest[bins:] / deviation) ** 2).sum()
+        return float(cost + bent @ bent + slow @ slow), density, rest, bent, slow
+
+    def normal(density: Floats, rest: Floats, bent: Floats, slow: Floats) -> tuple[Floats, Floats]:
+        """The matrix and the right side of the next step."""
+        rounded = np.sqrt(rest[:bins] ** 2 + (_KINK * scale) ** 2)
+        weight = np.append(1 / (scale * rounded), 1 / deviation**2)
+        slope = (measured * density) @ knots
+        falls = slopes[slow > 0] / _SOFT
+        dear = bends * np.where((bent > 0) & falling[1:], _HOLLOW, 1.0)[:, None]
+        matrix = (slope.T * weight) @ slope + dear.T @ dear + falls.T @ falls
+        return matrix, slope.T @ (weight * rest) - dear.T @ bent - falls.T @ slow[slow > 0]
+
+    curve = np.log(max(float(counts.sum()), 1.0)) - 1.5 * middle - 2
+    cost, *now = state(curve)
     damping = 1e-3
     for _ in range(_CURVE_ROUNDS):
-        matrix, gradient = task.normal(now)
+        matrix, gradient = normal(*now)
         matrix[np.diag_indices_from(matrix)] *= 1 + damping
         step = np.clip(np.linalg.solve(matrix, gradient), -2, 2)
-        then = task.state(curve + step)
-        if then.cost >= now.cost:
+        less, *then = state(curve + step)
+        if less >= cost:
             damping *= 5
             if damping > 1e6:
                 break
             continue
-        gain, curve, now = now.cost - then.cost, curve + step, then
+        gain, curve, cost, now = cost - less, curve + step, less, then
         damping = max(damping / 5, 1e-9)
-        if gain < 1e-5 * max(now.cost, 1.0):
+        if gain < 1e-5 * max(cost, 1.0):
             break
-    records = now.density * stretch
-    slope = (size * records) @ task.knots
-    matrix, _ = task.normal(now)
+    records = now[0] * stretch
+    slope = (size * records) @ knots
+    matrix, _ = normal(*now)
     matrix[np.diag_indices_from(matrix)] *= 1 + 1e-9
-    deviation = math.sqrt(max(float(slope @ np.linalg.solve(matrix, slope)), 0.0))
-    return SizeCurve(size=size, stretch=stretch, records=records, deviation=deviation)
+    off = math.sqrt(max(float(slope @ np.linalg.solve(matrix, slope)), 0.0))
+    return SizeCurve(size=size, stretch=stretch, records=records, deviation=off)
 
 
 def _points(edges: Ints, most: int) -> tuple[Floats, Floats, Ints]:
@@ -196,116 +240,6 @@ def _points(edges: Ints, most: int) -> tuple[Floats, Floats, Ints]:
         stretch.append(np.diff(cuts).astype(np.float64))
         bin_of.append(np.full(len(cuts) - 1, place))
     return np.concatenate(size), np.concatenate(stretch), np.concatenate(bin_of)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _State:
-    density: Floats
-    rest: Floats
-    bends: Floats
-    slow: Floats
-    cost: float
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Task:
-    """What the curve is held to, as matrices.
-
-    Args:
-        middle: The log of the middle of each bin, where the curve has its knots.
-        knots: From knots to the log of the density at each point.
-        slopes: From knots to slopes between them.
-        bends: From knots to bends, in deviations.
-        late: Which slopes should fall.
-        sums: From densities to what was measured: the bins, then the known sums.
-        values: What was measured.
-        scale: The noise scale of a bin.
-        deviation: The deviations of the known sums.
-    """
-
-    middle: Floats
-    knots: Floats
-    slopes: Floats
-    bends: Floats
-    late: Bools
-    sums: Floats
-    values: Floats
-    scale: float
-    deviation: Floats
-
-    @staticmethod
-    def of(
-        edges: Ints,
-        counts: Floats,
-        rate: float,
-        most: int,
-        known: Sequence[KnownSum],
-        points: tuple[Floats, Floats, Ints],
-    ) -> _Task:
-        size, stretch, bin_of = points
-        bins, each = len(edges), np.arange(len(size))
-        middle = np.log((edges + np.append(edges[1:] - 1, most)) / 2)
-        left = np.clip(np.searchsorted(middle, np.log(size), side="right") - 1, 0, bins - 2)
-        part = (np.log(size) - middle[left]) / np.diff(middle)[left]
-        knots = np.zeros((len(size), bins))
-        knots[each, left] += 1 - part
-        knots[each, left + 1] += part
-        steps = np.diff(middle)
-        slopes = (np.eye(bins)[1:] - np.eye(bins)[:-1]) / steps[:, None]
-        width = np.sqrt((steps[1:] + steps[:-1]) / 2)
-        cover = np.zeros((bins + len(known), len(size)))
-        cover[bin_of, each] = stretch
-        for place, one in enumerate(known):
-            cover[bins + place] = stretch * size * weights(size, one.cap)
-        half = np.argmax(np.cumsum(counts) >= max(float(counts.sum()), 1.0) / 2)
-        clear = np.flatnonzero(counts > _CLEAR / rate).max(initial=0)
-        late = (np.exp(middle[:-1]) >= 2 * edges[half]) & (np.arange(bins - 1) >= clear)
-        return _Task(
-            middle=middle,
-            knots=knots,
-            slopes=slopes,
-            bends=np.diff(slopes, axis=0) / width[:, None] / _BEND,
-            late=late,
-            sums=cover,
-            values=np.append(counts, [one.value for one in known]),
-            scale=1 / rate,
-            deviation=np.array([one.deviation for one in known]),
-        )
-
-    def state(self, curve: Floats) -> _State:
-        density = np.exp(np.clip(self.knots @ curve, -40, 40))
-        rest = self.values - self.sums @ density
-        bins = len(curve)
-        bends = self.bends @ curve
-        bends *= self._dear(bends)
-        slow = np.where(self.late, np.maximum(self.slopes @ curve + FALL, 0), 0) / _SOFT
-        cost = 2 * (self._rounded(rest[:bins]) / self.scale).sum()
-        cost += ((rest[bins:] / self.deviation) ** 2).sum()
-        return _State(
-            density=density,
-            rest=rest,
-            bends=bends,
-            slow=slow,
-            cost=float(cost + bends @ bends + slow @ slow),
-        )
-
-    def normal(self, now: _State) -> tuple[Floats, Floats]:
-        """The matrix and the right side of the next step."""
-        bins = len(self.middle)
-        weight = np.append(1 / (self.scale * self._rounded(now.rest[:bins])), 1 / self.deviation**2)
-        slope = (self.sums * now.density) @ self.knots
-        falls = self.slopes[now.slow > 0] / _SOFT
-        bends = self.bends * self._dear(now.bends)[:, None]
-        matrix = (slope.T * weight) @ slope + bends.T @ bends + falls.T @ falls
-        gradient = slope.T @ (weight * now.rest) - bends.T @ now.bends
-        return matrix, gradient - falls.T @ now.slow[now.slow > 0]
-
-    def _dear(self, bends: Floats) -> Floats:
-        """What bends cost: more where a curve that falls would fall less."""
-        return np.where((bends > 0) & self.late[1:], _HOLLOW, 1.0)
-
-    def _rounded(self, rest: Floats) -> Floats:
-        return np.sqrt(rest**2 + (_KINK * self.scale) ** 2)
 
 
 # Guaranteed ends for weighted supports: what weights and sizes allow, and no model.
@@ -373,44 +307,33 @@ def _exceeds(terms: int, time: float) -> float:
     return total
 
 
-@dataclass(frozen=True, eq=False)
-class MostRecords:
-    """How many records can have weights of some sum, at most.
+def most_records(
+    size: Measurement, most: int, cap: int, error: float
+) -> Callable[[Floats], Floats]:
+    """How many records can have weights of some sum, at most: a function of such sums.
 
     Args:
-        start: Sums of weights, increasing: those of all records of the longest bins.
-        records: How many records these are.
-        weight: The weight of each record that comes next.
+        size: The noisy sizes.
+        most: The most items that a record can have.
+        cap: The cap of the weights.
+        error: The probability that any of its bounds fails, at most.
     """
+    bounds = tails(size, error)[::-1]
+    last = np.append(size.where[1:] - 1, max(most, int(size.where[-1])))[::-1]
+    weight = weights(last, cap)  # the least of each bin
+    more = np.diff(bounds, prepend=0.0)
+    # sums of weights of all records of the longest bins, and how many records these are
+    start = np.append(0.0, np.cumsum(more * weight)[:-1])
+    records = np.append(0.0, bounds[:-1])
 
-    start: Floats
-    records: Floats
-    weight: Floats
-
-    @staticmethod
-    def of(size: Measurement, most: int, cap: int, error: float) -> MostRecords:
-        """By the sizes of records, up to an error.
-
-        Args:
-            size: The noisy sizes.
-            most: The most items that a record can have.
-            cap: The cap of the weights.
-            error: The probability that a bound fails, at most.
-        """
-        bounds = tails(size, error)[::-1]
-        last = np.append(size.where[1:] - 1, max(most, int(size.where[-1])))[::-1]
-        weight = weights(last, cap)  # the least of each bin
-        more = np.diff(bounds, prepend=0.0)
-        sums = np.cumsum(more * weight)
-        return MostRecords(np.append(0.0, sums[:-1]), np.append(0.0, bounds[:-1]), weight)
-
-    def __call__(self, sums: Floats) -> Floats:
-        """The most records for each sum of weights."""
-        place = np.searchsorted(self.start, np.maximum(sums, 0.0), side="right") - 1
-        rest = np.maximum(sums, 0.0) - self.start[place]
+    def bound(sums: Floats) -> Floats:
+        place = np.searchsorted(start, np.maximum(sums, 0.0), side="right") - 1
+        rest = np.maximum(sums, 0.0) - start[place]
         with np.errstate(divide="ignore", invalid="ignore"):
-            more = np.where(self.weight[place] > 0, rest / self.weight[place], np.inf)
-        return np.asarray(self.records[place] + more)
+            further = np.where(weight[place] > 0, rest / weight[place], np.inf)
+        return np.asarray(records[place] + further)
+
+    return bound
 
 
 _DEPENDENCE = 0.2  # of the spread of weights, by which an item's records are taken to differ
@@ -446,22 +369,12 @@ class Supports:
         return cap_of(self.support)
 
     @property
-    def laplace(self) -> float:
-        """Which share of the noise of supports has a Laplace law."""
-        return 1.0 if self.support.law == "laplace" else 0.0
-
-    @property
-    def most(self) -> int:
-        """The most items that a record can have."""
-        return self.items.most
-
-    @property
     def full(self) -> bool:
         """Whether every record counts in full for each of its items.
 
         Else long records count for less, and how much an item loses by that is a model's guess.
         """
-        return self.cap >= self.most
+        return self.cap >= self.items.most
 
     @cached_property
     def noisy(self) -> Floats:
@@ -482,7 +395,7 @@ class Supports:
             self.size.where,
             self.size.values[:, 0].astype(np.float64),
             float(self.size.units[0] * self.size.unit),
-            self.most,
+            self.items.most,
             sums,
         )
 
@@ -492,18 +405,12 @@ class Supports:
         return max(self.curve.share(self.cap), 1e-9)
 
     @cached_property
-    def estimate(self) -> Floats:
-        """The estimated support of each item; they sum to the items of all records."""
-        return self._singles[0]
+    def singles(self) -> tuple[Floats, Floats]:
+        """The estimated support of each item, and how far it may be off, as a variance.
 
-    @cached_property
-    def variance(self) -> Floats:
-        """How far each estimate may be off, as a model has it: noise, size and all together."""
-        return self._singles[1]
-
-    @cached_property
-    def _singles(self) -> tuple[Floats, Floats]:
-        """Estimates and variances: what stands out by itself, the rest so that the sum is right."""
+        What stands out stays as it is, the rest is scaled so that all sum to the items of all
+        records. The variance is a model's: noise, size and all together.
+        """
         law = self.support.law
         value, noise = shrink(self.noisy, self.scale, prior_groups(self.items), law)
         clear = value >= clear_from(self.items.size, law) * self.scale
@@ -523,23 +430,30 @@ class Supports:
         """How far noise alone moves an estimate that stands by itself."""
         return math.sqrt(2) * self.scale / self.share
 
-    # guaranteed ends
-
-    def most_records(self, error: float) -> MostRecords:
+    def most_records(self, error: float) -> Callable[[Floats], Floats]:
         """How many records weights can be of, by the sizes, up to an error."""
-        if error not in self._bounds:
-            self._bounds[error] = MostRecords.of(self.size, self.most, self.cap, error)
-        return self._bounds[error]
-
-    @cached_property
-    def _bounds(self) -> dict[float, MostRecords]:
-        return {}
+        return most_records(self.size, self.items.most, self.cap, error)
 
     def sums(self, groups: Sequence[Ints]) -> tuple[Floats, Floats]:
         """The weighted supports of groups of items together, and the deviations of their noise."""
         value = np.array([self.noisy[group].sum() for group in groups])
         number = np.array([len(group) for group in groups])
         return value, np.sqrt(2.0 * number) * self.scale
+
+    def most_in_all(
+        self, groups: Sequence[Ints], error: float, for_sizes: float, *, normal: bool
+    ) -> float:
+        """An upper bound on the records with something of every group: the least of theirs.
+
+        Args:
+            groups: The groups.
+            error: The probability that the support of one lies beyond its bound on either side.
+            for_sizes: That a bound by sizes fails.
+            normal: Whether the noise of supports is Gaussian.
+        """
+        value, deviation = self.sums(groups)
+        ends = value + factor(1 - error, normal=normal) * deviation + LATTICE
+        return float(self.most_records(for_sizes)(ends).min())
 
     def bounds(self, groups: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals for the number of records with anything of each group, each by itself.
@@ -550,7 +464,7 @@ class Supports:
         value, deviation = self.sums(groups)
         for_low, for_high, for_sizes = (part * (1 - level) for part in _PARTS)
         down, up = (
-            factor(1 - 2 * error, self.laplace) * deviation + LATTICE
+            half_width(deviation, 1 - 2 * error, normal=self.support.law == "gaussian")
             for error in (for_low, for_high)
         )
         number = np.array([len(group) for group in groups])
@@ -594,17 +508,6 @@ def clear_from(number: int, law: Law = "laplace") -> float:
     return math.sqrt(2) * NormalDist().inv_cdf(1 - math.exp(-bar) / 2)
 
 
-def _laplace(noisy: Floats, grid: Floats, scale: float) -> Floats:
-    away = np.abs(noisy[:, None] - grid) / scale
-    return np.asarray(np.exp(away.min(axis=1, keepdims=True) - away))
-
-
-def _gaussian(noisy: Floats, grid: Floats, scale: float) -> Floats:
-    """Normal noise of the variance that Laplace noise of a scale has."""
-    away = ((noisy[:, None] - grid) / (2 * scale)) ** 2
-    return np.asarray(np.exp(away.min(axis=1, keepdims=True) - away))
-
-
 def shrink(
     noisy: Floats,
     scale: float,
@@ -624,19 +527,24 @@ def shrink(
         >>> mean.round(1).tolist()
         [0.2, 0.3, 0.2, 0.3, 0.2, 500.0]
     """
-    likelihood = _laplace if law == "laplace" else _gaussian
+
+    def likelihood(values: Floats) -> Floats:
+        away = values[:, None] - grid
+        away = np.abs(away) / scale if law == "laplace" else (away / (2 * scale)) ** 2
+        return np.asarray(np.exp(away.min(axis=1, keepdims=True) - away))
+
     high = 1.2 * max(float(noisy.max(initial=0.0)), 1.0) + 10 * scale
     grid = np.append(0.0, np.geomspace(scale / 20, high, _GRID - 1))
     vague = np.full(_GRID, 1 / _GRID)
     prior = vague
-    sample = likelihood(noisy[:: -(-len(noisy) // _SAMPLE)], grid, scale)
+    sample = likelihood(noisy[:: -(-len(noisy) // _SAMPLE)])
     for _ in range(_ROUNDS):
         prior = (1 - _VAGUE) * _posterior(sample, prior).mean(axis=0) + _VAGUE * vague
     found, squares = np.empty(len(noisy)), np.empty(len(noisy))
     for first in range(0, len(groups) - 1, _BLOCK):
         ends = groups[first : first + _BLOCK + 1]
         here = slice(int(ends[0]), int(ends[-1]))
-        kernel = likelihood(noisy[here], grid, scale)
+        kernel = likelihood(noisy[here])
         number = np.diff(ends)
         own = np.repeat(prior[None], len(number), axis=0)
         for _ in range(_GROUP_ROUNDS):

@@ -12,7 +12,7 @@ from hedgerow.evaluation.classify import (
     on_output,
     on_rows,
 )
-from hedgerow.evaluation.workload import (
+from hedgerow.evaluation.measures import (
     NOT_PRIVATE,
     ErrorTable,
     error_table,

@@ -33,17 +33,12 @@ def as_table(rows: Table | pa.Table, schema: Schema) -> Table:
     return rows if isinstance(rows, Table) else read(rows, schema)
 
 
-def plain(table: Table) -> Floats:
-    """One number for each attribute: codes, which for numeric attributes keep their order."""
-    return table.codes[:, : len(table.schema.attributes)].astype(np.float64)
-
-
 def values(rows: pa.Table, schema: Schema) -> Floats:
     """One number for each attribute: numeric values as they are, categorical ones by code.
 
     Codes of numeric attributes would hide what lies between the grid points of the schema.
     """
-    numbers = plain(as_table(rows, schema))
+    numbers = as_table(rows, schema).codes[:, : len(schema.attributes)].astype(np.float64)
     for place, attribute in enumerate(schema.attributes):
         column = rows[attribute.name]
         if not isinstance(attribute, Categorical) and (

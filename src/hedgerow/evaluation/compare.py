@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,10 +14,8 @@ import pyarrow as pa
 from hedgerow.data import Database
 from hedgerow.errors import UsageError
 from hedgerow.estimate.measurements import exact
-from hedgerow.evaluation.scorecard import Judgment, evaluate
+from hedgerow.evaluation.scorecard import Judgment, evaluate, method_of_release
 from hedgerow.evaluation.simulate import MOST_ROWS, simulate
-from hedgerow.methods.publisher import Publisher
-from hedgerow.registry import METHODS, load
 from hedgerow.release import Release
 from hedgerow.store.frames import Frame, as_kind
 from hedgerow.store.markup import small_table
@@ -183,24 +181,6 @@ def compared(
     return Comparison(names=tuple(names), lines=tuple(lines), private=private)
 
 
-def method_of_release(release: Release) -> Publisher:
-    """The method of a release with its settings, as far as they are public.
-
-    Raises:
-        UsageError: If the method is not installed, or the settings are not its.
-    """
-    kind = load(METHODS[release.method].settings)
-    known = {field.name for field in fields(kind)} - {"side", "weight_columns"}
-    given = {key: value for key, value in release.settings.items() if key in known}
-    given = {key: tuple(v) if isinstance(v, list) else v for key, v in given.items()}
-    if "schedule" in given:  # with its version
-        given["schedule"] = str(given["schedule"]).partition("-")[0]
-    if not isinstance(given.get("weights"), Mapping):
-        given.pop("weights", None)
-    method: Publisher = kind(**given)
-    return method
-
-
 def _line(
     words: str,
     source: Any,
@@ -261,16 +241,11 @@ def _simulated(releases: Sequence[Release], runs: int) -> list[Line]:
     for release in releases:
         rows = max(1, min(MOST_ROWS, round(float(release.count_all().estimate[0]))))
         promise = release.guarantee
-        found.append(
-            simulate(
-                release.schema,
-                [(release.method, method_of_release(release))],
-                [promise["epsilon"]],
-                delta=promise["delta"],
-                rows=rows,
-                runs=runs,
-            ).points[0]
-        )
+        simulation = simulate(
+            release.schema, [(release.method, method_of_release(release))], [promise["epsilon"]],
+            delta=promise["delta"], rows=rows, runs=runs,
+        )  # fmt: skip
+        found.append(simulation.points[0])
     lines = []
     for name, words, style, better in _SIMULATED:
         values = [p.measures[name].mean if name in p.measures else None for p in found]

@@ -1,4 +1,4 @@
-"""How far off the tables that a schema names will be, before anything is spent.
+"""How far off the numbers of a release will be before anything is spent, and what epsilon it takes.
 
 Each named table is measured directly, at a price that follows from the budget and the weights, so
 the law of its noise is known. Noise is drawn by this law, added up where a table shows several
@@ -9,30 +9,28 @@ measures, and that counts are not negative, mostly makes errors smaller: nothing
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
+from hedgerow.data import Transactions
 from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
 from hedgerow.estimate.tables import Cells
-from hedgerow.evaluation.trials import (
-    AccuracyTarget,
-    Public,
-    Simulated,
-    cells_of_release,
-    errors_of,
-    published,
-)
+from hedgerow.evaluation.measures import exact_counts
+from hedgerow.evaluation.simulate import published, source_of
 from hedgerow.methods.marginals import Marginals, named_columns, share_budget
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
+from hedgerow.release import Release
 from hedgerow.release.summaries import bands
-from hedgerow.release.tabulate import divisions_of
-from hedgerow.schema import Schema
+from hedgerow.release.tabulate import cells_of, divisions_of
+from hedgerow.schema import Query, Schema
+from hedgerow.schema.conditions import suggest
 
 ROWS = 10_000  # where nobody said how many
 LEVEL = 0.95
@@ -119,14 +117,11 @@ def expected_errors(
             noise = random.normal(0.0, 1 / math.sqrt(2 * amount), shape)
         for axis, begin in enumerate(starts):
             noise = np.add.reduceat(noise, begin, axis=axis + 1)
-        found.append(
-            ExpectedError(
-                names=tuple(schema.columns[column].name for column in columns),
-                cells=math.prod(map(len, starts)),
-                error=float(np.quantile(np.abs(noise), LEVEL)),
-                rows=rows,
-            )
-        )
+        found.append(ExpectedError(
+            names=tuple(schema.columns[column].name for column in columns),
+            cells=math.prod(map(len, starts)), error=float(np.quantile(np.abs(noise), LEVEL)),
+            rows=rows,
+        ))  # fmt: skip
     return tuple(found)
 
 
@@ -139,12 +134,169 @@ def _shown(schema: Schema, cells: Cells, column: int) -> Ints:
     return np.unique(np.searchsorted(edges[:-1], [low for _, low, _ in parts]))
 
 
+# How accurate numbers of a release are to be, in the words of whoever will use them.
+#
+#     count of 500 within 60      the count of a value, or of a band of a number, that about 500
+#                                 records have is off by at most 60 (or 12%, of these 500)
+#     job within 2%               every share in the table of job is off by at most 2 points
+#     illness by home within 60 a count in this table, which the release will measure, is off by
+#                                 at most 60 (or 1%, of all records) in 95 of 100 cases
+#
+# Errors are compared on data that is simulated or public.
+
+
+NEAREST = 5  # counts that a target about a count is tried on, in each release
+_FAR = 2.0  # a count that is so many times larger or smaller is not "about" the one that is meant
+_NUMBER = r"(\d[\d,_]*(?:\.\d+)?|\.\d+)"
+_TARGET = re.compile(rf"\s*(.+?)\s+within\s+{_NUMBER}\s*(%?)\s*", re.I | re.S)
+_COUNT = re.compile(rf"count\s+of\s+{_NUMBER}", re.I)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccuracyTarget:
+    """How accurate a number of a release should be.
+
+    Args:
+        text: As it was written.
+        bound: The error that is allowed: in records, or in shares of all records.
+        count: About how many records are counted; None for a target about a table.
+        attribute: Whose table it is about.
+        columns: The columns of the named table that it is about.
+        share: Whether the error is a share.
+    """
+
+    text: str
+    bound: float
+    count: float | None = None
+    attribute: str | None = None
+    columns: tuple[str, ...] = ()
+    share: bool = False
+
+    def format_error(self, error: float) -> str:
+        """An error in the terms of the target.
+
+        Example:
+            >>> AccuracyTarget(text="", bound=1, count=500).format_error(61.2)
+            '61'
+            >>> AccuracyTarget(text="", bound=0.02, attribute="a", share=True).format_error(0.0213)
+            '2.1%'
+        """
+        return f"{error:.1%}" if self.share else f"{error:,.{0 if error >= 10 else 1}f}"
+
+
+TableCells = Mapping[str, tuple[Floats, Floats]]
+"""For each attribute (or "item") the estimates of the cells of its table, and their true counts."""
+
+
+def read_target(text: str, schema: Schema) -> AccuracyTarget:
+    """Reads a target.
+
+    Raises:
+        UsageError: If it cannot be understood, or no attribute has that name.
+
+    Example:
+        >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
+        ...     "job": {"type": "categorical", "values": ["cook", "nurse"]}}})
+        >>> read_target("count of 500 within 12%", schema).bound
+        60.0
+        >>> read_target("job within 2%", schema).bound
+        0.02
+        >>> from hedgerow import sample
+        >>> read_target("readmitted by home within 60", sample.schema()).columns
+        ('readmitted', 'home')
+    """
+    match = _TARGET.fullmatch(text)
+    if match is None:
+        raise UsageError(
+            f"the target {text!r} cannot be understood",
+            hint='Write "count of 500 within 60", or "job within 2%" for the table of job.',
+        )
+    what, number, percent = match[1], _number(match[2]), bool(match[3])
+    if number <= 0:
+        raise UsageError(f"the target {text!r} allows no error", hint="Every release has some.")
+    count = _COUNT.fullmatch(what)
+    if count is not None:
+        about = _number(count[1])
+        if about <= 0:
+            raise UsageError(f"the target {text!r} counts nobody", hint="Name a count above 0.")
+        bound = about * number / 100 if percent else number
+        return AccuracyTarget(text=text, bound=bound, count=about)
+    bound = number / 100 if percent else number
+    names = [column.name for column in schema.columns]
+    if what not in names and " " in what.strip() and names:
+        (table,) = replace(schema, tables=()).with_tables([what]).tables
+        columns = tuple(schema.columns[place].name for place in table.places)
+        return AccuracyTarget(text=text, bound=bound, columns=columns, share=percent)
+    if what not in names:
+        raise UsageError(
+            f"the target {text!r} is about an attribute that the schema does not have",
+            hint=suggest(what, names, "Its attributes")
+            if names
+            else 'For transactions, write "count of 500 within 60".',
+        )
+    if not percent:
+        raise UsageError(
+            f"the target {text!r} does not say percent",
+            hint=f'Shares of a table are meant: write "{what} within 2%".',
+        )
+    return AccuracyTarget(text=text, bound=bound, attribute=what, share=True)
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", "").replace("_", ""))
+
+
+def cells_of_release(release: Release, data: Any, names: Sequence[str] | None = None) -> TableCells:
+    """What a release says of the cells of one-way tables, beside the truth.
+
+    Args:
+        release: A release of simulated or public data.
+        data: That data, as it was published.
+        names: Which attributes; all without it.
+    """
+    if isinstance(data, Transactions):
+        (spread,) = release.histograms()
+        truth = np.bincount(data.codes, minlength=len(spread.counts)).astype(np.float64)
+        return {"item": (spread.counts, truth)}
+    schema, found = release.schema, {}
+    target = [] if schema.target is None else [schema.target.name]
+    for name in names or [*(attribute.name for attribute in schema.attributes), *target]:
+        _, cells = cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))
+        found[name] = release.estimate(cells), exact_counts(data, cells)
+    return found
+
+
+def errors_of(target: AccuracyTarget, cells: TableCells, records: int) -> Floats:
+    """The errors that a target is about, in one release.
+
+    For a table that is one: the largest error of its shares. For a count they are those of the
+    five cells, of any attribute, whose true counts are nearest to the one that is meant; none if no
+    count is within a factor of two of it.
+
+    Args:
+        target: The target.
+        cells: What `cells_of_release` gave.
+        records: How many records there are.
+    """
+    if target.attribute is not None:
+        told, truth = cells[target.attribute]
+        total = max(1.0, float(told.sum()))
+        return np.asarray([np.abs(told / total - truth / max(1, records)).max()])
+    assert target.count is not None
+    told = np.concatenate([estimate for estimate, _ in cells.values()])
+    truth = np.concatenate([one for _, one in cells.values()])
+    distance = np.abs(np.log(np.maximum(truth, 0.5) / target.count))
+    chosen = np.argsort(distance, kind="stable")[:NEAREST]
+    chosen = chosen[distance[chosen] <= np.log(_FAR)]
+    return np.asarray(np.abs(told - truth)[chosen])
+
+
 # Which epsilon reaches accuracy targets, on simulated or public data.
 #
 # No private data comes here. Errors are expected at 95%: on tables like those that were tried, a
 # release of the planned epsilon keeps to it in 95 of 100 cases. Since real data differs from
 # simulated data, bounds are held with a margin. Errors of named tables follow from the law of their
-# noise (`evaluation.expected`), so nothing is tried and no margin is needed.
+# noise , so nothing is tried and no margin is needed.
 
 EPSILONS = ("0.05", "0.1", "0.15", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "7", "10")
 FIRST = ("0.1", "0.5", "2", "10")  # tried for every method; others only where they decide
@@ -259,7 +411,6 @@ def plan_by_accuracy(
         stage: Called with what is done next, in words.
 
     Example:
-        >>> from hedgerow.evaluation.trials import read_target
         >>> from hedgerow.methods.diffgen import DiffGen
         >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
         ...     "ill": {"type": "boolean"}}})
@@ -272,11 +423,7 @@ def plan_by_accuracy(
     if runs < 1 or (rows is not None and rows < 1):
         raise UsageError("rows and runs must be at least 1.", hint="Leave them out.")
     schema = with_targets(schema, targets)
-    source: Simulated | Public
-    if public is None:
-        source = Simulated(schema, rows or 10_000, dependence)
-    else:
-        source = Public(schema, public, rows)
+    source = source_of(schema, rows, dependence, public)
     if all(target.columns for target in targets):
         runs = 0
     stage("making rows")
@@ -289,21 +436,19 @@ def plan_by_accuracy(
             progress((place + done / most) / len(methods))
             stage(f"{setting}, epsilon {epsilon}")
 
-        search = _Search(schema, method, targets, delta, data, source.rows, seed, tried)
+        search = _Search(
+            schema=schema, method=method, targets=targets, delta=delta, data=data,
+            rows=source.rows, seed=seed, tell=tried,
+        )  # fmt: skip
         results = search.results()
         progress((place + 1) / len(methods))  # fewer releases may have been enough
         needed = [one.epsilon for one in results]
         known = [EPSILONS.index(epsilon) for epsilon in needed if epsilon is not None]
-        plans.append(
-            AccuracyPlan(
-                setting=setting,
-                epsilon=None if None in needed else EPSILONS[max(known)],
-                targets=results,
-                rows=source.rows,
-                runs=runs,
-                public=None if public is None else str(public),
-            )
-        )
+        plans.append(AccuracyPlan(
+            setting=setting, epsilon=None if None in needed else EPSILONS[max(known)],
+            targets=results, rows=source.rows, runs=runs,
+            public=None if public is None else str(public),
+        ))  # fmt: skip
     progress(1.0)
     return tuple(sorted(plans, key=_order))
 
@@ -323,45 +468,36 @@ def _order(plan: AccuracyPlan) -> tuple[int, int]:
     return missed, least
 
 
+@dataclass(kw_only=True)
 class _Search:
     """Tries epsilons for one method, each of them once."""
 
-    def __init__(
-        self,
-        schema: Schema,
-        method: Publisher,
-        targets: Sequence[AccuracyTarget],
-        delta: Number,
-        data: Sequence[Any],
-        rows: int,
-        seed: int,
-        tell: Callable[[int, str], None],
-    ) -> None:
-        self._tell, self._done = tell, 0
-        self._method, self._targets, self._delta = method, targets, delta
-        self._schema, self._data, self._rows, self._seed = schema, data, rows, seed
-        every = any(target.count is not None for target in targets)
-        names = [target.attribute for target in targets if target.attribute is not None]
-        self._names = None if every else names
-        self._tried: dict[str, list[float | None]] = {}
+    schema: Schema
+    method: Publisher
+    targets: Sequence[AccuracyTarget]
+    delta: Number
+    data: Sequence[Any]
+    rows: int
+    seed: int
+    tell: Callable[[int, str], None]
+    tried: dict[str, list[float | None]] = field(default_factory=dict)
 
     def results(self) -> tuple[TargetResult, ...]:
         for epsilon in FIRST:
             self._errors(epsilon)
-        needed = [self._least(place) for place in range(len(self._targets))]
-        order = sorted(self._tried, key=EPSILONS.index)
+        needed = [self._least(place) for place in range(len(self.targets))]
+        order = sorted(self.tried, key=EPSILONS.index)
         return tuple(
             TargetResult(
-                target=target,
-                epsilon=needed[place],
-                errors={epsilon: self._tried[epsilon][place] for epsilon in order},
+                target=target, epsilon=needed[place],
+                errors={epsilon: self.tried[epsilon][place] for epsilon in order},
             )
-            for place, target in enumerate(self._targets)
-        )
+            for place, target in enumerate(self.targets)
+        )  # fmt: skip
 
     def _reached(self, epsilon: str, place: int) -> bool:
         error = self._errors(epsilon)[place]
-        return error is not None and error <= self._targets[place].bound
+        return error is not None and error <= self.targets[place].bound
 
     def _least(self, place: int) -> str | None:
         """The least epsilon that reaches a target, by bisection below the least that was seen to.
@@ -369,7 +505,7 @@ class _Search:
         Errors mostly fall as epsilon grows, but not always: a rule that divides numbers further
         can make them larger. So one epsilon that fails does not rule out smaller ones.
         """
-        known = sorted(EPSILONS.index(epsilon) for epsilon in self._tried)
+        known = sorted(EPSILONS.index(epsilon) for epsilon in self.tried)
         reached = [tried for tried in known if self._reached(EPSILONS[tried], place)]
         if not reached:
             return None
@@ -385,28 +521,28 @@ class _Search:
 
     def _errors(self, epsilon: str) -> list[float | None]:
         """The error at 95% of each target."""
-        if epsilon in self._tried:
-            return self._tried[epsilon]
-        runs: list[list[Floats]] = [[] for _ in self._targets]
-        for number, data in enumerate(self._data):
-            self._tell(self._done, epsilon)
-            self._done += 1
-            seed = self._seed * 1000 + number
-            release = published(data, self._method, epsilon, self._delta, seed)
-            cells = cells_of_release(release, data, self._names)
-            for place, target in enumerate(self._targets):
+        if epsilon in self.tried:
+            return self.tried[epsilon]
+        counted = any(target.count is not None for target in self.targets)
+        names = [target.attribute for target in self.targets if target.attribute is not None]
+        runs: list[list[Floats]] = [[] for _ in self.targets]
+        for number, data in enumerate(self.data):
+            self.tell(len(self.tried) * len(self.data) + number, epsilon)
+            seed = self.seed * 1000 + number
+            release = published(data, self.method, epsilon, self.delta, seed)
+            cells = cells_of_release(release, data, None if counted else names)
+            for place, target in enumerate(self.targets):
                 if not target.columns:
                     runs[place].append(errors_of(target, cells, _records(data)))
-        promises = expected_errors(self._schema, self._method, epsilon, self._delta, self._rows)
+        promises = expected_errors(self.schema, self.method, epsilon, self.delta, self.rows)
         named = {frozenset(promise.names): promise.error for promise in promises}
         errors = []
-        for target, tried in zip(self._targets, runs, strict=True):
+        for target, tried in zip(self.targets, runs, strict=True):
             error = named.get(frozenset(target.columns))
             error = error_at_95(target, tried) if error is None else error
-            errors.append(
-                error / self._rows if error and target.columns and target.share else error
-            )
-        self._tried[epsilon] = errors
+            by_share = bool(target.columns) and target.share
+            errors.append(error / self.rows if error and by_share else error)
+        self.tried[epsilon] = errors
         return errors
 
 

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -28,16 +29,22 @@ from hedgerow.data import (
 from hedgerow.data.records import ItemPreparation
 from hedgerow.data.table import Preparation
 from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
-from hedgerow.evaluation import measures as comparisons
+from hedgerow.evaluation import measures
 from hedgerow.evaluation.classify import Model, discernibility, ncp
-from hedgerow.evaluation.measures import Classification, CountErrors, Marginal, TopItemsets
-from hedgerow.evaluation.workload import NOT_PRIVATE, exact_counts
+from hedgerow.evaluation.measures import (
+    NOT_PRIVATE,
+    Classification,
+    CountErrors,
+    Marginal,
+    TopItemsets,
+    exact_counts,
+)
+from hedgerow.methods.publisher import Publisher
 from hedgerow.methods.supermodular import Supermodular
-from hedgerow.optimize.exact import LARGEST
-from hedgerow.optimize.side import Side
-from hedgerow.optimize.solve import solve
+from hedgerow.optimize.exact import LARGEST, solve
+from hedgerow.optimize.model import Problem, Side
+from hedgerow.registry import METHODS, load
 from hedgerow.release import (
-    MarginalsRelease,
     Release,
     RowsRelease,
     TableRelease,
@@ -98,16 +105,10 @@ def table_errors(table: Table, release: Release) -> tuple[TableErrors, ...]:
         off = np.abs(told.estimate - truth)
         width = float(np.median(told.high - told.low))
         held = (told.low <= truth) & (truth <= told.high)
-        found.append(
-            TableErrors(
-                name=name,
-                cells=len(truth),
-                mean=float(off.mean()),
-                worst=float(off.max()),
-                width=width if np.isfinite(width) else None,
-                covered=float(held.mean()),
-            )
-        )
+        found.append(TableErrors(
+            name=name, cells=len(truth), mean=float(off.mean()), worst=float(off.max()),
+            width=width if np.isfinite(width) else None, covered=float(held.mean()),
+        ))  # fmt: skip
     return tuple(found)
 
 
@@ -162,87 +163,6 @@ def k_marginal(raw: NDArray[np.integer], made: Ints, schema: Schema, seed: int =
     return float(1000 * (1 - np.mean(off)))
 
 
-# Risk and utility of the records themselves under a choice of settings. NOT PRIVATE.
-
-
-@dataclass(frozen=True, kw_only=True)
-class PersonalTable:
-    """Mean risk and utility by setting. NOT PRIVATE.
-
-    Args:
-        model: "threshold", "least-risk" or "aggregate".
-        setting: The risk thresholds, or the lambdas.
-        utility: The mean utility of a record.
-        risk: The mean risk of a record.
-        records: How many distinct records were solved.
-    """
-
-    model: str
-    setting: tuple[float, ...]
-    utility: tuple[float, ...]
-    risk: tuple[float, ...]
-    records: int
-
-    def text(self) -> str:
-        """The table in plain text, marked."""
-        word = {"threshold": "risk at most", "least-risk": "utility at least"}.get(
-            self.model, "lambda"
-        )
-        lines = [NOT_PRIVATE, f"{word:>12} {'utility':>8} {'risk':>10}"]
-        for setting, utility, risk in zip(self.setting, self.utility, self.risk, strict=True):
-            lines.append(f"{setting:>12.4g} {utility:>8.3f} {risk:>10.4g}")
-        return "\n".join(lines)
-
-
-def personal_table(
-    table: Table,
-    side: NDArray[np.integer],
-    method: Supermodular,
-    settings: tuple[float, ...],
-    most: int = 1000,
-    seed: int = 0,
-) -> PersonalTable:
-    """Solves records of a raw table for several settings. NOT PRIVATE.
-
-    Args:
-        table: The raw table.
-        side: The codes of a side table (`hedgerow.data.read_public`).
-        method: The method; its threshold or lambda is replaced.
-        settings: Risk thresholds, or lambdas.
-        most: At most so many records, drawn at random, are solved.
-        seed: Which ones.
-    """
-    forest, worth = method.terms(table.schema)
-    index = Side.of(forest, side)
-    random = np.random.default_rng(seed)
-    codes = table.codes[:, : forest.attributes]
-    picked = random.choice(len(codes), min(most, len(codes)), replace=False)
-    distinct, counts = np.unique(codes[picked], axis=0, return_counts=True)
-    leaves = forest.leaves(distinct.astype(np.int64))
-    utility, risk = [], []
-    for setting in settings:
-        aim = method.aim()
-        if aim.model == "threshold":
-            aim = replace(aim, risk=setting)
-        elif aim.model == "least-risk":
-            aim = replace(aim, utility=setting)
-        else:
-            aim = replace(aim, trade=setting)
-        found = solve(forest, index, worth, aim, leaves, np.ones(leaves.shape))
-        fine = found.solved & (found.count > 0)
-        utility.append(float(np.average(np.where(fine, found.utility, 0), weights=counts)))
-        # whom the side table has nobody like stands out by the whole of their sensitivity
-        alone = found.sensitivity
-        risk.append(float(np.average(np.where(fine, found.risk, alone), weights=counts)))
-    return PersonalTable(
-        model=method.model,
-        setting=settings,
-        utility=tuple(utility),
-        risk=tuple(risk),
-        records=len(leaves),
-    )
-
-
 QUERIES = 1000
 QUICK_QUERIES, QUICK_ROWS = 200, 4_000
 TOP = (10, 50, 100)
@@ -265,8 +185,8 @@ class Distortion:
     """
 
     ncp: float
-    discernibility: int | None
-    alike: float | None
+    discernibility: int | None = None
+    alike: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -431,19 +351,13 @@ def evaluate(
         raise UsageError(
             "only a release by supermodular has a side table", hint="Leave the side table out."
         )
-    course = _Course(progress)
-    work = _Work(
-        queries=min(queries, QUICK_QUERIES) if quick else queries,
-        seed=seed,
-        side=side,
-        quick=quick,
-        course=course,
-    )
-    course.part("reading", 0.2)
-    look, judged = _KINDS[opened.kind]
+    queries = min(queries, QUICK_QUERIES) if quick else queries
+    work = _Work(queries=queries, seed=seed, side=side, quick=quick, progress=progress)
+    work.begin("reading", 0.2)
+    look, judge = _KINDS[opened.kind]
     try:
-        found: Any = look(
-            data, opened.schema, delimiter=delimiter, line_breaks=line_breaks, progress=course
+        raw: Any = look(
+            data, opened.schema, delimiter=delimiter, line_breaks=line_breaks, progress=work.tell
         )
     except (DataError, UsageError) as error:
         if isinstance(data, str | Path) and not Path(data).exists():
@@ -454,8 +368,8 @@ def evaluate(
             hint=f"{hint}It is read by the schema of the release, {opened.schema.name!r}: is "
             "this the data that it was made from?",
         ) from None
-    judgment: Judgment = judged(found, opened, work)
-    course.part("", 1.0)
+    judgment = judge(raw, opened, work)
+    work.begin("", 1.0)
     if opened.schema.kind == "transactions":
         with warnings.catch_warnings():  # what is odd about the data was told when it was read
             warnings.simplefilter("ignore", DataWarning)
@@ -463,39 +377,36 @@ def evaluate(
                 data, opened.schema, delimiter=delimiter, line_breaks=line_breaks
             )
         judgment = replace(judgment, preparation=looked)
-    course(1.0)
+    work.tell(1.0)
     return judgment
 
 
-class _Course:
-    """Tells how much of the work is done; parts get about the share of the time they take."""
-
-    def __init__(self, progress: Any) -> None:
-        self._progress = progress
-        self._begin = self._end = 0.0
-
-    def part(self, words: str, end: float) -> None:
-        """A part of the work begins, that takes until this share of all."""
-        self._begin, self._end = self._end, end
-        if hasattr(self._progress, "stage"):
-            self._progress.stage(words)
-        self(0.0)
-
-    def __call__(self, share: float) -> None:
-        """So much of the part is done."""
-        if self._progress is not None:
-            self._progress(self._begin + share * (self._end - self._begin))
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Work:
-    """What is asked for: see `evaluate`."""
+    """What is asked for (see `evaluate`), and how much of it is done.
+
+    Parts get about the share of the time that they take.
+    """
 
     queries: int
     seed: int
     side: Any
     quick: bool
-    course: _Course
+    progress: Any
+    _begin: float = 0.0
+    _end: float = 0.0
+
+    def begin(self, words: str, end: float) -> None:
+        """A part of the work begins, that takes until this share of all."""
+        self._begin, self._end = self._end, end
+        if hasattr(self.progress, "stage"):
+            self.progress.stage(words)
+        self.tell(0.0)
+
+    def tell(self, share: float) -> None:
+        """So much of the part is done."""
+        if self.progress is not None:
+            self.progress(self._begin + share * (self._end - self._begin))
 
 
 def _judge_transactions(
@@ -503,107 +414,83 @@ def _judge_transactions(
 ) -> Judgment:
     records = len(transactions.start) - 1
     _refuse_empty(records)
-    work.course.part("counts", 0.6)
-    counts = comparisons.itemset_errors(transactions, release, work.queries, work.seed)
-    work.course.part("itemsets", 0.95)
+    work.begin("counts", 0.6)
+    counts = measures.itemset_errors(transactions, release, work.queries, work.seed)
+    work.begin("itemsets", 0.95)
     return Judgment(
-        schema=release.schema.name,
-        method=release.method,
-        records=records,
-        unit_names=release.schema.unit_names,
-        matches=_may_be(release.count_all(level=_CERTAIN), records),
-        marginals=(comparisons.item_marginal(transactions, release),),
-        counts=counts,
-        itemsets=comparisons.top_errors(transactions, release, TOP),
-    )
+        **_about(release, records), counts=counts,
+        marginals=(measures.item_marginal(transactions, release),),
+        itemsets=measures.top_errors(transactions, release, TOP),
+    )  # fmt: skip
 
 
-def _judge_regions(
-    prepared: tuple[Table, Preparation], release: TableRelease, work: _Work
-) -> Judgment:
-    table, looked = prepared
-    records = int(table.codes.shape[0])
-    _refuse_empty(records)
-    penalty = discernibility(table, release.partition)
-    distortion = Distortion(ncp(table, release.partition), penalty, penalty / records)
-    return _judge_table(
-        table, looked, release, work, distortion, anybody=bool(release.counts.any())
-    )
-
-
-def _judge_marginals(
-    prepared: tuple[Table, Preparation], release: MarginalsRelease, work: _Work
-) -> Judgment:
-    table, looked = prepared
-    _refuse_empty(int(table.codes.shape[0]))
-    return _judge_table(table, looked, release, work, None, anybody=True)
-
-
-def _judge_rows(prepared: tuple[Table, Preparation], release: RowsRelease, work: _Work) -> Judgment:
-    table, looked = prepared
-    _refuse_empty(int(table.codes.shape[0]))
-    distortion = Distortion(_rows_ncp(release), None, None)
-    found = _judge_table(
-        table, looked, release, work, distortion, anybody=bool(release.counts.any())
-    )
-    work.course.part("risks", 0.98)
-    try:
-        return replace(found, personal=_personal(table, release, work.side, work.seed))
-    except (HedgerowError, TypeError, ValueError) as error:
-        why = f": {error.message}" if isinstance(error, HedgerowError) else ""
-        return replace(
-            found, notes=(*found.notes, f"utility and risk could not be worked out{why}")
-        )
+def _about(release: Release, records: int) -> dict[str, Any]:
+    """What the release is, and whether its number of records can be that of the data."""
+    everybody = release.count_all(level=_CERTAIN)
+    return {
+        "schema": release.schema.name, "method": release.method, "records": records,
+        "unit_names": release.schema.unit_names,
+        "matches": bool(everybody.low[0] <= records <= everybody.high[0]),
+    }  # fmt: skip
 
 
 def _judge_table(
-    table: Table,
-    looked: Preparation,
-    release: Release,
+    prepared: tuple[Table, Preparation],
+    release: Any,
     work: _Work,
-    distortion: Distortion | None,
-    *,
-    anybody: bool,
+    distort: Callable[[Table, Any], Distortion] | None = None,
 ) -> Judgment:
+    """Compares any release that synthetic rows can be drawn from.
+
+    Args:
+        prepared: The raw table, and what became of its rows.
+        release: The release; one of regions or rows may count nobody.
+        work: What is asked for.
+        distort: How much detail regions or rows took away.
+    """
+    table, looked = prepared
     records = int(table.codes.shape[0])
+    _refuse_empty(records)
+    distortion = None if distort is None else distort(table, release)
     notes: list[str] = []
-    course, told, score = work.course, None, None
-    course.part("values", 0.25)
-    shares = comparisons.marginals(table, release)
-    course.part("tables", 0.35)
+    classification, score = None, None
+    work.begin("values", 0.25)
+    marginals = measures.marginals(table, release)
+    work.begin("tables", 0.35)
     tables = table_errors(table, release)
-    course.part("counts", 0.5)
-    counts = comparisons.count_errors(table, release, work.queries, work.seed)
-    if anybody:
-        course.part("synthetic rows", 0.6)
-        most = QUICK_ROWS if work.quick else comparisons.MOST_ROWS
-        made = comparisons.synthetic_codes(release, min(records, most), work.seed)
-        course.part("pairs", 0.65)
+    work.begin("counts", 0.5)
+    counts = measures.count_errors(table, release, work.queries, work.seed)
+    if distort is None or release.counts.any():
+        work.begin("synthetic rows", 0.6)
+        most = QUICK_ROWS if work.quick else measures.MOST_ROWS
+        made = measures.synthetic_codes(release, min(records, most), work.seed)
+        work.begin("pairs", 0.65)
         score = k_marginal(table.codes, made, table.schema, work.seed)
         if table.schema.target is not None:
             known = importlib.util.find_spec("sklearn") is not None
             models = _MODELS[: 1 if work.quick else None] if known else ()
-            course.part("models", 0.95)
-            tested = QUICK_ROWS if work.quick else comparisons.TESTED
-            told = comparisons.classification(
-                table, release, made, work.seed, models, tested, course
+            work.begin("models", 0.95)
+            tested = QUICK_ROWS if work.quick else measures.TESTED
+            classification = measures.classification(
+                table, release, made, work.seed, models, tested, work.tell
             )
             notes += [] if known else [NO_MODELS]
     return Judgment(
-        schema=release.schema.name,
-        method=release.method,
-        records=records,
-        unit_names=release.schema.unit_names,
-        matches=_may_be(release.count_all(level=_CERTAIN), records),
-        marginals=shares,
-        counts=counts,
-        classification=told,
-        distortion=distortion,
-        notes=tuple(notes),
-        preparation=looked,
-        tables=tables,
-        k_marginal=score,
-    )
+        **_about(release, records), marginals=marginals, counts=counts,
+        classification=classification, distortion=distortion, notes=tuple(notes),
+        preparation=looked, tables=tables, k_marginal=score,
+    )  # fmt: skip
+
+
+def _judge_rows(prepared: tuple[Table, Preparation], release: RowsRelease, work: _Work) -> Judgment:
+    judgment = _judge_table(prepared, release, work, _row_detail)
+    work.begin("risks", 0.98)
+    try:
+        return replace(judgment, personal=_personal(prepared[0], release, work.side, work.seed))
+    except (HedgerowError, TypeError, ValueError) as error:
+        why = f": {error.message}" if isinstance(error, HedgerowError) else ""
+        note = f"utility and risk could not be worked out{why}"
+        return replace(judgment, notes=(*judgment.notes, note))
 
 
 def _refuse_empty(records: int) -> None:
@@ -614,50 +501,87 @@ def _refuse_empty(records: int) -> None:
         )
 
 
-def _may_be(everybody: Any, records: int) -> bool:
-    """Whether a release's number of records can be that of the data."""
-    return bool(everybody.low[0] <= records <= everybody.high[0])
+def _region_detail(table: Table, release: TableRelease) -> Distortion:
+    penalty = discernibility(table, release.partition)
+    return Distortion(ncp(table, release.partition), penalty, penalty / table.codes.shape[0])
 
 
-def _rows_ncp(release: RowsRelease) -> float:
+def _row_detail(table: Table, release: RowsRelease) -> Distortion:
     """The penalty of the rows as they are published: of people in others, nothing is known."""
     width = (release.hi - release.lo).astype(np.float64)
     domain = np.asarray([attribute.size for attribute in release.attributes])
     penalty = np.where(width > 1, width / domain, 0.0).mean(axis=1)
-    return float(np.average(penalty, weights=release.counts)) if release.counts.sum() else 1.0
+    known = release.counts.sum() > 0
+    return Distortion(float(np.average(penalty, weights=release.counts)) if known else 1.0)
+
+
+def method_of_release(release: Release) -> Publisher:
+    """The method of a release with its settings, as far as they are public.
+
+    Raises:
+        UsageError: If the method is not installed, or the settings are not its.
+    """
+    kind = load(METHODS[release.method].settings)
+    known = {field.name for field in fields(kind)} - {"side", "weight_columns"}
+    given = {key: value for key, value in release.settings.items() if key in known}
+    given = {key: tuple(v) if isinstance(v, list) else v for key, v in given.items()}
+    if "schedule" in given:  # with its version
+        given["schedule"] = str(given["schedule"]).partition("-")[0]
+    if not isinstance(given.get("weights"), Mapping):
+        given.pop("weights", None)
+    method: Publisher = kind(**given)
+    return method
 
 
 def _personal(table: Table, release: RowsRelease, side: Any, seed: int) -> Personal:
-    known = {field.name for field in fields(Supermodular)}
-    given = {key: value for key, value in release.settings.items() if key in known}
-    given |= {"side": None, "weight_bounds": tuple(given.get("weight_bounds", (0.0, 10.0)))}
-    given["weight_columns"] = None  # people's own weights are not in the release
-    if not isinstance(given.get("weights"), Mapping):
-        given["weights"] = None
-    method = Supermodular(**given)
+    method: Any = method_of_release(release)
     forest, worth = method.terms(table.schema)
     rows = table.codes if side is None else read_public(side, table.schema)
     most = _SOLVED if forest.largest_lattice() <= LARGEST else _FEW
-    setting = {"threshold": method.risk, "least-risk": method.least_utility}.get(
-        method.model, method.trade
-    )
-    codes = rows[:, : forest.attributes]
-    found = personal_table(table, codes, method, (float(setting),), most, seed)
+    utility, risk, records = personal_worth(table, rows, method, most, seed)
     leaves = forest.leaves(table.codes[:, : forest.attributes].astype(np.int64))
     people = float(release.counts.sum()) / release.sampling_rate
     return Personal(
-        utility=found.utility[0],
-        most_utility=float(worth.utility[leaves].sum(axis=1).mean()),
-        risk=found.risk[0],
-        records=found.records,
-        side="raw" if side is None else "given",
+        utility=utility, most_utility=float(worth.utility[leaves].sum(axis=1).mean()), risk=risk,
+        records=records, side="raw" if side is None else "given",
         published=min(1.0, people / table.codes.shape[0]),
-    )
+    )  # fmt: skip
+
+
+def personal_worth(
+    table: Table, side: NDArray[np.integer], method: Supermodular, most: int = 1000, seed: int = 0
+) -> tuple[float, float, int]:
+    """Solves records of a raw table. NOT PRIVATE.
+
+    Args:
+        table: The raw table.
+        side: The codes of a side table (`hedgerow.data.read_public`).
+        method: The method.
+        most: At most so many records, drawn at random, are solved.
+        seed: Which ones.
+
+    Returns:
+        The mean utility of a record, its mean risk, and how many distinct records were solved.
+    """
+    forest, worth = method.terms(table.schema)
+    rows = Side.of(forest, side[:, : forest.attributes])
+    random = np.random.default_rng(seed)
+    codes = table.codes[:, : forest.attributes]
+    picked = random.choice(len(codes), min(most, len(codes)), replace=False)
+    distinct, counts = np.unique(codes[picked], axis=0, return_counts=True)
+    leaves = forest.leaves(distinct.astype(np.int64))
+    problem = Problem(forest, rows, worth, method.aim())
+    solution = solve(problem, leaves, np.ones(leaves.shape))
+    fine = solution.solved & (solution.count > 0)
+    utility = np.average(np.where(fine, solution.utility, 0), weights=counts)
+    # whom the side table has nobody like stands out by the whole of their sensitivity
+    risk = np.average(np.where(fine, solution.risk, solution.sensitivity), weights=counts)
+    return float(utility), float(risk), len(leaves)
 
 
 _KINDS: dict[str, tuple[Callable[..., Any], Callable[..., Judgment]]] = {
-    "table": (read_prepared, _judge_regions),
-    "marginals": (read_prepared, _judge_marginals),
+    "table": (read_prepared, partial(_judge_table, distort=_region_detail)),
+    "marginals": (read_prepared, _judge_table),
     "transactions": (read_transactions, _judge_transactions),
     "rows": (read_prepared, _judge_rows),
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, SupportsIndex
 
 from hedgerow.counting.choose import Counting, engine_of, open_engine
-from hedgerow.counting.streaming.streamed import DEFAULT_MEMORY
+from hedgerow.counting.streamed import DEFAULT_MEMORY
 from hedgerow.data import Database, Table, Transactions, refuse_mixing
 from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError
 from hedgerow.estimate.cells import STAND_INS

@@ -38,17 +38,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.counting.engine import Engine
+from hedgerow.counting.engine import Domain, Engine
 from hedgerow.estimate.partition import GridPartition, TreePartition
 from hedgerow.methods.diffgen import GridPublisher, grow_cuts
+from hedgerow.methods.diffmulti import GrowingTree
 from hedgerow.methods.plan import Budgets, half_of, leaf_allowances
 from hedgerow.methods.publisher import (
     Job,
     Outcome,
     measured,
 )
-from hedgerow.methods.tree import tree_of_cuts
 from hedgerow.privacy.ledger import Allowance
+from hedgerow.privacy.sampler import Choices
 from hedgerow.suggestions import answer_mistakes
 
 GROWTH_UNITS = 40_000  # of DiffGen's units
@@ -120,6 +121,24 @@ class CDiffGen(GridPublisher):
             counted.append((nodes, *curator.laplace("count", depth, nodes, here, shares[nodes])))
         job.found.append(measured(curator, "count", "node", counted, by_class=True))
         return job.finish(tree, tree.leaves, 1)
+
+
+def tree_of_cuts(domain: Domain, steps: list[tuple[int, int, int, int]]) -> TreePartition:
+    """The tree that single-dimensional specializations make, taken in order.
+
+    Args:
+        domain: The public domain.
+        steps: The attribute, the interval [lo, hi) and the cut of each specialized value; it
+            splits every region that has this value. A cut of -1 stands for a taxonomy node.
+    """
+    tree = GrowingTree(domain)
+    for attribute, lo, hi, cut in steps:
+        has_value = (tree.lo[:, attribute] == lo) & (tree.hi[:, attribute] == hi)
+        nodes = np.flatnonzero(has_value & (tree.split_on < 0))
+        choices = Choices(np.full(len(nodes), attribute), np.full(len(nodes), cut))
+        tree.specialize(nodes, choices, final=False)
+    tree.sort_by_level()
+    return tree.partition()
 
 
 def _shares(tree: TreePartition, units: int) -> Ints:

@@ -37,14 +37,17 @@ use what its own path has left (M14), and makes all counts agree by least square
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hedgerow.arrays import Bools, Ints, Small
+from hedgerow.counting.engine import Domain, Split
+from hedgerow.estimate.partition import TreePartition
 from hedgerow.methods.plan import (
     PAPER_NUMERIC_HEIGHT,
+    Budgets,
     Plan,
     divide_budget,
     half_of,
@@ -65,17 +68,18 @@ from hedgerow.methods.publisher import (
     pick_score,
 )
 from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
-from hedgerow.methods.tree import GrowingTree, share_evenly, share_fairly
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Choices
 from hedgerow.schema import Numeric, Schema
 from hedgerow.suggestions import answer_mistakes
 
-Ints = NDArray[np.int64]
-
 UNITS, ROWS_UNITS, GROWTH_UNITS, ALLOCATE_UNITS = 100_000, 1_000, 70_000, 7_000
 MOST_SPECIALIZATIONS, MOST_DEPTH = 10_000_000, 1_000
+_MOST_WEIGHT = 1 << 38  # times any quota it fits 64 bits; more can only be noise
+
+
+_Grants = tuple[Budgets, list[Allowance], int | None, int | None]  # and the tree's size and depth
 
 
 @answer_mistakes
@@ -124,10 +128,21 @@ class DiffMulti(TablePublisher):
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
         """See `Publisher.plan_for`."""
-        plan = (self._paper if self.schedule == "paper" else self._tuned)(schema, budget, rows)
-        return replace(plan, largest=_in_words(largest_tree(schema)))
+        share = self._paper if self.schedule == "paper" else self._tuned
+        budgets, allowances, size, depth = share(schema, budget, rows)
+        return Plan(
+            method=self.name,
+            schedule=self.schedule,
+            budget=budget,
+            budgets=budgets,
+            allowances=tuple(allowances),
+            specializations=size,
+            depth=depth,
+            spends_all=self.schedule != "paper",
+            largest=_describe_largest(largest_tree(schema)),
+        )
 
-    def _paper(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+    def _paper(self, schema: Schema, budget: Budget, rows: int | None) -> _Grants:
         heights = [
             PAPER_NUMERIC_HEIGHT if isinstance(attribute, Numeric) else attribute.taxonomy.height
             for attribute in schema.attributes
@@ -135,30 +150,22 @@ class DiffMulti(TablePublisher):
         numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
         depth = self.depth or max(1, sum(heights))
         fair = self.distribution == "fair"
-        uses = {"cut": numeric + depth - 1 if numeric else 0, "select": depth}
-        uses["allocate"] = depth - 1 if fair else 0
         steps = numeric + (3 if fair else 2) * depth
         budgets = divide_budget(budget, 2 * steps, steps)
-        half = half_of(budgets)
-        allowances = [
-            Allowance(purpose, budgets.growth, units=(1,), uses=most)
-            if purpose == "allocate"
-            else self.choosing(purpose, budgets, schema, (1,), most)
-            for purpose, most in uses.items()
-        ]
-        size = self.specializations or 1000
-        return Plan(
-            method=self.name,
-            schedule="paper",
-            budget=budget,
-            budgets=budgets,
-            allowances=(*allowances, Allowance("leaf", "epsilon", units=None, uses=1, least=half)),
-            specializations=size,
-            depth=depth,
-            spends_all=False,
+        cuts = numeric + depth - 1 if numeric else 0
+        return (
+            budgets,
+            [
+                self.choosing("cut", budgets, schema, (1,), cuts),
+                self.choosing("select", budgets, schema, (1,), depth),
+                Allowance("allocate", budgets.growth, units=(1,), uses=depth - 1 if fair else 0),
+                Allowance("leaf", "epsilon", units=None, uses=1, least=half_of(budgets)),
+            ],
+            self.specializations or 1000,
+            depth,
         )
 
-    def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> Plan:
+    def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> _Grants:
         budgets = divide_budget(budget, UNITS, GROWTH_UNITS)
         allowances = [Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1)]
         size, depth = self.specializations, self.depth
@@ -172,15 +179,7 @@ class DiffMulti(TablePublisher):
                 Allowance("allocate", budgets.growth, units=levels(share, depth - 1), uses=asked)
             )
             allowances.extend(leaf_allowances(budgets))
-        return Plan(
-            method=self.name,
-            schedule="tuned",
-            budget=budget,
-            budgets=budgets,
-            allowances=tuple(allowances),
-            specializations=size,
-            depth=depth,
-        )
+        return budgets, allowances, size, depth
 
     def grow(self, job: Job) -> Outcome:
         """See `TablePublisher.grow`."""
@@ -244,9 +243,9 @@ class DiffMulti(TablePublisher):
         tree: GrowingTree,
         depth: int,
         nodes: Ints,
-        valid: NDArray[np.bool_],
-        cuts: NDArray[np.int32],
-    ) -> tuple[Choices, NDArray[np.int32]]:
+        valid: Bools,
+        cuts: Small,
+    ) -> tuple[Choices, Small]:
         """Chooses what each node is specialized on; the scores see that node's records alone."""
         paper = self.schedule == "paper"
         engine, score = job.engine, job.score
@@ -254,7 +253,7 @@ class DiffMulti(TablePublisher):
         score_range = max(2 * score.sensitivity, price) if paper else price
         cuts = cuts.copy()
 
-        def draw(purpose: str, at: Ints, ask: NDArray[np.int32]) -> Choices:
+        def draw(purpose: str, at: Ints, ask: Small) -> Choices:
             parts, points = [], []
             for batch, sealed in engine.histograms(at, tree.lo[at], tree.hi[at], ask != SKIP):
                 here = at[batch]
@@ -283,10 +282,149 @@ class DiffMulti(TablePublisher):
         return draw("select", nodes, ask), cuts
 
 
-def _in_words(largest: int) -> str:
+def _describe_largest(largest: int) -> str:
     """What a plan says of the largest number of specializations."""
     digits = int((largest.bit_length() - 1) * math.log10(2))
     number = f"{largest:,}" if digits < 9 else f"about 10^{digits}"
     return (
         f"This schema has room for {number} specializations, by equation 14 of the method's paper."
     )
+
+
+# The tree as it grows. Everything here is public: it follows from what was drawn.
+
+
+class GrowingTree:
+    """Regions by node number; children of one node are contiguous and ordered by their codes."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self.parent = np.full(1, -1, dtype=np.int64)
+        self.depth = np.zeros(1, dtype=np.int64)
+        self.split_on = np.full(1, -1, dtype=np.int64)
+        self.lo: Small = np.zeros((1, domain.attributes), dtype=np.int32)
+        self.hi: Small = domain.sizes[None, :].copy()
+        self.taxon: Small = domain.root[None, :].copy()
+
+    def splittable(self, nodes: Ints) -> Bools:
+        """Which attributes of each node can be specialized."""
+        return self.domain.splittable(self.lo[nodes], self.hi[nodes], self.taxon[nodes])
+
+    def open_nodes(self, nodes: Ints) -> Bools:
+        """Which nodes can be specialized at all."""
+        return np.asarray(self.splittable(nodes).any(axis=1), dtype=np.bool_)
+
+    def specialize(self, nodes: Ints, choices: Choices, *, final: bool) -> tuple[Split, Ints]:
+        """Adds the children of nodes; after the final level no child will be split again.
+
+        Returns the split for the engine and, for each child, its parent's place in `nodes`.
+        """
+        attribute, domain = choices.part, self.domain
+        taxon = self.taxon[nodes, attribute]
+        # -1, which stands for a number, takes what is appended: a cut makes two children
+        number = np.append(domain.children, 2)[taxon]
+        place = np.repeat(np.arange(len(nodes)), number)
+        which = np.arange(len(place)) - np.repeat(np.cumsum(number) - number, number)
+        first_child = len(self.parent)
+        a, numeric, cut = attribute[place], taxon[place] < 0, choices.cut[place]
+        lo, hi, taxa = self.lo[nodes[place]], self.hi[nodes[place]], self.taxon[nodes[place]]
+        rows = np.arange(len(place))
+        child = np.where(numeric, -1, np.append(domain.first_child, 0)[taxon[place]] + which)
+        low, high = lo[rows, a], hi[rows, a]
+        child_lo, child_hi = (
+            np.append(domain.node_lo, 0)[child],
+            np.append(domain.node_hi, 0)[child],
+        )
+        lo[rows, a] = np.where(numeric, np.where(which == 0, low, cut), child_lo)
+        hi[rows, a] = np.where(numeric, np.where(which == 0, cut, high), child_hi)
+        taxa[rows, a] = child
+        inner = which > 0
+        split = Split(
+            nodes=nodes,
+            attribute=attribute,
+            edge_start=np.concatenate([[0], np.cumsum(number - 1)]).astype(np.int64),
+            edges=lo[rows[inner], a[inner]],
+            first_child=first_child,
+            final=final,
+        )
+        self.split_on[nodes] = attribute
+        self.parent = np.concatenate([self.parent, nodes[place]])
+        self.depth = np.concatenate([self.depth, self.depth[nodes[place]] + 1])
+        self.split_on = np.concatenate([self.split_on, np.full(len(place), -1, dtype=np.int64)])
+        self.lo, self.hi = np.concatenate([self.lo, lo]), np.concatenate([self.hi, hi])
+        self.taxon = np.concatenate([self.taxon, taxa])
+        return split, place
+
+    def sort_by_level(self) -> None:
+        """Renumbers nodes in breadth-first order; children of one node stay together."""
+        order = np.zeros(1, dtype=np.int64)
+        place = np.zeros(len(self.parent), dtype=np.int64)
+        for depth in range(1, int(self.depth.max()) + 1):
+            nodes = np.flatnonzero(self.depth == depth)
+            nodes = nodes[np.argsort(place[self.parent[nodes]], kind="stable")]
+            place[nodes] = len(order) + np.arange(len(nodes))
+            order = np.concatenate([order, nodes])
+        self.parent = np.where(self.parent[order] < 0, -1, place[self.parent[order]])
+        self.depth, self.split_on = self.depth[order], self.split_on[order]
+        self.lo, self.hi, self.taxon = self.lo[order], self.hi[order], self.taxon[order]
+
+    def partition(self) -> TreePartition:
+        """The finished tree."""
+        return TreePartition(
+            parent=self.parent.astype(np.int32),
+            depth=self.depth.astype(np.int16),
+            split=self.split_on.astype(np.int16),
+            lo=self.lo,
+            hi=self.hi,
+        )
+
+
+def share_fairly(
+    quota: Ints, place: Ints, noisy: Ints, open_: Bools, first_to_gain: Ints | None = None
+) -> Ints:
+    """Shares each parent's quota among its children in proportion to noisy counts.
+
+    Whole numbers by largest remainder, ties to the first child; the sum is kept exactly. Children
+    that cannot be specialized get nothing, unless none can.
+
+    Args:
+        quota: What each parent has to give.
+        place: The parent of each child, in increasing order.
+        noisy: The children's noisy counts; negative ones count as 0.
+        open_: Which children can be specialized at all.
+        first_to_gain: The child of each parent, by its rank, who is the first to get one of those
+            that are left over, and then the next; without it, the largest remainders.
+
+    Example:
+        >>> place = np.array([0, 0])
+        >>> share_fairly(np.array([20]), place, np.array([8, 2]), np.array([True, True]))
+        array([16,  4])
+    """
+    parents = len(quota)
+    weight = np.where(open_, np.clip(noisy, 0, _MOST_WEIGHT), 0)
+    nothing = np.bincount(place, weights=weight > 0, minlength=parents) == 0
+    weight = np.where(nothing[place], open_.astype(np.int64), weight)
+    total = _sums(weight, place, parents)
+    total_c, quota_c = np.maximum(total[place], 1), quota[place]
+    share = quota_c * weight // total_c
+    rest = quota_c * weight % total_c
+    over = np.where(total > 0, quota - _sums(share, place, parents), 0)
+    number = np.bincount(place, minlength=parents)
+    first = np.concatenate([[0], np.cumsum(number)[:-1]])
+    if first_to_gain is not None:
+        rest = -((np.arange(len(place)) - (first + first_to_gain)[place]) % number[place])
+    order = np.lexsort((np.arange(len(place)), -rest, place))
+    rank = np.empty(len(place), dtype=np.int64)
+    rank[order] = np.arange(len(place)) - first[place[order]]
+    return share + ((rank < over[place]) & open_)
+
+
+def share_evenly(quota: Ints, place: Ints, open_: Bools) -> Ints:
+    """Shares each parent's quota equally: it looks at no data and costs nothing."""
+    return share_fairly(quota, place, np.ones(len(place), dtype=np.int64), open_)
+
+
+def _sums(values: Ints, place: Ints, parents: int) -> Ints:
+    sums = np.zeros(parents, dtype=np.int64)
+    np.add.at(sums, place, values)
+    return sums

@@ -53,18 +53,19 @@ from hedgerow.estimate.partition import TreePartition
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.plan import RowsPlan
 from hedgerow.methods.publisher import Progress, Publisher, no_progress
-from hedgerow.optimize.exact import LARGEST, lattice
+from hedgerow.optimize.exact import LARGEST, check_possible, lattice, solve
 from hedgerow.optimize.model import (
     Aim,
     Forest,
+    Problem,
+    Record,
     Rule,
+    Side,
     Utility,
     Worth,
     check_number,
     generalized_attributes,
 )
-from hedgerow.optimize.side import Record, Side
-from hedgerow.optimize.solve import check_possible, solve
 from hedgerow.privacy.budget import LARGEST_TERM, Budget, Number, read_number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
@@ -175,18 +176,22 @@ _FACTORS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 _RECORDS, _FEW = 100, 12  # how many are solved; few where a lattice is too large to list
 
 
-def frontier(forest: Forest, side: Side, worth: Worth, aim: Aim) -> dict[str, Any]:
+def frontier(problem: Problem) -> dict[str, Any]:
     """Mean risk and utility of side rows, for the settings and for stricter and laxer ones."""
-    leaves = _some_rows(forest, side)
+    aim, worth, leaves = problem.aim, problem.worth, _some_rows(problem)
+    name = {"threshold": "risk_threshold", "least-risk": "least_utility", "aggregate": "trade"}
+    top = np.maximum(worth.weight[problem.forest.root], worth.floor).sum() / problem.side.rows
     points = []
     for factor in _FACTORS:
-        if aim.risk is not None:
-            other = replace(aim, risk=aim.risk * factor)
-        elif aim.utility is not None:  # which has a largest value, so its factors are smaller
-            other = replace(aim, utility=aim.utility * factor**0.25)
-        else:
-            other = replace(aim, trade=aim.trade * factor)
-        points.append(place_of(forest, side, worth, other, leaves))
+        # a utility has a largest value, so its factors are smaller
+        scale = factor**0.25 if aim.model == "least-risk" else factor
+        other = aim.at(aim.setting * scale)
+        found = solve(problem._replace(aim=other), leaves, np.ones(leaves.shape))
+        points.append({
+            name[aim.model]: other.setting,
+            "utility": float(np.where(found.solved, found.utility, 0.0).mean()),
+            "risk": float(np.where(found.solved, found.risk, top).mean()),
+        })  # fmt: skip
     return {
         "model": aim.model,
         "records": len(leaves),
@@ -196,33 +201,17 @@ def frontier(forest: Forest, side: Side, worth: Worth, aim: Aim) -> dict[str, An
     }
 
 
-def place_of(forest: Forest, side: Side, worth: Worth, aim: Aim, leaves: Small) -> dict[str, float]:
-    """The mean utility and risk of some records, and the setting they come from."""
-    found = solve(forest, side, worth, aim, leaves, np.ones(leaves.shape))
-    top = np.maximum(worth.weight[forest.root], worth.floor).sum() / side.rows
-    setting = {
-        "threshold": {"risk_threshold": aim.risk or 0.0},
-        "least-risk": {"least_utility": aim.utility or 0.0},
-        "aggregate": {"trade": aim.trade},
-    }[aim.model]
-    return {
-        **setting,
-        "utility": float(np.where(found.solved, found.utility, 0.0).mean()),
-        "risk": float(np.where(found.solved, found.risk, top).mean()),
-    }
-
-
-def _some_rows(forest: Forest, side: Side) -> Small:
+def _some_rows(problem: Problem) -> Small:
     """Some distinct side rows, evenly spaced in their order, as leaf nodes."""
+    forest, side = problem.forest, problem.side
     number = _RECORDS if forest.largest_lattice() <= LARGEST else _FEW
     every = len(side.then)
     picked = np.unique(np.linspace(0, every - 1, min(number, every)).astype(np.int64))
     first = np.searchsorted(side.start, picked, "right") - 1
     ranks = np.concatenate([side.first[first], side.second[side.then[picked]]], axis=1)
     leaves = np.empty(ranks.shape, np.int32)
-    ends = np.append(forest.leaf[1:], len(forest.leaf_node)).tolist()
-    for place, (start, end) in enumerate(zip(forest.leaf.tolist(), ends, strict=True)):
-        nodes = forest.leaf_node[start:end]
+    for place in range(forest.attributes):
+        nodes = forest.leaves_of(place)
         # the leaf whose ranks are just this one
         held = nodes[side.node_hi[nodes] > side.node_lo[nodes]]
         by_rank = np.empty(int(side.ranks[place]), np.int32)
@@ -256,10 +245,7 @@ STEPS = 64
 
 
 def draw_nodes(
-    forest: Forest,
-    side: Side,
-    worth: Worth,
-    aim: Aim,
+    problem: Problem,
     sharpness: float,
     leaves: Small,
     factor: Floats,
@@ -271,43 +257,36 @@ def draw_nodes(
     """Draws a generalization for each of the people who share a record.
 
     Args:
-        forest: The hierarchies.
-        side: The side table.
-        worth: Utility and sensitivity.
-        aim: What is looked for; a generalization that it forbids is never drawn.
+        problem: What is looked for; a generalization that it forbids is never drawn.
         sharpness: 0 for all alike; the larger, the nearer to the best.
         leaves: The leaf nodes of distinct records.
         factor: What each record multiplies its weights by.
         times: How many people have each record.
-        words: Where sampler comes from: gives so many random words.
+        words: Where chance comes from: gives so many random words.
         largest: Lattices up to this size are listed.
         progress: Called with the share of the records that is done.
 
     Returns:
         Generalized values, and how many people got each.
     """
-    nodes, numbers = [], []
+    forest, aim = problem.forest, problem.aim
+    nodes, numbers = [np.zeros((0, leaves.shape[1]), np.int32)], [np.zeros(0, np.int64)]
     lengths = forest.depth[leaves].astype(np.int64) + 1
     for place, sizes in enumerate(lengths.tolist()):
-        many = int(times[place])
+        many, record = int(times[place]), (problem, leaves[place], factor[place])
         progress(place / len(leaves))
         if math.prod(sizes) <= largest:
-            _, utility, sensitivity, counts = lattice(
-                forest, side, worth, leaves[place], factor[place]
-            )
-            law = np.cumsum(_law(aim, sharpness, utility, sensitivity, counts))
+            law = np.cumsum(_law(aim, sharpness, *lattice(*record)[1:]))
             picked = np.searchsorted(law, uniforms(words, many) * law[-1], "right")
             drawn, number = np.unique(np.minimum(picked, len(law) - 1), return_counts=True)
             points = np.stack(np.unravel_index(drawn, sizes), axis=1)
         else:
-            record = Record.of(forest, side, worth, leaves[place], factor[place])
-            ends = [sample_point(record, aim, sharpness, words) for _ in range(many)]
+            alone = Record.of(*record)
+            ends = [sample_point(alone, aim, sharpness, words) for _ in range(many)]
             points, number = np.unique(np.stack(ends), axis=0, return_counts=True)
-        nodes.append(_climb(forest, leaves[place], points))
-        numbers.append(number)
-    if not nodes:
-        return np.zeros((0, leaves.shape[1]), np.int32), np.zeros(0, np.int64)
-    return np.concatenate(nodes), np.concatenate(numbers).astype(np.int64)
+        nodes.append(forest.climb(leaves[place], points))
+        numbers.append(number.astype(np.int64))
+    return np.concatenate(nodes), np.concatenate(numbers)
 
 
 def sample_point(
@@ -388,18 +367,6 @@ def _log_chains(heights: Ints, points: Ints) -> Floats:
     steps = points.sum(axis=1)
     inside = factorials[points].sum(axis=1) + factorials[heights[None, :] - points].sum(axis=1)
     return np.asarray(factorials[steps] + factorials[heights.sum() - steps] - inside)
-
-
-def _climb(forest: Forest, leaves: Small, points: Ints) -> Small:
-    """The nodes at so many steps above the leaves of a record."""
-    found = np.empty(points.shape, np.int32)
-    for column, leaf in enumerate(leaves.tolist()):
-        chain = []
-        while leaf >= 0:
-            chain.append(leaf)
-            leaf = int(forest.parent[leaf])
-        found[:, column] = np.asarray(chain, np.int32)[points[:, column]]
-    return found
 
 
 MOST_FAN = 100
@@ -646,10 +613,14 @@ class Supermodular(Publisher):
 
     def picture(self, schema: Schema) -> dict[str, Any]:
         """Risk and utility on the public side table, for these settings and others."""
+        problem = self._problem(schema, self.side_rows(schema))
+        check_possible(problem, self._largest_factor())
+        return frontier(problem)
+
+    def _problem(self, schema: Schema, rows: CodeMatrix) -> Problem:
+        """What is looked for, with the rows of a side table."""
         forest, worth = self.terms(schema)
-        side = Side.of(forest, self.side_rows(schema))
-        check_possible(forest, side, worth, self.aim(), self._largest_factor())
-        return frontier(forest, side, worth, self.aim())
+        return Problem(forest, Side.of(forest, rows), worth, self.aim())
 
     @answer_mistakes
     def run(  # type: ignore[override]
@@ -661,22 +632,38 @@ class Supermodular(Publisher):
         progress: Progress = no_progress,
     ) -> RowsOutcome:
         """See `Publisher.run`."""
-        forest, worth = self.terms(schema)
-        aim = self.aim()
-        ledger = Ledger([plan.unit_budget])
+        ledger = Ledger(plan.budgets.parts)
         ledger.allow(plan.allowances)
         curator = Curator(ledger, sampler)
         progress(0.0, "the side table")
         if self.side is None:
             ledger.charge("side", 0, _ROOT)
             codes = make_side(engine, schema, plan.side_budget(), sampler)
-            side = Side.of(forest, codes)
+            problem = self._problem(schema, codes)
         else:
-            side = Side.of(forest, self.side_rows(schema))
-            check_possible(forest, side, worth, aim, self._largest_factor())
-        # generalize, when listing is paid for: one look at each distinct record
-        generalize = self._generalization(schema, forest, side, worth, sampler, progress)
-        # list
+            problem = self._problem(schema, self.side_rows(schema))
+            check_possible(problem, self._largest_factor())
+
+        def generalize(records: Records) -> tuple[Small, Ints]:
+            """Generalizes each record by itself, and adds up those that became the same row."""
+            forest, leaves = problem.forest, problem.forest.leaves(records.values)
+            factor = self._factors(schema, records)
+
+            def advance(share: float) -> None:
+                progress(0.1 + 0.7 * share, "generalizing")
+
+            if self.sharpness is not None:
+                drawn = draw_nodes(
+                    problem, self.sharpness, leaves, factor, records.counts, sampler.words,
+                    progress=advance,
+                )  # fmt: skip
+                return gather(forest, *drawn)
+            best = solve(problem, leaves, factor, thorough=self.thorough, progress=advance)
+            # nothing is allowed: the most general values, which say nothing
+            nodes = np.where(best.solved[:, None], best.nodes, forest.root[None, :])
+            return gather(forest, nodes.astype(np.int32), records.counts)
+
+        # list: records are generalized when that is paid for, with one look at each distinct one
         what = ("cells", engine.distinct_records(), generalize)
         if self.mode == "noisy":
             nodes, counts = curator.nonempty(*what, int(plan.rule["threshold"]))
@@ -684,51 +671,9 @@ class Supermodular(Publisher):
             share = Fraction(plan.rule["sampling_rate"])
             nodes, counts = curator.keep(*what, share, int(plan.rule["threshold"]))
         progress(0.8, "comparing settings")
-        picture = frontier(forest, side, worth, aim)
-        lo, hi = (ends[nodes].astype(np.int64) for ends in (forest.lo, forest.hi))
+        picture = frontier(problem)
+        lo, hi = (ends[nodes].astype(np.int64) for ends in (problem.forest.lo, problem.forest.hi))
         return RowsOutcome(plan=plan, ledger=ledger, lo=lo, hi=hi, counts=counts, frontier=picture)
-
-    def _generalization(
-        self,
-        schema: Schema,
-        forest: Forest,
-        side: Side,
-        worth: Worth,
-        sampler: Sampler,
-        progress: Progress,
-    ) -> Callable[[Records], tuple[Small, Ints]]:
-        """What generalizes each record by itself, and adds up those that became the same row."""
-        where = (forest, side, worth, self.aim())
-
-        def advance(share: float) -> None:
-            progress(0.1 + 0.7 * share, "generalizing")
-
-        values = None if not self.weight_columns else self._factors(schema)
-
-        def generalize(records: Records) -> tuple[Small, Ints]:
-            leaves = forest.leaves(records.values)
-            factor = np.ones(leaves.shape)
-            if values is not None:
-                for column, (place, levels) in enumerate(values):
-                    factor[:, place] = levels[records.weights[:, column]]
-            if self.sharpness is not None:
-                found = draw_nodes(
-                    *where,
-                    self.sharpness,
-                    leaves,
-                    factor,
-                    records.counts,
-                    sampler.words,
-                    progress=advance,
-                )
-            else:
-                best = solve(*where, leaves, factor, thorough=self.thorough, progress=advance)
-                # nothing is allowed: the most general values, which say nothing
-                nodes = np.where(best.solved[:, None], best.nodes, forest.root[None, :])
-                found = nodes.astype(np.int32), records.counts
-            return gather(forest, *found)
-
-        return generalize
 
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""
@@ -751,12 +696,15 @@ class Supermodular(Publisher):
     def _largest_factor(self) -> float:
         return max(1.0, self.weight_bounds[1]) if self.weight_columns else 1.0
 
-    def _factors(self, schema: Schema) -> list[tuple[int, Floats]]:
-        """For each column of weights its attribute, and the factor of each level."""
+    def _factors(self, schema: Schema, records: Records) -> Floats:
+        """What each record multiplies its weights by, in each attribute."""
         names = [attribute.name for attribute in generalized_attributes(schema)]
+        factor = np.ones(records.values.shape)
         columns = self.own_weights(schema)
-        assert columns is not None and self.weight_columns is not None
-        return [(names.index(name), columns.values()) for name in self.weight_columns]
+        for column, name in enumerate(self.weight_columns or ()):
+            assert columns is not None
+            factor[:, names.index(name)] = columns.values()[records.weights[:, column]]
+        return factor
 
 
 def _check_whole(setting: str, value: int, least: int, most: int) -> None:

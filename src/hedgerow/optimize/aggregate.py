@@ -32,8 +32,7 @@ from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.compiled import kernel
 from hedgerow.errors import UsageError
 from hedgerow.optimize.descend import descend_from
-from hedgerow.optimize.model import Aim
-from hedgerow.optimize.side import Record
+from hedgerow.optimize.model import Aim, Record
 
 _ROUNDS = 100
 _SLACK = 1e-9
@@ -72,7 +71,7 @@ def maximize_aggregate(
     if solver == "auto":
         solver = "cut" if aim.kappa == 1 else "norm point"
     top = record.heights
-    least = float(record.sensitivities(top[None, :])[0])
+    least = float(record.sensitivities(top))
     best = _Best(record, aim)
     best.see(np.stack([np.zeros_like(top), top]))
     bound = np.inf
@@ -125,17 +124,20 @@ def _terms(record: Record, value: float) -> tuple[Floats, tuple[Ints, Ints, Floa
     """
     tops_w = np.asarray([table[-1] for table in record.weight])
     tops_u = np.asarray([table[-1] for table in record.utility])
-    dw = np.concatenate([-np.diff(table) for table in record.weight])
-    du = np.concatenate([-np.diff(table) for table in record.utility])
+    dw, du = _fall(record.weight), _fall(record.utility)
     place = record.attribute_of
     gain = value * dw
     gain -= dw * (tops_u.sum() - tops_u[place]) + du * (tops_w.sum() - tops_w[place])
-    own = [-np.diff(w * u) for w, u in zip(record.weight, record.utility, strict=True)]
-    gain -= np.concatenate(own)
+    gain -= _fall(tuple(w * u for w, u in zip(record.weight, record.utility, strict=True)))
     first, second = np.nonzero(place[:, None] != place[None, :])
     loss = dw[first] * du[second]
     np.subtract.at(gain, second, loss)
     return gain, (first, second, loss)
+
+
+def _fall(tables: tuple[Floats, ...]) -> Floats:
+    """By how much each element makes a sum fall."""
+    return np.concatenate([-np.diff(table) for table in tables])
 
 
 def _by_norm_point(record: Record, aim: Aim, best: _Best, value: float) -> float:
@@ -183,7 +185,7 @@ def _by_norm_point(record: Record, aim: Aim, best: _Best, value: float) -> float
     def excess(point: Floats) -> float:
         return nothing[0] - float(np.minimum(point, 0.0).sum())
 
-    scale = _SLACK * max(1.0, value) * float(record.sensitivities(record.heights[None, :])[0])
+    scale = _SLACK * max(1.0, value) * float(record.sensitivities(record.heights))
 
     def enough(point: Floats) -> bool:
         # something better was found, or there is nothing better
@@ -201,14 +203,12 @@ def approximate_threshold(record: Record, aim: Aim) -> Found:
     risk = aim.risk
     assert risk is not None
     no_pairs = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    dw = np.concatenate([-np.diff(table) for table in record.weight])
-    du = np.concatenate([-np.diff(table) for table in record.utility])
+    dw, du = _fall(record.weight), _fall(record.utility)
 
     def look(point: Ints) -> tuple[Ints, float, float]:
         """A point, its utility and by how much it is allowed."""
-        one = point[None, :]
-        slack = risk * record.count(point) - float(record.sensitivities(one)[0])
-        return point, float(record.utilities(one)[0]), slack
+        slack = risk * record.count(point) - float(record.sensitivities(point))
+        return point, float(record.utilities(point)), slack
 
     allowed, refused = look(record.heights.copy()), look(np.zeros_like(record.heights))
     if allowed[2] < 0:
@@ -246,8 +246,8 @@ def approximate_threshold(record: Record, aim: Aim) -> Found:
 
 
 def _found(record: Record, point: Ints, bound: float) -> Found:
-    utility = float(record.utilities(point[None, :])[0])
-    risk = float(record.sensitivities(point[None, :])[0]) / record.count(point)
+    utility = float(record.utilities(point))
+    risk = float(record.sensitivities(point)) / record.count(point)
     return Found(point=point, utility=utility, risk=risk, value=utility, bound=max(bound, utility))
 
 

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,9 +31,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bytes, Floats, Ints, Small, Words
 from hedgerow.compiled import cores, helper, kernel
-from hedgerow.optimize.exact import Solutions
-from hedgerow.optimize.model import Aim, Forest, Worth
-from hedgerow.optimize.side import Record, Side
+from hedgerow.optimize.model import Aim, Forest, Problem, Record, Side, Solutions
 
 _BLOCK = 1 << 15  # records that walk together at most
 _BITS = 1 << 28  # of the nodes whose rows are kept as bits, all together
@@ -47,10 +44,7 @@ _HALVINGS = 16  # of the stretch in which the least risk lies
 
 
 def descend(
-    forest: Forest,
-    side: Side,
-    worth: Worth,
-    aim: Aim,
+    problem: Problem,
     leaves: Small,
     factor: Floats,
     risk: Floats | None = None,
@@ -59,15 +53,13 @@ def descend(
     """A good generalization of each record within a risk; see `exact.search` for the arguments.
 
     Args:
-        forest: The hierarchies.
-        side: The index of the side table.
-        worth: Utility and sensitivity.
-        aim: The threshold model.
+        problem: What is looked for by the threshold model, and where.
         leaves: The leaf nodes of records.
         factor: What each record multiplies its weights by.
         risk: The largest risk of each record, if it is not the same for all.
         progress: Called with how many records are done, now and then.
     """
+    forest, side, worth, aim = problem
     number = len(leaves)
     limits = np.full(number, aim.risk, np.float64) if risk is None else risk
     nodes, sums = np.full(leaves.shape, -1, np.int32), np.full((number, 3), -1.0)
@@ -75,7 +67,7 @@ def descend(
     height = int(forest.heights().max()) + 1
     block = min(_BLOCK, max(1, -(-number // cores())))
 
-    def some(begin: int) -> None:
+    def walk(begin: int) -> None:
         part = slice(begin, begin + block)
         records = _Records(
             np.ascontiguousarray(leaves[part]), np.ascontiguousarray(factor[part]), limits[part]
@@ -83,20 +75,17 @@ def descend(
         _block(forest.parent, side, worth, rows, records, height, nodes[part], sums[part])
 
     with ThreadPoolExecutor(cores()) as pool:
-        jobs = [pool.submit(some, begin) for begin in range(0, number, block)]
+        jobs = [pool.submit(walk, begin) for begin in range(0, number, block)]
         while wait(jobs, timeout=0.5).not_done:
             # who has walked and whose end was repaired, as far as kernels have come
             progress(int(((sums[:, 0] >= 0).sum() + (nodes[:, 0] >= 0).sum()) // 2))
         for job in jobs:
             job.result()
-    return Solutions.of(nodes, sums)
+    return Solutions(nodes, sums)
 
 
 def descend_to_utility(
-    forest: Forest,
-    side: Side,
-    worth: Worth,
-    aim: Aim,
+    problem: Problem,
     leaves: Small,
     factor: Floats,
     progress: Callable[[int], None] = lambda _: None,
@@ -106,28 +95,27 @@ def descend_to_utility(
     Each record's risk threshold is halved (on a scale of logarithms) as long as walks within it
     come to the wanted utility. Which thresholds are tried follows from the record alone.
     """
-    goal = aim.utility
-    assert goal is not None
-    every = Aim(risk=1.0)
+    forest, side, worth, aim = problem
+    assert aim.utility is not None
+    goal, problem = aim.utility * _SLACK, problem._replace(aim=Aim(risk=1.0))
     own = np.maximum(worth.weight[leaves] * factor, worth.floor).sum(axis=1)
     root = np.broadcast_to(forest.root[None, :], leaves.shape)
     top = np.maximum(worth.weight[root] * factor, worth.floor).sum(axis=1) / side.rows
     high, low = np.maximum(own, top), top * (1 - 1e-9)
-    best = descend(forest, side, worth, every, leaves, factor, high)
-    enough = best.solved & (best.utility >= goal * _SLACK)
-    best = replace(best, nodes=np.where(enough[:, None], best.nodes, -1), solved=enough)
+    best = descend(problem, leaves, factor, high)
+    enough = best.solved & (best.utility >= goal)
+    best.nodes[~enough] = -1
     open_ = np.flatnonzero(enough)
     high = np.where(enough, np.minimum(high, best.risk), high)
     for turn in range(_HALVINGS):
         progress(len(leaves) * turn // _HALVINGS)
         middle = np.sqrt(low[open_] * high[open_])
-        tried = descend(forest, side, worth, every, leaves[open_], factor[open_], middle)
-        good = tried.solved & (tried.utility >= goal * _SLACK)
+        trial = descend(problem, leaves[open_], factor[open_], middle)
+        good = trial.solved & (trial.utility >= goal)
         low[open_[~good]] = middle[~good]
         at = open_[good]
-        high[at] = tried.risk[good]
-        for name in ("nodes", "utility", "sensitivity", "count"):
-            getattr(best, name)[at] = getattr(tried, name)[good]
+        high[at] = trial.risk[good]
+        best.nodes[at], best.sums[at] = trial.nodes[good], trial.sums[good]
         open_ = open_[high[open_] > low[open_] * (1 + 1e-3)]
         if not len(open_):
             break
@@ -234,13 +222,12 @@ def _rows(forest: Forest, side: Side) -> _Rows:
     words = (len(ranks) + 63) // 64
     size = side.node_hi.astype(np.int64) - side.node_lo
     rows = np.zeros(len(size), np.int64)
-    ends = np.append(forest.root[1:], len(size))
     orders, starts = [], []
     for place in range(forest.attributes):
         column = ranks[:, place]
         orders.append(np.argsort(column, kind="stable"))
         starts.append(np.searchsorted(column[orders[-1]], np.arange(side.ranks[place] + 1)))
-        part = slice(int(forest.root[place]), int(ends[place]))
+        part = forest.nodes_of(place)
         rows[part] = starts[-1][side.node_hi[part]] - starts[-1][side.node_lo[part]]
     rows[forest.root] = 0  # everybody is in a root
     chosen = np.argsort(-rows, kind="stable")[: max(1, _BITS // (64 * words))]
@@ -508,21 +495,10 @@ def _walk_together(
                     if not over[record, place]:
                         live[many] = place
                         many += 1
-                    for level in range(room.at.shape[1]):
-                        room.at[place, level] = 0
-                total = 0
-                for row in range(last - first):
-                    side_row = alive[first + row]
-                    room.alive[row] = row
-                    room.few[row] = count[side_row]
-                    total += count[side_row]
-                    for one in range(many):
-                        place = live[one]
-                        level = own.table[start[place] + ranks[side_row, place]]
-                        room.near[row, place] = level
-                        room.at[place, level] += count[side_row]
+                stand = _begin(
+                    rows, own, room, alive[first:last], many, value[record], weighed[record]
+                )
                 _copy(trial, now[record])
-                stand = _Stand(value[record], weighed[record], total, last - first, many)
                 goal = sums[record, 0] - _MORE
                 done = _go_down(own, room, trial, walk, stand, _Kept(-1, -1, 0), goal)
                 if done.utility > sums[record, 0]:
@@ -620,38 +596,52 @@ def _sort(key: Ints, order: Ints, begin: int, end: int) -> None:
             key[to], order[to] = mine, record
 
 
+@helper
+def _begin(
+    rows: Any, own: Any, room: Any, listed: Small, many: int, utility: float, weight: float
+) -> Any:
+    """Where a walk begins: fills the room with the side rows that are consistent there."""
+    for one in range(many):
+        for level in range(room.at.shape[1]):
+            room.at[room.live[one], level] = 0
+    total = 0
+    for row in range(listed.size):
+        side_row = listed[row]
+        room.alive[row] = row
+        room.few[row] = rows.times[side_row]
+        total += rows.times[side_row]
+        for one in range(many):
+            place = room.live[one]
+            level = own.table[rows.start[place] + rows.ranks[side_row, place]]
+            room.near[row, place] = level
+            room.at[place, level] += rows.times[side_row]
+    return _Stand(utility, weight, total, listed.size, many)
+
+
 @kernel()
 def _walk_alone(rows: Any, own: Any, point: Ints) -> None:
     """The best of all walks of one record from a point, repaired."""
     number, attributes = rows.ranks.shape
     room = _make_room(number, attributes, own.utility.shape[1])
     first, trial = point.copy(), point.copy()
+    listed = np.empty(number, np.int32)
+    inside = 0
+    for row in range(number):
+        consistent = True
+        for place in range(attributes):
+            level = own.table[rows.start[place] + rows.ranks[row, place]]
+            consistent = consistent and level <= first[place]
+        if consistent:
+            listed[inside] = row
+            inside += 1
     best = _Stand(-1.0, 0.0, 0, 0, 0)
     for walk in range(_WALKS):
         _copy(trial, first)
-        inside, total = 0, 0
         for place in range(attributes):
             room.live[place] = place
-            for level in range(room.at.shape[1]):
-                room.at[place, level] = 0
-        for row in range(number):
-            room.few[row] = rows.times[row]
-            consistent = True
-            for place in range(attributes):
-                level = own.table[rows.start[place] + rows.ranks[row, place]]
-                room.near[row, place] = level
-                consistent = consistent and level <= first[place]
-            if consistent:
-                room.alive[inside] = row
-                inside += 1
-                total += rows.times[row]
-                for place in range(attributes):
-                    room.at[place, room.near[row, place]] += rows.times[row]
-        stand = _Stand(
-            _total(own.utility, trial), _total(own.weight, trial), total, inside, attributes
-        )
-        kept = _Kept(-1, -1, 0)
-        done = _go_down(own, room, trial, walk, stand, kept, best.utility - _MORE)
+        utility, weight = _total(own.utility, first), _total(own.weight, first)
+        stand = _begin(rows, own, room, listed[:inside], attributes, utility, weight)
+        done = _go_down(own, room, trial, walk, stand, _Kept(-1, -1, 0), best.utility - _MORE)
         if done.utility > best.utility:
             best = done
             _copy(point, trial)

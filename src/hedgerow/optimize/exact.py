@@ -1,5 +1,21 @@
-"""Exact search through the whole lattice of a record, for all three models, pruned by halves.
+"""The paper's three models, and how each is solved.
 
+A record's generalizations x have a utility u(x) and a risk r(x) = sensitivity(x) / count(x).
+
+* Threshold: the largest u(x) with r(x) at most c. NP-hard in the number of attributes.
+* Least risk, its dual (C1' and C3' of the paper): the least r(x) with u(x) at least c.
+* Aggregate: the largest lambda / r(x) + u(x) ** kappa. Polynomial.
+
+| lattice          | threshold               | least risk           | aggregate         |
+|------------------|-------------------------|----------------------|-------------------|
+| up to 2^20       | `search`: exact         | `search`: exact      | `search`: exact   |
+| larger           | `descend`: walks        | `descend_to_utility` | cuts, norm points |
+| larger, thorough | `approximate_threshold` | as above             | as above          |
+
+What becomes of a record follows from that record and from public facts alone: the hierarchies, the
+side table, the settings, and the size of its own lattice. Nothing here looks at another record.
+
+**Exact search** goes through the whole lattice of a record, for all three models, pruned by halves.
 Side rows are placed where they meet the record, and summed up along each axis: the sum at x is
 then the number of side rows that x could stand for. The axes of the first half of the attributes
 go first. What is left for a combination x1 of the first half is a slice over the second half, and
@@ -13,103 +29,142 @@ so that a slice whose most general end is not allowed holds none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hedgerow.arrays import Bools, Floats, Ints, Small
+from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.compiled import helper, kernel
-from hedgerow.optimize.model import Aim, Forest, Goal, Worth
-from hedgerow.optimize.side import Side
+from hedgerow.errors import UsageError
+from hedgerow.optimize.aggregate import approximate_threshold, maximize_aggregate
+from hedgerow.optimize.descend import descend, descend_to_utility
+from hedgerow.optimize.model import Goal, Problem, Record, Side, Solutions
 
 LARGEST = 1 << 20
 """Lattices up to this size are searched through."""
 
+_AT_ONCE = 1 << 26  # generalizations, so that progress can be shown
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Solutions:
-    """What was chosen for each record.
+
+def check_possible(problem: Problem, most: float) -> None:
+    """Refuses a risk threshold that the most general values could break.
+
+    Looks at public facts alone: whoever's record it is, the most general values stand for all
+    side rows, and their sensitivity is at most that of the largest factor.
 
     Args:
-        nodes: The generalized values: [records, attributes].
-        utility: Of each record's.
-        sensitivity: Of each record's.
-        count: How many side rows it could stand for.
-        solved: Whether there is one.
+        problem: What is looked for, and where.
+        most: The largest factor that a record may have on a weight.
+
+    Raises:
+        UsageError: If the threshold cannot be kept.
     """
-
-    nodes: Small
-    utility: Floats
-    sensitivity: Floats
-    count: Ints
-    solved: Bools
-
-    @classmethod
-    def of(cls, nodes: Small, sums: Floats) -> Self:
-        """From what kernels fill in: nodes, and utility, sensitivity and count of each record."""
-        return cls(
-            nodes=nodes,
-            utility=sums[:, 0],
-            sensitivity=sums[:, 1],
-            count=sums[:, 2].astype(np.int64),
-            solved=nodes[:, 0] >= 0,
+    forest, side, worth, aim = problem
+    if aim.risk is None:
+        return
+    least = float(np.maximum(worth.weight[forest.root] * most, worth.floor).sum()) / side.rows
+    if aim.risk < least:
+        raise UsageError(
+            f"The risk threshold {aim.risk:g} is impossible: with {side.rows} side rows, even the "
+            f"most general record may have a risk of {least:.3g}.",
+            hint="Take a larger risk threshold, or a larger side table.",
         )
 
-    @property
-    def risk(self) -> Floats:
-        """Sensitivity over count; infinite where the count is 0."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.sensitivity / self.count)
 
-
-def search(
-    forest: Forest,
-    side: Side,
-    worth: Worth,
-    aim: Aim,
+def solve(
+    problem: Problem,
     leaves: Small,
     factor: Floats,
-    most: int = LARGEST,
+    *,
+    largest: int = LARGEST,
+    thorough: bool = False,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> Solutions:
-    """The best generalization of each record whose lattice is not too large.
+    """Solves distinct records.
 
     Args:
-        forest: The hierarchies.
-        side: The index of the side table.
-        worth: Utility and sensitivity.
-        aim: What is looked for.
+        problem: What is looked for, and where.
+        leaves: The leaf nodes of the records.
+        factor: What each record multiplies its weights by.
+        largest: Lattices up to this size are searched through.
+        thorough: For larger ones in the threshold model: whether to take the Lovasz relaxation
+            too, which is slower by far, for a little more utility.
+        progress: Called with the share of the records that is done.
+    """
+    forest, aim, number = problem.forest, problem.aim, len(leaves)
+    found = Solutions(np.full(leaves.shape, -1, np.int32), np.zeros((number, 3)))
+    fits = (forest.depth[leaves] + 1.0).prod(axis=1) <= largest
+    done = 0
+
+    def put(places: Ints, some: Solutions) -> None:
+        nonlocal done
+        solved = places[some.solved]
+        found.nodes[solved], found.sums[solved] = some.nodes[some.solved], some.sums[some.solved]
+        done += len(places)
+        progress(done / number)
+
+    small = np.flatnonzero(fits)
+    portion = max(1, _AT_ONCE // min(largest, forest.largest_lattice()))
+    for begin in range(0, len(small), portion):
+        places = small[begin : begin + portion]
+        put(places, search(problem, leaves[places], factor[places]))
+    rest = np.flatnonzero(~fits)
+    if aim.model == "aggregate" or (aim.model == "threshold" and thorough):
+        for place in rest.tolist():
+            put(np.asarray([place]), _solve_alone(problem, leaves[place], factor[place]))
+    elif len(rest):
+        walk = descend if aim.model == "threshold" else descend_to_utility
+        before = done
+        put(rest, walk(
+            problem, leaves[rest], factor[rest],
+            progress=lambda few: progress((before + few) / number),
+        ))  # fmt: skip
+    return found
+
+
+def _solve_alone(problem: Problem, leaves: Small, factor: Floats) -> Solutions:
+    """One record, by the polynomial methods."""
+    aim, record = problem.aim, Record.of(problem, leaves, factor)
+    top = record.heights
+    if aim.risk is None:
+        point = maximize_aggregate(record, aim).point
+    elif record.count(top) * aim.risk < record.sensitivities(top):
+        # not even the most general values are allowed
+        return Solutions(np.full((1, len(top)), -1, np.int32), np.zeros((1, 3)))
+    else:
+        point = approximate_threshold(record, aim).point
+    sums = record.utilities(point), record.sensitivities(point), record.count(point)
+    return Solutions(problem.forest.climb(leaves, point[None, :]), np.asarray([sums], np.float64))
+
+
+def search(problem: Problem, leaves: Small, factor: Floats) -> Solutions:
+    """The best generalization of each record; their lattices must fit in memory.
+
+    Args:
+        problem: What is looked for, and where.
         leaves: The leaf nodes of distinct records, best in lexicographic order.
         factor: What each record multiplies its weights by: [records, attributes].
-        most: The largest lattice to search.
     """
+    forest, side, worth, aim = problem
     nodes, sums = np.full(leaves.shape, -1, np.int32), np.zeros((len(leaves), 3))
-    lengths = (forest.depth[leaves] + 1).astype(np.float64)
-    fits = np.flatnonzero(lengths.prod(axis=1) <= most)
-    if len(fits):
-        some_nodes, some_sums = nodes[fits], sums[fits]
-        _search(
-            forest.parent, side, worth, aim.goal, leaves[fits],
-            np.ascontiguousarray(factor[fits]), _room(side, lengths[fits]), some_nodes, some_sums,
-        )  # fmt: skip
-        nodes[fits], sums[fits] = some_nodes, some_sums
-    return Solutions.of(nodes, sums)
+    room = _room(side, (forest.depth[leaves] + 1).astype(np.float64))
+    leaves, factor = np.ascontiguousarray(leaves), np.ascontiguousarray(factor)
+    _search(forest.parent, side, worth, aim.goal, leaves, factor, room, nodes, sums)
+    return Solutions(nodes, sums)
 
 
-def lattice(
-    forest: Forest, side: Side, worth: Worth, leaves: Small, factor: Floats
-) -> tuple[Ints, Floats, Floats, Ints]:
+def lattice(problem: Problem, leaves: Small, factor: Floats) -> tuple[Ints, Floats, Floats, Ints]:
     """All generalizations of one record: lengths of its chains, utility, sensitivity and count.
 
     The last attribute varies fastest.
     """
+    forest, side, worth, _ = problem
     lengths = forest.depth[leaves].astype(np.int64) + 1
     room = _room(side, lengths[None, :].astype(np.float64))
     utility, sensitivity = np.zeros(len(room.counts)), np.zeros(len(room.counts))
-    _whole(
-        forest.parent, side, worth, np.ascontiguousarray(leaves), np.ascontiguousarray(factor),
-        room, utility, sensitivity,
-    )  # fmt: skip
+    leaves, factor = np.ascontiguousarray(leaves), np.ascontiguousarray(factor)
+    _whole(forest.parent, side, worth, leaves, factor, room, utility, sensitivity)
     return lengths, utility, sensitivity, room.counts.astype(np.int64)
 
 
@@ -236,18 +291,18 @@ def _lay_out(
 def _value(count: Any, utility: float, sensitivity: float, goal: Any) -> float:
     """What a generalization is worth under an aim; below 0 where the aim forbids it."""
     if goal.model == 0:  # threshold
-        if count <= 0 or count * goal.bound < sensitivity:
+        if count <= 0 or count * goal.setting < sensitivity:
             return -1.0
         return utility
     if goal.model == 1:  # least risk
-        if count <= 0 or utility < goal.bound * (1 - 1e-12):
+        if count <= 0 or utility < goal.setting * (1 - 1e-12):
             return -1.0
         least: float = count / sensitivity
         return least
     power = 1.0
     for _ in range(goal.kappa):
         power *= utility
-    value: float = goal.trade * count / sensitivity + power
+    value: float = goal.setting * count / sensitivity + power
     return value
 
 

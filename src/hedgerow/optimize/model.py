@@ -1,4 +1,4 @@
-"""Hierarchies of values, and what a generalized value is worth and how much its owner minds it.
+"""The lattice of a record's generalizations: hierarchies, the public side table, worth and weight.
 
 A categorical attribute brings its taxonomy. The grid of a numeric one is halved again and again
 (or cut into `fan` parts), which follows from the schema alone; a code for "other" stands beside
@@ -10,6 +10,19 @@ count(x) is the number of records of a public side table that x could stand for.
 modular on the lattice of a record's generalizations and the count is supermodular; the
 optimizers live on that.
 
+Side rows become ranks among the distinct codes of each attribute. A node covers an interval of
+codes, so it covers an interval of ranks, and the level at which a record's value and a side value
+meet is read off a small table. The attributes are divided in two halves: distinct combinations of
+the first half point at distinct combinations of the second, so that placing all side rows in a
+record's lattice takes one step for each distinct row, not one for each of its values.
+
+A record's lattice is a ring family. An element (i, l) says that attribute i is generalized at least
+l times. Sets of elements that hold (i, l - 1) with (i, l) are the generalizations of the record,
+and a set of any elements stands for the smallest one that holds it (its closure). A side row is
+consistent with a generalization if the level at which it meets the record is reached in every
+attribute; so along a growing chain of generalizations each row enters once, and one pass over the
+rows counts for the whole chain.
+
 The sensitivity of the most general value would be 0, and the risk 0 over something. The public
 floor goes into each attribute by its share (`max(weight, floor / attributes)`), not over the sum:
 the sum is then at least the floor and still modular, which max(sum, floor) would not be.
@@ -19,13 +32,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Floats, Ints, Small
+from hedgerow.arrays import Bools, Bytes, Floats, Ints, Small
+from hedgerow.compiled import kernel
 from hedgerow.errors import UsageError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 
@@ -90,10 +105,11 @@ class Forest:
                     "and nothing more general.",
                     hint="Give the attribute `role: identifier`, which leaves it out.",
                 )
-            tree = _taxonomy(attribute) if isinstance(attribute, Categorical) else None
-            tree = _halved(attribute, fan) if isinstance(attribute, Numeric) else tree
-            assert tree is not None
-            parent, lo, hi = tree
+            if isinstance(attribute, Numeric):
+                parent, lo, hi = _halve_grid(attribute, fan)
+            else:
+                parent = np.asarray(attribute.taxonomy.parents, np.int64)
+                lo, hi = np.asarray(attribute.taxonomy.spans, np.int64).T
             root.append(base)
             at = np.setdiff1d(np.arange(len(parent)), parent)
             leaves.append((base + at[np.argsort(lo[at])]).astype(np.int32))
@@ -132,34 +148,39 @@ class Forest:
 
     def chain(self, attribute: int, code: int) -> list[int]:
         """The nodes above a code, from its leaf to the root."""
-        node = int(self.leaf_node[self.leaf[attribute] + code])
+        return self.above(int(self.leaf_node[self.leaf[attribute] + code]))
+
+    def above(self, node: int) -> list[int]:
+        """A node and those above it, up to the root."""
         found = []
         while node >= 0:
             found.append(node)
             node = int(self.parent[node])
         return found
 
-    def sizes(self) -> Ints:
-        """How many leaves lie below each node."""
-        return (self.hi - self.lo).astype(np.int64)
+    def climb(self, leaves: Nodes, points: Ints) -> Nodes:
+        """The nodes so many steps above the leaves of a record: [points, attributes]."""
+        chains = [np.asarray(self.above(leaf), np.int32) for leaf in leaves.tolist()]
+        return np.stack([chain[points[:, i]] for i, chain in enumerate(chains)], axis=1)
+
+    def nodes_of(self, attribute: int) -> slice:
+        """Where the nodes of an attribute stand."""
+        ends = np.append(self.root, len(self.parent)).tolist()
+        return slice(ends[attribute], ends[attribute + 1])
+
+    def leaves_of(self, attribute: int) -> Nodes:
+        """The leaf nodes of an attribute, by code."""
+        ends = np.append(self.leaf, len(self.leaf_node))
+        return self.leaf_node[ends[attribute] : ends[attribute + 1]]
 
     def heights(self) -> Ints:
         """The longest chain of each attribute, in steps."""
-        ends = np.append(self.leaf[1:], len(self.leaf_node))
-        return np.asarray(
-            [
-                int(self.depth[self.leaf_node[start:end]].max())
-                for start, end in zip(self.leaf.tolist(), ends.tolist(), strict=True)
-            ],
-            np.int64,
-        )
+        highest = [int(self.depth[self.leaves_of(a)].max()) for a in range(self.attributes)]
+        return np.asarray(highest, np.int64)
 
     def largest_lattice(self) -> int:
         """The most generalizations that a record can have."""
-        size = 1
-        for height in self.heights().tolist():
-            size *= height + 1
-        return size
+        return math.prod((self.heights() + 1).tolist())
 
 
 def generalized_attributes(schema: Schema) -> tuple[Attribute, ...]:
@@ -177,13 +198,8 @@ def _depths(parent: Ints) -> Ints:
     return depth
 
 
-def _taxonomy(attribute: Categorical) -> tuple[Ints, Ints, Ints]:
-    tree = attribute.taxonomy
-    spans = np.asarray(tree.spans, np.int64)
-    return np.asarray(tree.parents, np.int64), spans[:, 0], spans[:, 1]
-
-
-def _halved(attribute: Numeric, fan: int) -> tuple[Ints, Ints, Ints]:
+def _halve_grid(attribute: Numeric, fan: int) -> tuple[Ints, Ints, Ints]:
+    """The parents and spans of a numeric attribute's intervals."""
     parent, lo, hi = [-1], [0], [attribute.size]
     stack = [0]
     while stack:
@@ -257,18 +273,30 @@ class Aim:
         return "aggregate" if self.utility is None else "least-risk"
 
     @property
+    def setting(self) -> float:
+        """What the model is set by: the risk, the least utility, or lambda."""
+        bound = self.utility if self.risk is None else self.risk
+        return self.trade if bound is None else bound
+
+    def at(self, setting: float) -> Aim:
+        """The same model with another setting."""
+        if self.risk is not None:
+            return replace(self, risk=setting)
+        return (
+            replace(self, trade=setting) if self.utility is None else replace(self, utility=setting)
+        )
+
+    @property
     def goal(self) -> Goal:
         """The same for kernels."""
-        bound = self.risk if self.risk is not None else self.utility or 0.0
-        return Goal(MODELS.index(self.model), float(bound), float(self.trade), self.kappa)
+        return Goal(MODELS.index(self.model), float(self.setting), self.kappa)
 
 
 class Goal(NamedTuple):
-    """An aim for kernels: the model's place in MODELS, its bound, lambda and kappa."""
+    """An aim for kernels: the model's place in MODELS, what it is set by, and kappa."""
 
     model: int
-    bound: float
-    trade: float
+    setting: float
     kappa: int
 
 
@@ -308,24 +336,21 @@ class Worth(NamedTuple):
             floor: The least sensitivity of a whole record.
         """
         check_number("the floor of the sensitivity", floor, above=0)
-        size = forest.sizes().astype(np.float64)
+        size = (forest.hi - forest.lo).astype(np.float64)
         worth = np.empty(len(size))
         weight = np.empty(len(size))
-        ends = np.append(forest.root[1:], len(size)).tolist()
-        leaf_ends = np.append(forest.leaf[1:], len(forest.leaf_node)).tolist()
         given = _complete(attributes, weights)
         for place, attribute in enumerate(attributes):
-            root, end = int(forest.root[place]), ends[place]
-            part = slice(root, end)
+            part = forest.nodes_of(place)
             if utility == "log":
-                worth[part] = np.log(size[root] / size[part])
+                worth[part] = np.log(size[part.start] / size[part])
             elif utility == "leaves":
                 worth[part] = 1 / size[part]
             else:
                 worth[part] = forest.depth[part]
-            leaves = forest.leaf_node[forest.leaf[place] : leaf_ends[place]]
-            weight[leaves] = _leaf_weights(attribute, given[attribute.name])
-            _raise_weights(forest, weight, root, end, leaves, rule)
+            own = _leaf_weights(attribute, given[attribute.name])
+            leaves, above = forest.leaves_of(place) - part.start, forest.parent[part] - part.start
+            weight[part] = _raise_weights(above, leaves, own, rule)
         return Worth(worth, weight, floor / len(attributes))
 
 
@@ -399,19 +424,308 @@ def _leaf_weights(attribute: Attribute, given: float | Mapping[str, float]) -> F
     return found
 
 
-def _raise_weights(
-    forest: Forest, weight: Floats, root: int, end: int, leaves: Small, rule: Rule
-) -> None:
-    """Carries the weights of leaves up to the root, never rising on the way."""
-    up = np.zeros(end - root) if rule == "harmonic" else np.full(end - root, np.inf)
+def _raise_weights(parent: Small, leaves: Small, own: Floats, rule: Rule) -> Floats:
+    """The weights of an attribute's nodes: carried up from leaves, never rising on the way."""
+    harmonic = rule == "harmonic"
+    up = np.full(len(parent), 0.0 if harmonic else np.inf)
     with np.errstate(divide="ignore"):
-        up[leaves - root] = 1 / weight[leaves] if rule == "harmonic" else weight[leaves]
-    for node in reversed(range(root + 1, end)):  # children come after their parents
-        above = forest.parent[node] - root
+        up[leaves] = 1 / own if harmonic else own
+    for node in reversed(range(1, len(parent))):  # children come after their parents
+        above = parent[node]
         # otherwise a group is as sensitive as the least sensitive value it may stand for
-        up[above] = (
-            up[above] + up[node - root] if rule == "harmonic" else min(up[above], up[node - root])
-        )
-    weight[root:end] = 1 / up if rule == "harmonic" else up
+        up[above] = up[above] + up[node] if harmonic else min(up[above], up[node])
+    weight = 1 / up if harmonic else up
     if rule != "constant":
-        weight[root] = 0.0
+        weight[0] = 0.0
+    return weight
+
+
+# The public side table, and what it says of one record.
+
+
+class Side(NamedTuple):
+    """The side table, ready for lookups. All of it is public.
+
+    Args:
+        rows: How many rows it has.
+        half: How many attributes belong to the first half.
+        ranks: How many distinct codes each attribute has; tables of ranks lie one after another.
+        rank_start: Where each attribute's table begins, and where the last one ends.
+        node_lo: The first rank of each node of the forest.
+        node_hi: One past its last rank.
+        first: Distinct combinations of the first half, as ranks: [combinations, half].
+        second: Those of the second half.
+        start: Where the rows of each first combination begin in `then` and `times`.
+        then: The second combination of each distinct row.
+        times: How many rows it stands for.
+    """
+
+    rows: int
+    half: int
+    ranks: Ints
+    rank_start: Ints
+    node_lo: Small
+    node_hi: Small
+    first: Small
+    second: Small
+    start: Small
+    then: Small
+    times: Small
+
+    @staticmethod
+    def of(forest: Forest, codes: NDArray[np.integer]) -> Side:
+        """Makes the index.
+
+        Args:
+            forest: The hierarchies.
+            codes: The side rows: [rows, attributes].
+
+        Raises:
+            UsageError: If there are no rows, or rows of another width.
+        """
+        if codes.ndim != 2 or codes.shape[1] != forest.attributes:
+            raise UsageError(
+                "The side table does not have the attributes of the schema.",
+                hint="Give a side table that the same schema describes.",
+            )
+        if not len(codes):
+            raise UsageError(
+                "The side table has no rows, so every risk would be infinite.",
+                hint="Give a public table with rows, or leave it out to have one made.",
+            )
+        if len(codes) >= 1 << 31:
+            raise UsageError("The side table has too many rows.", hint="Give a sample of it.")
+        ranked = np.empty(codes.shape, np.int32)
+        node_lo = np.empty(len(forest.lo), np.int32)
+        node_hi = np.empty(len(forest.lo), np.int32)
+        ranks = np.empty(forest.attributes, np.int64)
+        for place in range(forest.attributes):
+            distinct, index = np.unique(codes[:, place], return_inverse=True)
+            ranked[:, place] = index.reshape(-1)
+            ranks[place] = len(distinct)
+            part = forest.nodes_of(place)
+            node_lo[part] = np.searchsorted(distinct, forest.lo[part])
+            node_hi[part] = np.searchsorted(distinct, forest.hi[part])
+        half = _halve(forest.heights() + 1)
+        first, first_of = _distinct(ranked[:, :half])
+        second, second_of = _distinct(ranked[:, half:])
+        pairs, counts = np.unique(
+            first_of.astype(np.int64) * len(second) + second_of, return_counts=True
+        )
+        start = np.searchsorted(pairs, np.arange(len(first) + 1, dtype=np.int64) * len(second))
+        return Side(
+            rows=len(codes), half=half, ranks=ranks,
+            rank_start=np.concatenate([[0], np.cumsum(ranks)]),
+            node_lo=node_lo, node_hi=node_hi, first=first, second=second,
+            start=start.astype(np.int32), then=(pairs % len(second)).astype(np.int32),
+            times=counts.astype(np.int32),
+        )  # fmt: skip
+
+    def meeting_levels(self, chains: Sequence[Sequence[int]]) -> tuple[Bytes, Ints]:
+        """The level at which each side row becomes consistent with a record, by attribute.
+
+        Args:
+            chains: The nodes above each value of the record.
+
+        Returns:
+            Distinct rows of levels, and how many side rows have each.
+        """
+        columns = []
+        for place, chain in enumerate(chains):
+            level = np.empty(int(self.ranks[place]), np.uint8)
+            for depth in reversed(range(len(chain))):  # the root covers all, then ever less
+                level[self.node_lo[chain[depth]] : self.node_hi[chain[depth]]] = depth
+            columns.append(level)
+        first, first_of = _distinct(_look_up(columns[: self.half], self.first))
+        second, second_of = _distinct(_look_up(columns[self.half :], self.second))
+        of_row = np.repeat(first_of, np.diff(self.start)).astype(np.int64)
+        pairs, index = np.unique(of_row * len(second) + second_of[self.then], return_inverse=True)
+        counts = np.bincount(index.reshape(-1), self.times, len(pairs)).astype(np.int64)
+        levels = np.concatenate([first[pairs // len(second)], second[pairs % len(second)]], axis=1)
+        return np.ascontiguousarray(levels.astype(np.uint8)), counts
+
+
+class Problem(NamedTuple):
+    """What is looked for in the lattices of records, and what these are made of: all of it public.
+
+    Args:
+        forest: The hierarchies.
+        side: The side table.
+        worth: Utility and sensitivity.
+        aim: What is looked for.
+    """
+
+    forest: Forest
+    side: Side
+    worth: Worth
+    aim: Aim = Aim()
+
+
+@dataclass(frozen=True, eq=False)
+class Solutions:
+    """What was chosen for each record.
+
+    Args:
+        nodes: The generalized values: [records, attributes], all -1 where there is no solution.
+        sums: The utility of each, its sensitivity, and how many side rows it could stand for.
+    """
+
+    nodes: Small
+    sums: Floats
+
+    @property
+    def solved(self) -> Bools:
+        """Whether there is a solution."""
+        return np.asarray(self.nodes[:, 0] >= 0)
+
+    @property
+    def utility(self) -> Floats:
+        """Of each record's."""
+        return self.sums[:, 0]
+
+    @property
+    def sensitivity(self) -> Floats:
+        """Of each record's."""
+        return self.sums[:, 1]
+
+    @property
+    def count(self) -> Ints:
+        """How many side rows it could stand for."""
+        return self.sums[:, 2].astype(np.int64)
+
+    @property
+    def risk(self) -> Floats:
+        """Sensitivity over count; infinite where the count is 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.sensitivity / self.count)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Record:
+    """A record's generalizations: x[i] steps up in attribute i.
+
+    Args:
+        heights: How many steps each attribute has.
+        utility: For each attribute the utility by level.
+        weight: For each attribute the sensitivity by level, floor included.
+        levels: Distinct levels at which side rows meet the record: [rows, attributes].
+        counts: How many side rows have each.
+    """
+
+    heights: Ints
+    utility: tuple[Floats, ...]
+    weight: tuple[Floats, ...]
+    levels: Bytes
+    counts: Ints
+
+    @staticmethod
+    def of(problem: Problem, leaves: Small, factor: Floats) -> Record:
+        """Takes one record out of a table's terms."""
+        worth, chains = problem.worth, [problem.forest.above(leaf) for leaf in leaves.tolist()]
+        levels, counts = problem.side.meeting_levels(chains)
+        return Record(
+            heights=np.asarray([len(chain) - 1 for chain in chains], np.int64),
+            utility=tuple(worth.utility[chain] for chain in chains),
+            weight=tuple(
+                np.maximum(worth.weight[chain] * own, worth.floor)
+                for chain, own in zip(chains, factor.tolist(), strict=True)
+            ),
+            levels=levels,
+            counts=counts,
+        )
+
+    @cached_property
+    def elements(self) -> int:
+        """How many elements there are."""
+        return int(self.heights.sum())
+
+    @cached_property
+    def attribute_of(self) -> Ints:
+        """The attribute of each element."""
+        return np.repeat(np.arange(len(self.heights)), self.heights)
+
+    @cached_property
+    def level_of(self) -> Ints:
+        """The level of each element, from 1."""
+        starts = np.repeat(np.cumsum(self.heights) - self.heights, self.heights)
+        return np.arange(self.elements) - starts + 1
+
+    def utilities(self, points: Ints) -> Any:
+        """The utility of a generalization, or of several: [points, attributes]."""
+        return sum(table[points[..., i]] for i, table in enumerate(self.utility))
+
+    def sensitivities(self, points: Ints) -> Any:
+        """The sensitivity of a generalization, or of several."""
+        return sum(table[points[..., i]] for i, table in enumerate(self.weight))
+
+    def count(self, point: Ints) -> int:
+        """How many side rows a generalization could stand for."""
+        return int(self.counts[(self.levels <= point[None, :]).all(axis=1)].sum())
+
+    def chain(self, order: Ints) -> tuple[Ints, Ints]:
+        """The closures of the prefixes of an order of elements, and their counts.
+
+        Returns:
+            Points [elements + 1, attributes], from the record itself on, and counts.
+        """
+        points = np.zeros((self.elements + 1, len(self.heights)), np.int64)
+        _closures(self.attribute_of[order], self.level_of[order], points)
+        return points, self.along(points)
+
+    def along(self, points: Ints) -> Ints:
+        """The counts of a growing chain of generalizations, whether or not it is maximal."""
+        entered = np.zeros(len(points) + 1, np.int64)
+        _enter(self.levels, self.counts, points, entered)
+        return np.cumsum(entered)[:-1]
+
+
+def _halve(lengths: Ints) -> int:
+    """How many attributes make the product of their chains about the root of all."""
+    logs = np.cumsum(np.log2(lengths.astype(np.float64)))
+    if len(lengths) == 1:
+        return 1
+    return int(np.argmin(np.abs(logs[:-1] - logs[-1] / 2))) + 1
+
+
+def _look_up(tables: list[Bytes], ranks: Small) -> Small:
+    found = np.empty(ranks.shape, np.int32)
+    for place, table in enumerate(tables):
+        found[:, place] = table[ranks[:, place]]
+    return found
+
+
+def _distinct(rows: Small) -> tuple[Small, Ints]:
+    """Distinct rows in order, and the place of each row's; one if there are no columns."""
+    key = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        _, small = np.unique(column, return_inverse=True)
+        key = key * (int(small.max(initial=0)) + 1) + small.reshape(-1)
+        _, dense = np.unique(key, return_inverse=True)  # so that the product never overflows
+        key = dense.reshape(-1).astype(np.int64)
+    _, place, index = np.unique(key, return_index=True, return_inverse=True)
+    return np.ascontiguousarray(rows[place]), index.reshape(-1).astype(np.int64)
+
+
+@kernel()
+def _closures(attribute: Ints, level: Ints, points: Ints) -> None:
+    for step in range(attribute.size):
+        points[step + 1] = points[step]
+        points[step + 1, attribute[step]] = max(points[step, attribute[step]], level[step])
+
+
+@kernel()
+def _enter(levels: Bytes, counts: Ints, points: Ints, entered: Ints) -> None:
+    """Counts at which step of a chain each side row becomes consistent."""
+    steps, attributes = points.shape
+    reached = np.full((attributes, 256), steps)
+    for place in range(attributes):
+        level = 0
+        for step in range(steps):
+            while level <= points[step, place]:
+                reached[place, level] = step
+                level += 1
+    for row in range(levels.shape[0]):
+        step = 0
+        for place in range(attributes):
+            step = max(step, reached[place, levels[row, place]])
+        entered[step] += counts[row]

@@ -145,6 +145,38 @@ def prepared(found: Preparation | ItemPreparation) -> tuple[Part, ...]:
 # The comparison.
 
 
+def sections(found: Judgment, beside: tuple[Part, ...] = ()) -> list[Section]:
+    """The comparison by what is compared; what there is nothing to say about is left out.
+
+    Args:
+        found: The comparison.
+        beside: What else is shown of the values.
+    """
+    doubt = () if found.matches else (Text(strange(found), "bad"),)
+    rows = "records" if isinstance(found.preparation, ItemPreparation) else "rows"
+    coarse = "regions" if found.personal is None else "rows"
+    became = () if found.preparation is None else prepared(found.preparation)
+    all_of_them = (
+        Section("Values", (*doubt, *values_against(found), *beside), "values"),
+        Section("Tables", tables_against(found), "tables"),
+        Section("Counts", counts_against(found), "counts"),
+        Section("Predictions", classes_against(found), "classes"),
+        Section(f"How coarse the {coarse} are", detail_against(found), "coarse"),
+        Section(f"What became of the {rows}", became, "prepared"),
+    )
+    return [section for section in all_of_them if section.parts]
+
+
+def evaluation(found: Judgment) -> Document:
+    """The comparison by itself."""
+    counted = f"{found.records:,} {found.unit_names[1]}"
+    return Document(
+        title=f"{found.schema}: a release by {found.method} against {counted} of the raw data.",
+        sections=tuple(sections(found)),
+        private=False,
+    )
+
+
 def strange(found: Judgment) -> str:
     """What to say if the data cannot be that of the release."""
     many = found.unit_names[1]
@@ -183,21 +215,20 @@ def in_short(found: Judgment) -> list[str]:
 
 def values_against(found: Judgment) -> tuple[Part, ...]:
     """How far each attribute's values are off."""
-    rows = tuple(
-        (
-            "items" if found.itemsets else one.name,
-            f"{one.total_variation:.1%}",
-            Bar(one.total_variation, is_raw=True),
-        )
-        for one in found.marginals
-    )
+    rows = []
+    for one in found.marginals:
+        name = "items" if found.itemsets else one.name
+        pairs = zip(one.values, one.raw, one.released, strict=True)
+        value, raw, released = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
+        bar = Bar(one.total_variation, is_raw=True)
+        most = f"{value}: {raw:.1%} raw, {released:.1%} released"
+        rows.append((name, f"{one.total_variation:.1%}", bar, most))
     caption = (
         f"The share of {found.unit_names[1]} that would have to change for the values to be those "
         "of the raw data"
     )
-    return (
-        Grid(caption, ("attribute", "off by", Scale(1.0, "%")), rows=rows, numbers=frozenset({1})),
-    )
+    heads = ("attribute", "off by", Scale(1.0, "%"), "most at")
+    return (Grid(caption, heads, rows=tuple(rows), numbers=frozenset({1})),)
 
 
 def counts_against(found: Judgment) -> tuple[Part, ...]:
@@ -278,9 +309,8 @@ def classes_against(found: Judgment) -> tuple[Part, ...]:
     margin = f"These {many} are a sample: percentages may be off by {told.margin:.1f} points (95%)."
     return (
         Text(
-            f"How often is {told.target} predicted correctly, on {told.rows:,} {many} of the raw "
-            "data? Models learn from synthetic rows of the release, and for comparison from raw "
-            "rows."
+            f"Predicting {told.target} for {told.rows:,} {many} of the raw data. Models learn from "
+            "synthetic rows of the release, and for comparison from raw rows."
         ),
         Grid(
             f"{many[0].upper()}{many[1:]} predicted correctly", heads, rows=tuple(rows),
@@ -345,7 +375,7 @@ def tables_against(found: Judgment) -> tuple[Part, ...]:
         for one in found.tables
     )  # fmt: skip
     heads = ("attribute", "cells", "mean error", "worst error", "covered", "width")
-    caption = f"Each attribute's table: errors and widths of intervals in {found.unit_names[1]}"
+    caption = f"Each attribute's table: errors and interval widths in {found.unit_names[1]}"
     parts: list[Part] = [Grid(caption, heads, rows=rows, numbers=frozenset(range(1, 6)))]
     if found.k_marginal is not None:
         score = f"Pairs of attributes in synthetic rows: {found.k_marginal:.0f} of 1,000."

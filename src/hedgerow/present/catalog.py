@@ -25,7 +25,7 @@ from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.measurements import exact
 from hedgerow.present import words
 from hedgerow.present.dossier import ODD, Booked, mechanisms, preparation
-from hedgerow.present.promise import doubt
+from hedgerow.present.report import doubt
 from hedgerow.release import Release
 from hedgerow.release.manifest import package_version
 from hedgerow.release.plain_files import METADATA, TABLES, csv_of, describe_tables

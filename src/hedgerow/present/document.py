@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 _ENDS = (1, 2, 2.5, 5, 10)  # and times ten
@@ -13,7 +14,7 @@ Swatch = Literal["bar", "hollow", "interval", "raw"]
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph.
+    """A paragraph with a tone; one without is a plain string.
 
     Args:
         words: What it says.
@@ -136,8 +137,8 @@ class Grid:
     caption: str
     heads: tuple[str | Scale, ...]
     _: KW_ONLY
-    rows: tuple[tuple[Cell, ...], ...]
-    numbers: frozenset[int] = frozenset()
+    rows: Sequence[Sequence[Cell]]
+    numbers: Collection[int] = ()
     long: bool = False
     whole: bool = False
 
@@ -275,12 +276,13 @@ class Section:
     """
 
     title: str
-    parts: tuple[Part, ...]
+    parts: Sequence[Part]
     key: str = ""
 
 
 Part = (
-    Text
+    str
+    | Text
     | Heading
     | Bullets
     | Facts
@@ -325,7 +327,7 @@ class Document:
     title: str
     brand: str = "hedgerow"
     head: tuple[Part, ...] = ()
-    sections: tuple[Section, ...] = field(default=())
+    sections: tuple[Section, ...] = ()
     foot: str = ""
     warnings: tuple[Warning, ...] = ()
     private: bool = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from hedgerow.estimate.measurements import exact
@@ -12,9 +11,7 @@ from hedgerow.ledger.file import Account, Entry, plain, unit_of
 from hedgerow.present import words
 from hedgerow.present.document import Bullets, Document, Grid, Part, Section, Text
 from hedgerow.present.kinds import KINDS
-from hedgerow.present.promise import Doubt, doubt, factor, odds
-from hedgerow.present.report import warnings_of
-from hedgerow.registry import METHODS
+from hedgerow.present.report import Doubt, doubt, method_words, odds, warnings_of
 from hedgerow.release import Release
 from hedgerow.schema import Schema
 from hedgerow.verification.verify import Verdict
@@ -22,51 +19,43 @@ from hedgerow.verification.verify import Verdict
 # How a release was made of data, in sentences: the preparation of records, and the mechanisms.
 
 
-_CHOSEN: tuple[tuple[frozenset[str], str], ...] = (
-    (
-        frozenset(("select", "cut", "relate")),
-        "Choices are made by the exponential mechanism or by permute-and-flip.",
-    ),
-    (
-        frozenset(("test", "gate")),
-        "Which partitions are divided further is decided by noisy counts and public thresholds.",
-    ),
-    (
-        frozenset(("side",)),
-        "Risks are measured on synthetic rows, published by DiffMulti from a part of the budget: "
-        "with the exponential mechanism or permute-and-flip, and discrete Laplace noise.",
-    ),
-)
+_CHOSEN: tuple[tuple[set[str], str], ...] = (
+    ({"select", "cut", "relate"},
+     "Choices are made by the exponential mechanism or by permute-and-flip."),
+    ({"test", "gate"},
+     "Which partitions are divided further is decided by noisy counts and public thresholds."),
+    ({"side"},
+     "Risks are measured on synthetic rows, published by DiffMulti from a part of the budget: "
+     "with the exponential mechanism or permute-and-flip, and discrete Laplace noise."),
+)  # fmt: skip
 
 
 def preparation(schema: Schema) -> list[str]:
     """What is done to data before it is counted, as sentences."""
-    told = []
+    sentences = []
     if schema.identifiers:
-        told.append(f"Columns dropped: {', '.join(schema.identifiers)}.")
+        sentences.append(f"Columns dropped: {', '.join(schema.identifiers)}.")
     if schema.kind == "transactions":
         items = schema.transaction_items
-        told.append(
+        sentences.append(
             f"Items outside the public universe: {items.foreign}; records without items: "
             f"{items.empty}; at most {items.max_items or 'any number of'} items of a record count."
         )
-    return [
-        *told,
-        "Each rule looks at one record, or at the rows of one person, alone.",
-    ]
+    return [*sentences, "Each rule looks at one record, or at the rows of one person, alone."]
 
 
 def mechanisms(release: Release) -> str:
     """The mechanisms of a release, in a paragraph."""
-    about = METHODS[release.method].words if release.method in METHODS else "is not installed here"
-    told = release.describe()
+    about = release.describe()
     paid = {purpose for purpose, _, _ in words.spending(release.ledger, str)}
-    chosen = [text for purposes, text in _CHOSEN if paid & purposes]
-    sampled = (
+    parts = [
+        f"{release.method} {method_words(release)}.",
+        *(text for purposes, text in _CHOSEN if paid & purposes),
+        about.counts,
         "All that the guarantee rests on is sampled exactly, in integer arithmetic, from a "
-        "cryptographic random source."
-    )
-    parts = [f"{release.method} {about}.", *chosen, told.counts, sampled, told.suppressed or ""]
+        "cryptographic random source.",
+        about.suppressed,
+    ]
     return " ".join(part for part in parts if part)
 
 
@@ -111,20 +100,20 @@ def found_in(
 
 def doubts(release: Release, entry: Entry) -> list[str]:
     """What speaks against an entry, as sentences; none if it is what it should be."""
-    told = []
+    sentences = []
     if entry.digest is None:
-        told.append(
+        sentences.append(
             "The entry has no hash of the manifest. Only the id that the manifest states connects "
             "the two, and whoever writes a manifest can state any."
         )
     if differs := _differs(release, entry):
-        told.append(f"The entry differs from the release in: {', '.join(differs)}.")
+        sentences.append(f"The entry differs from the release in: {', '.join(differs)}.")
     if not entry.counts:
-        told.append(
+        sentences.append(
             f"The entry was {entry.state}, so it counts for nothing in the total, although the "
             "release exists."
         )
-    return told
+    return sentences
 
 
 def _differs(release: Release, entry: Entry) -> list[str]:
@@ -173,7 +162,7 @@ def dossier(release: Release, verdict: Verdict, booked: Booked | None = None) ->
         ['Purpose and recipients', 'Privacy parameters', 'Unit of privacy']
     """
     doubted = doubt(release, verdict)
-    sections: dict[str, tuple[Part | str, ...]] = {
+    sections: dict[str, tuple[Part, ...]] = {
         "Purpose and recipients": _purpose(release, booked),
         "Privacy parameters": _parameters(release, doubted),
         "Unit of privacy": _unit(release),
@@ -196,25 +185,24 @@ def dossier(release: Release, verdict: Verdict, booked: Booked | None = None) ->
         title=f"{release.schema.name}: privacy dossier",
         head=(Text(about, "lead"),),
         sections=tuple(
-            Section(title, tuple(map(_as_part, parts))) for title, parts in sections.items()
+            Section(title, tuple(map(_narrow, parts))) for title, parts in sections.items()
         ),
         warnings=warnings_of(release, doubted),
         numbered=True,
     )
 
 
-def _as_part(part: Part | str) -> Part:
-    if isinstance(part, str):
-        return Text(part)
+def _narrow(part: Part) -> Part:
+    """A table gives the headings of its rows room on a phone where they are long."""
     if isinstance(part, Grid):
         return replace(part, long=any(len(str(row[0])) > _SHORT for row in part.rows))
     return part
 
 
-def _purpose(release: Release, booked: Booked | None) -> tuple[Part | str, ...]:
+def _purpose(release: Release, booked: Booked | None) -> tuple[Part, ...]:
     about = release.schema.metadata
     entry = None if booked is None else booked[1]
-    told = {
+    answers = {
         "what is published": release.schema.name,
         "publisher": about.institution,
         "contact": about.contact,
@@ -224,23 +212,29 @@ def _purpose(release: Release, booked: Booked | None) -> tuple[Part | str, ...]:
         "license": about.license,
         "legal basis": None,
     }
-    rows = tuple((name, value or OPEN) for name, value in told.items())
+    rows = tuple((name, value or OPEN) for name, value in answers.items())
     return (
         Grid("What, by whom, for whom", ("topic", "answer"), rows=rows),
         release.describe().summary,
     )
 
 
-def _parameters(release: Release, doubted: Doubt | None) -> tuple[Part | str, ...]:
+def _parameters(release: Release, doubted: Doubt | None) -> tuple[Part, ...]:
     if doubted is not None:
         return (f"{doubted.promised} {doubted.advice}",)
     if not release.guarantee["private"]:
         return ("None: the run was seeded. This is a test, which must not be given away.",)
     epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
-    parts: list[Part | str] = [
-        f"{words.strength(epsilon, delta)}; accounted for as {_accounting(release)}.",
+    if release.guarantee.get("accounting") == "zcdp":
+        accounting = "zero-concentrated differential privacy"
+    elif not delta:
+        accounting = "pure differential privacy"
+    else:
+        accounting = "approximate differential privacy, whose delta pays for suppressing small rows"
+    parts: list[Part] = [
+        f"{words.strength(epsilon, delta)}; accounted for as {accounting}.",
         "Whether any one person took part shifts the odds of anything that can be learnt from the "
-        f"release by a factor of at most {factor(epsilon)}.",
+        f"release by a factor of at most {words.factor(epsilon)}.",
         odds(epsilon, "person"),
     ]
     if delta:
@@ -252,43 +246,34 @@ def _parameters(release: Release, doubted: Doubt | None) -> tuple[Part | str, ..
     return (*parts, *([] if weak is None else [weak]))
 
 
-def _accounting(release: Release) -> str:
-    if release.guarantee.get("accounting") == "zcdp":
-        return "zero-concentrated differential privacy"
-    if not exact(release.guarantee["delta"]):
-        return "pure differential privacy"
-    return "approximate differential privacy, whose delta pays for suppressing small rows"
-
-
-def _unit(release: Release) -> tuple[Part | str, ...]:
+def _unit(release: Release) -> tuple[Part, ...]:
     schema, promise = release.schema, release.guarantee
-    many = schema.unit_names[1]
-    parts = [
-        f"The protected unit is {release.describe().protected}. Neighboring data sets: "
-        f"{promise.get('neighbors', 'not stated')}.",
-        f"Counts are of {many}.",
-    ]
     known = f"A person is identified by the column {schema.person_column}, which is not published."
     if schema.person is not None:
-        parts.append(
+        persons = (
             f"{known} At most {schema.person.max_rows} of a person's rows are counted; which ones "
             "is decided by looking at that person's rows alone. So counts are of capped rows, not "
             "of people, and whatever people with many rows have in common is counted less."
         )
     elif schema.person_column is not None:
-        parts.append(
+        persons = (
             f"{known} All of a person's rows are one record, so that all their items are protected "
             "together."
         )
     else:
-        parts.append(
+        persons = (
             "The schema states that nobody has more than one, which cannot be checked: somebody "
             "with k of them is protected with k times epsilon."
         )
-    return tuple(parts)
+    return (
+        f"The protected unit is {release.describe().protected}. Neighboring data sets: "
+        f"{promise.get('neighbors', 'not stated')}.",
+        f"Counts are of {schema.unit_names[1]}.",
+        persons,
+    )
 
 
-def _protected(release: Release) -> tuple[Part | str, ...]:
+def _protected(release: Release) -> tuple[Part, ...]:
     return (
         "Protected: whether any one person is in the data, and everything recorded about them, "
         "against whoever reads the release, whatever else they know and compute.",
@@ -305,7 +290,7 @@ def _protected(release: Release) -> tuple[Part | str, ...]:
     )  # fmt: skip
 
 
-def _public(release: Release) -> tuple[Part | str, ...]:
+def _public(release: Release) -> tuple[Part, ...]:
     schema = release.schema
     about = schema.metadata
     signed = f"Who confirmed that everything in the schema is public knowledge: {OPEN}"
@@ -316,44 +301,34 @@ def _public(release: Release) -> tuple[Part | str, ...]:
         )
     if release.guarantee.get("began_as_draft"):
         signed = f"The schema began as a draft that was read off the private data. {signed}"
-    rows = []
-    for attribute in [*schema.attributes, *([schema.target] if schema.target else [])]:
-        rows.append(
-            (
-                attribute.name,
-                f"{attribute.size:,} values",
-                ODD[attribute.missing],
-                ODD[attribute.outside],
-            )
-        )
-    columns = Grid(
-        "Columns, the size of their public domains, and what happens to odd values",
-        ("column", "domain", "a missing value", "a value outside the domain"),
-        rows=tuple(rows),
+    rows = [
+        (one.name, f"{one.size:,} values", ODD[one.missing], ODD[one.outside])
+        for one in schema.columns
+    ]
+    heads = ("column", "domain", "a missing value", "a value outside the domain")
+    caption = "Columns, the size of their public domains, and what happens to odd values"
+    query = (
+        "The data came from a database query. That each of its rows depends on one person alone "
+        "was acknowledged by whoever ran it, and is not checked."
     )
-    query = release.guarantee.get("row_wise_query")
     return (
         "Bounds, values, taxonomies and classes come from the schema, which must be public "
         "knowledge and is published with the release.",
         signed,
-        *([columns] if rows else []),
+        *([Grid(caption, heads, rows=rows)] if rows else []),
         *preparation(schema),
-        *(
-            ["The data came from a database query. That each of its rows depends on one person "
-             "alone was acknowledged by whoever ran it, and is not checked."]
-            if query
-            else []
-        ),
-    )  # fmt: skip
+        *([query] if release.guarantee.get("row_wise_query") else []),
+    )
 
 
-def _mechanisms(release: Release) -> tuple[Part | str, ...]:
+def _mechanisms(release: Release) -> tuple[Part, ...]:
     per = words.spent_of(release.schema)
-    spent = tuple(tuple(row) for row in words.spent(release))
     settings = ", ".join(f"{key} {_shown(value)}" for key, value in release.settings.items())
     return (
         mechanisms(release),
-        Grid("What the budget was spent on", ("what for", "budget", per), rows=spent),
+        Grid(
+            "What the budget was spent on", ("what for", "budget", per), rows=words.spent(release)
+        ),
         f"Settings: {settings}. They must be chosen without looking at the data.",
     )
 
@@ -364,28 +339,25 @@ def _shown(value: Any) -> str:
     return "by rule" if value is None else str(value)
 
 
-def _utility(release: Release) -> tuple[Part | str, ...]:
-    total = release.count_all()
-    name = release.schema.unit_names[1]
-    parts: list[Part | str] = [
-        f"The release counts about {words.number(max(0.0, float(total.estimate[0])))} {name} "
-        f"(95% interval: {words.number(float(total.low[0]))} to "
-        f"{words.number(float(total.high[0]))}). Every number comes with an interval that holds "
-        "with a stated probability, whatever the data looks like.",
-    ]
-    if release.unmeasured:
-        parts.append(f"It says nothing about: {', '.join(release.unmeasured)}.")
-    title, text = KINDS[release.kind].small(release)
+def _utility(release: Release) -> tuple[Part, ...]:
+    total, name = release.count_all(), release.schema.unit_names[1]
+    ends = (max(0.0, float(total.estimate[0])), float(total.low[0]), float(total.high[0]))
+    about, low, high = map(words.number, ends)
+    title, small = KINDS[release.kind].small
+    silent = [f"It says nothing about: {', '.join(release.unmeasured)}."]
     return (
-        *parts,
-        f"{title}. {text}",
+        f"The release counts about {about} {name} (95% interval: {low} to {high}). Every number "
+        "comes with an interval that holds with a stated probability, whatever the data looks "
+        "like.",
+        *(silent if release.unmeasured else []),
+        f"{title}. {small.format(people=name)}",
         "Noise, sampling and suppression weigh more on small groups, often minorities, which have "
         "the larger relative errors. Before decisions about such a group are based on the release, "
         "look at its interval.",
     )
 
 
-_TRUST: tuple[Part | str, ...] = (
+_TRUST: tuple[Part, ...] = (
     "Central model: the publisher holds the raw data and is trusted with it; recipients of the "
     "release are not trusted at all.",
     Bullets(
@@ -403,75 +375,68 @@ _TRUST: tuple[Part | str, ...] = (
 )  # fmt: skip
 
 
-def _composition(release: Release, booked: Booked | None) -> tuple[Part | str, ...]:
+def _composition(release: Release, booked: Booked | None) -> tuple[Part, ...]:
     adds = "Several releases about the same people add up: epsilons to epsilons, deltas to deltas."
     if booked is None:
         return (adds, f"No budget ledger was given. The total over all releases: {OPEN}")
     account, entry = booked
-    spent, total = account.spent, (account.epsilon, account.delta)
-    rows = tuple(
-        (name, plain(one), plain(of - one), plain(of))
-        for name, one, of in zip(("epsilon", "delta"), spent, total, strict=True)
-        if of or one
+    budgets = (
+        ("epsilon", account.spent[0], account.epsilon),
+        ("delta", account.spent[1], account.delta),
     )
-    releases = tuple(
+    rows = [
+        (name, plain(one), plain(of - one), plain(of)) for name, one, of in budgets if of or one
+    ]
+    releases = [
         (str(x.number), x.booked[:10], x.method, plain(x.epsilon), plain(x.delta), x.state)
         for x in account.entries
-    )
+    ]
     heads = ("release", "booked", "method", "epsilon", "delta", "state")
-    which = (
-        "This release is not in it."
-        if entry is None
-        else f"This release has the number {entry.number} in it."
-    )
+    which = "is not in it" if entry is None else f"has the number {entry.number} in it"
     return (
         adds,
-        f"The budget ledger keeps the data set {account.name}. {which}",
+        f"The budget ledger keeps the data set {account.name}. This release {which}.",
         *([] if entry is None else doubts(release, entry)),
         Grid("The total", ("budget", "spent", "left", "of"), rows=rows),
         Grid("All releases that were booked", heads, rows=releases),
     )
 
 
-def _verification(verdict: Verdict) -> tuple[Part | str, ...]:
+def _verification(verdict: Verdict) -> tuple[Part, ...]:
     held = sum(check.ok for check in verdict.checks)
-    recomputed = words.strength(verdict.epsilon or Fraction(0), verdict.delta)
-    first = (
-        f"“hedgerow verify” recomputed what was spent from the release alone: {recomputed}. "
-        if verdict.epsilon is not None
-        else "What was spent could not be recomputed. "
-    )
-    rows = tuple(
-        (check.name, "holds" if check.ok else "FAILS", check.words) for check in verdict.checks
-    )
+    first = "What was spent could not be recomputed."
+    if verdict.epsilon is not None:
+        recomputed = words.strength(verdict.epsilon, verdict.delta)
+        first = f"“hedgerow verify” recomputed what was spent from the release alone: {recomputed}."
+    rows = [(one.name, "holds" if one.ok else "FAILS", one.words) for one in verdict.checks]
     return (
-        f"{first}{held} of {len(verdict.checks)} checks hold.",
+        f"{first} {held} of {len(verdict.checks)} checks hold.",
         Grid("Checks", ("check", "result", "found"), rows=rows),
         "What nobody can see from a release:",
         Bullets(tuple(verdict.unchecked)),
     )
 
 
-def _risks(release: Release) -> tuple[Part | str, ...]:
-    found: list[str | tuple[str, str]] = [
-        ("The schema", "If something in it was taken from the data, that is not protected."),
-        ("Choices made by looking at the data", "Settings that were tried out on the private data "
-         "are outside the guarantee."),
-        ("Misreading", "Synthetic rows look like records of people and are not; estimates without "
-         "their intervals look more certain than they are."),
-        ("Software", "A mistake in hedgerow or in what it is built on could break the guarantee."),
-    ]  # fmt: skip
+def _risks(release: Release) -> tuple[Part, ...]:
     several = ("Several records of a person", "If there are any, their person is protected less.")
     if release.schema.person_column is not None:
         several = (
             "Several identifiers of a person",
             "Whoever appears under more than one counts as several people, and is protected less.",
         )
-    found.insert(1, several)
-    return (Bullets(tuple(found)), f"Other risks, and what is done about them: {OPEN}")
+    risks = (
+        ("The schema", "If something in it was taken from the data, that is not protected."),
+        several,
+        ("Choices made by looking at the data", "Settings that were tried out on the private data "
+         "are outside the guarantee."),
+        ("Misreading", "Synthetic rows look like records of people and are not; estimates without "
+         "their intervals look more certain than they are."),
+        ("Software", "A mistake in hedgerow or in what it is built on could break the guarantee."),
+    )  # fmt: skip
+    return (Bullets(risks), f"Other risks, and what is done about them: {OPEN}")
 
 
-_SIGNATURE: tuple[Part | str, ...] = (
+_SIGNATURE: tuple[Part, ...] = (
     "The release may be / may not be given to the recipients named above, under these conditions:",
     "..............................................",
     "Name and office: ..............................................",

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from hedgerow.errors import ReleaseError, UnverifiableError
 from hedgerow.estimate.measurements import exact
 from hedgerow.present import html, words
 from hedgerow.present.document import (
+    Bar,
     Bullets,
     Code,
     Document,
     Facts,
     Folded,
+    Grid,
     Part,
+    Scale,
     Section,
+    Stack,
     Text,
     Warning,
 )
 from hedgerow.present.findings import brief, findings, notable
 from hedgerow.present.kinds import KINDS
-from hedgerow.present.promise import Doubt, budget, doubt, factor, promise
 from hedgerow.present.tables import count_grid, how_to_read, named_tables
 from hedgerow.present.values import questions, values
 from hedgerow.registry import METHODS
@@ -35,16 +41,60 @@ if TYPE_CHECKING:
 
 
 _TOP = 12  # regions, rows or itemsets
-_LIMITS = (
-    ("Several releases add up", "Two releases about the same data with epsilon 1 each are together "
-     "one with epsilon 2."),
-    ("Groups are not hidden", "What holds for a large group can be learnt, also about members who "
-     "are not in the data. A group of k {those} is protected with k times epsilon."),
-    ("Choices made by looking at the data", "Settings that were tried out on the private data and "
-     "kept because they did well are outside the guarantee."),
-    ("What happens around a run", "Running times, error messages and files on the machine are as "
-     "private as the data."),
-)  # fmt: skip
+_BEFORE = ((1, 1000), (1, 100), (1, 10), (1, 2))
+_FAILED = 3  # failed checks that are told one by one
+_LITTLE = 2  # above this epsilon a limit is called weak
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    """That a release cannot be relied on, in words.
+
+    Args:
+        loud: Some words that nobody may overlook.
+        why: Why.
+        what: What cannot be done with the release.
+        promised: What its promise is worth.
+        numbers: What its numbers are worth.
+        advice: What to do.
+        exit_code: How a command ends that noticed it.
+    """
+
+    loud: str = "DO NOT RELY ON THIS RELEASE"
+    why: str
+    what: str = "relied on"
+    promised: str = "Nothing that can be relied on."
+    numbers: str = "Its numbers may be wrong as well, or not noisy."
+    advice: str = "Ask whoever published it for a sound one."
+    exit_code: int = 1
+
+
+def doubt(release: Release, verdict: Verdict) -> Doubt | None:
+    """Why a release cannot be relied on, if it fails its own checks or cannot be verified here.
+
+    That a release was seeded is no lie: it says so itself, and is told elsewhere.
+    """
+    seeded = not release.guarantee["private"]
+    failed = [c for c in verdict.checks if not c.ok and not (seeded and c.name == "private")]
+    if not failed:
+        return None
+    if not verdict.known and [check.name for check in failed] == ["method"]:
+        return Doubt(
+            loud="THIS RELEASE CANNOT BE VERIFIED HERE",
+            why=f"Nothing speaks against it, but {failed[0].words}.",
+            what="verified here",
+            promised="What it promises cannot be verified here.",
+            numbers="Whether its numbers are noisy is not known here.",
+            advice="Install the package that it was published with, or a newer hedgerow.",
+            exit_code=UnverifiableError.exit_code,
+        )
+    # what stray files are called is nothing that the release tells
+    why = [
+        f"{one.name}: {'there are some beside its own' if one.name == 'other files' else one.words}"
+        for one in failed[:_FAILED]
+    ]
+    more = f"; and {len(failed) - _FAILED} more" if len(failed) > _FAILED else ""
+    return Doubt(why=f"It fails its own check ({'; '.join(why)}{more}).")
 
 
 def open_and_verify(source: str | Path | Release) -> tuple[Release, Verdict]:
@@ -116,26 +166,26 @@ def overview(release: Release, top: int, parts: tuple[Part, ...] | None = None) 
         top: How many parts.
         parts: What to show instead of findings and these parts.
     """
-    kind, told = KINDS[release.kind], release.describe()
-    holds = f"{words.regions(release)} by {release.method}" if told.number else told.summary
-    sentences = [*words.guarantee(release), told.suppressed, words.unmeasured(release)]
-    said = tuple(Text(one) for one in sentences if one is not None)
+    kind, about = KINDS[release.kind], release.describe()
+    holds = words.published(release) if about.number else about.summary
+    sentences = [*words.guarantee(release), about.suppressed, words.unmeasured(release)]
+    said = tuple(one for one in sentences if one is not None)
     sections = [Section("", said if parts is not None else (*brief(release), *said))]
     if parts is None:
         made = () if release.kind == "table" else kind.making(release)  # a tree is asked for
         parts = (*made, *kind.division(release, top)) if top else ()
-        if 0 < top < told.number:
-            parts = (*parts, Text(f"({told.number:,} in all; --top N for more)"))
+        if 0 < top < about.number:
+            parts = (*parts, f"({about.number:,} in all; --top N for more)")
         named = (one for one in _named(release) if not isinstance(one, Folded))
         sections.append(Section("", tuple(named)))
     sections.append(Section("", parts))
     if release.kind == "marginals" and top:
         name = quote(release.schema.columns[0].name)
-        more = Text(f"hedgerow table RELEASE {name} shows counts, of any columns.")
+        more = f"hedgerow table RELEASE {name} shows counts, of any columns."
         sections.append(Section("", (more,)))
     return Document(
         title=f"{release.schema.name}: {holds.rstrip('.')}, about {_number(release)} "
-        f"{told.people}.",
+        f"{about.people}.",
         sections=tuple(sections),
         private=bool(release.guarantee["private"]),
     )
@@ -152,8 +202,8 @@ def _named(release: Release) -> tuple[Part, ...]:
     """The tables that the schema names, with all their cells."""
     tables = [release.table(*names) for names in named_tables(release)]
     notes = dict.fromkeys(line for one in tables for line in how_to_read(one, release.schema))
-    told = Folded("How to read these tables", tuple(Text(line, "note") for line in notes))
-    return (*(count_grid(release, one) for one in tables), told) if tables else ()
+    read = Folded("How to read these tables", tuple(Text(line, "note") for line in notes))
+    return (*(count_grid(release, one) for one in tables), read) if tables else ()
 
 
 def warnings_of(
@@ -185,25 +235,32 @@ def _head(release: Release, doubted: Doubt | None, against: Judgment | None) -> 
     elif not release.guarantee["private"]:
         epsilon = delta = "none: seeded"
     else:
-        epsilon = words.decimal(exact(release.guarantee["epsilon"]))
-        delta = words.decimal(exact(release.guarantee["delta"]))
-    told = release.describe()
+        epsilon, delta = map(words.decimal, _promised(release))
     figures = [
         ("epsilon (smaller is safer)", epsilon),
         ("delta", delta),
         ("published", words.regions(release)),
-        (f"{told.people}, about", _number(release)),
+        (f"{release.describe().people}, about", _number(release)),
     ]
     if against is not None:
         figures.append((f"raw {release.schema.unit_names[1]} counted", f"{against.records:,}"))
-    known = release.method in METHODS
-    about = METHODS[release.method].words if known else "is not installed here"
     whose = facts(release.schema)
     return (
-        Text(f"Published with {release.method}, which {about}.", "lead"),
+        Text(f"Published with {release.method}, which {method_words(release)}.", "lead"),
         *([Facts(tuple(whose))] if whose else []),
         Facts(tuple(figures), large=True),
     )
+
+
+def _promised(release: Release) -> tuple[Fraction, Fraction]:
+    """Epsilon and delta."""
+    return exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
+
+
+def method_words(release: Release) -> str:
+    """What a method does, as the end of a sentence."""
+    known = release.method in METHODS
+    return METHODS[release.method].words if known else "is not installed here"
 
 
 # Whose data it is and what for, as the schema's metadata tells.
@@ -228,147 +285,226 @@ def facts(schema: Schema) -> list[tuple[str, str]]:
         ...     "attributes": {"a": {"type": "boolean"}}}))
         [('period', '1999'), ('one row is', 'a person')]
     """
-    told = schema.metadata.describe()
-    found = [(name, told[key]) for key, name in _NAMES.items() if key in told]
-    if not told:
+    about = schema.metadata.describe()
+    if not about:
         return []
+    pairs = [(name, about[key]) for key, name in _NAMES.items() if key in about]
     record = "record" if schema.kind == "transactions" else "row"
     one = schema.unit_names[0]
     if one != record:
-        found.append((f"one {record} is", f"{'an' if one[0].lower() in 'aeiou' else 'a'} {one}"))
+        pairs.append((f"one {record} is", f"{'an' if one[0].lower() in 'aeiou' else 'a'} {one}"))
     if schema.is_signed_off:
-        found.append(("schema signed off by", f"{told['reviewer']}, {told['reviewed']}"))
-    return found
+        pairs.append(("schema signed off by", f"{about['reviewer']}, {about['reviewed']}"))
+    return pairs
 
 
 # The sections.
 
 
 def _sections(release: Release, verdict: Verdict, against: Judgment | None) -> list[Section]:
-    raw = None
-    if against is not None:
-        raw = [[share * one.per_record for share in one.raw] for one in against.marginals]
     kind, doubted = KINDS[release.kind], doubt(release, verdict)
-    made = (*kind.columns(release.schema), *kind.making(release), *kind.division(release, _TOP))
-    if (missing := release.describe().suppressed) is not None:
-        made = (*made, Text(missing))
-    last = [
-        Section("What is not protected", _limits(release), "limits"),
-        Section("How to check and use it", _use(release), "check"),
-    ]
+    missing = release.describe().suppressed
+    made = (
+        *kind.columns(release.schema), *kind.making(release), *kind.division(release, _TOP),
+        *(() if missing is None else (missing,)),
+    )  # fmt: skip
     first = [
         Section("Findings", findings(release) if doubted is None else (), "findings"),
         Section("Named tables", _named(release) if doubted is None else (), "named"),
         Section("In short", _short(release, doubted, against), "short"),
-    ]
-    promised = [
         Section("What is promised", promise(release, verdict), "promise"),
         Section("What the budget was spent on", budget(release, doubted is None), "budget"),
         Section("What was released", made, "released"),
+    ]
+    last = [
+        Section("What is not protected", _limits(release), "limits"),
+        Section("How to check and use it", _use(release), "check"),
     ]
     if against is None:
         middle = [
             Section(kind.values, values(release, None), "values"),
             Section("What can be asked", questions(release), "questions"),
         ]
-        return [*first, *promised, *middle, *last]
+        return [*first, *middle, *last]
     # what knows raw data is loaded where there is any
-    from hedgerow.present import against as compared
+    from hedgerow.present.against import sections
 
-    strange: tuple[Part, ...] = ()
-    became: tuple[Part, ...] = ()
-    if not against.matches:
-        strange = (Text(compared.strange(against), "bad"),)
-    if against.preparation is not None:
-        became = compared.prepared(against.preparation)
-    rows = "rows" if release.schema.kind == "table" else "records"
-    beside = (*strange, *compared.values_against(against), *values(release, raw))
-    coarse = f"How coarse the {release.describe().parts} are"
-    return [
-        *first,
-        *promised,
-        Section(f"What became of the {rows}", became, "prepared"),
-        Section("Values, raw against released", beside, "values"),
-        Section("Tables, raw against released", compared.tables_against(against), "tables"),
-        Section("Counts, raw against released", compared.counts_against(against), "counts"),
-        Section("Predictions", compared.classes_against(against), "classes"),
-        Section(coarse, compared.detail_against(against), "coarse"),
-        *last,
-    ]
+    raw = [[share * one.per_record for share in one.raw] for one in against.marginals]
+    return [*first, *sections(against, values(release, raw)), *last]
 
 
 def _short(release: Release, doubted: Doubt | None, against: Judgment | None) -> tuple[Part, ...]:
     """What somebody should know who reads no further."""
-    told = [] if doubted is None else [f"What it promises cannot be {doubted.what}."]
+    lines: list[str | None] = []
+    if doubted is not None:
+        lines.append(f"What it promises cannot be {doubted.what}.")
     if against is not None and not against.matches:
         from hedgerow.present.against import strange
 
-        told.append(f"{strange(against)} What is compared with it below says nothing.")
+        lines.append(f"{strange(against)} What is compared with it below says nothing.")
     if doubted is not None:
-        told.append(doubted.numbers)
+        lines.append(doubted.numbers)
     elif not release.guarantee["private"]:
-        told += ["This release is a test. It protects nobody and must not be given away."]
+        lines.append("This release is a test. It protects nobody and must not be given away.")
     else:
-        epsilon = exact(release.guarantee["epsilon"])
-        told += [
+        epsilon, _ = _promised(release)
+        lines += [
             f"Whether any one {words.protected(release.schema)[0]} is in the data shifts the odds "
-            f"of anything that can be learnt from it by a factor of at most {factor(epsilon)}."
+            "of anything that can be learnt from it by a factor of at most "
+            f"{words.factor(epsilon)}.",
+            words.caution(epsilon),
         ]
-        weak = words.caution(epsilon)
-        told += [weak] if weak else []
     if doubted is None:
-        told.append(release.describe().summary)
+        lines.append(release.describe().summary)
     if release.unmeasured:
-        told.append(f"It says nothing about {', '.join(release.unmeasured)}.")
-    if (cap := words.capped(release.schema)) is not None:
-        told.append(cap)
+        lines.append(f"It says nothing about {', '.join(release.unmeasured)}.")
+    lines.append(words.capped(release.schema))
     if against is None:
-        told.append("Everything on this page follows from the release alone.")
+        lines.append("Everything on this page follows from the release alone.")
     else:
         from hedgerow.present.against import in_short
 
-        told += in_short(against)
-    return (Bullets(tuple(told)),)
+        lines += in_short(against)
+    return (Bullets(tuple(line for line in lines if line is not None)),)
+
+
+# The promise, in odds, and what the budget was spent on.
+
+
+def promise(release: Release, verdict: Verdict) -> tuple[Part, ...]:
+    """The guarantee in plain words and in odds, if the books bear it out."""
+    doubted = doubt(release, verdict)
+    if doubted is not None:
+        return (Text(f"{doubted.promised} {doubted.why} {doubted.advice}", "bad"),)
+    if not release.guarantee["private"]:
+        return tuple(Text(sentence, "bad") for sentence in words.guarantee(release))
+    epsilon, delta = _promised(release)
+    one = words.protected(release.schema)[0]
+    beside = "than without the person's data" if one == "person" else "than from one without it"
+    limit = "The table shows the limit."
+    if epsilon > _LITTLE:
+        limit = (
+            f"The limit is a weak one with an epsilon of {words.decimal(epsilon)}: see the table."
+        )
+    parts: list[Part] = [
+        *words.guarantee(release),
+        f"Take any one {one}. Whoever reads the release, however clever and whatever else they "
+        f"know, can learn only so much more about this {one} {beside}. {limit}",
+        odds(epsilon, one),
+    ]
+    if delta:
+        parts.append(
+            f"Delta is {words.decimal(delta)}: with a chance of about one in {_one_in(delta)} the "
+            "promise may not hold."
+        )
+    strength = words.strength(verdict.epsilon, verdict.delta)
+    return (
+        *parts,
+        "Facts about groups are not hidden: that is what a release is for. If something is more "
+        f"frequent in one group of {release.schema.unit_names[1]} than in another, a release shows "
+        "it, whoever is in the data.",
+        Text(
+            f"Recomputed from the release alone: {strength}. All {len(verdict.checks)} checks "
+            "pass. Whether the noise was really drawn as stated cannot be seen from a release.",
+            strong="The privacy accounts are in order.",
+        ),
+    )
+
+
+def odds(epsilon: Fraction, one: str) -> Grid:
+    """How far a suspicion can grow, as a table."""
+    rows = []
+    for of, number in _BEFORE:
+        now, known = (words.after(of / number, times * float(epsilon)) for times in (1, 2))
+        rows.append(
+            (f"{of} in {number:,}", words.percent_up(now), Bar(now), words.percent_up(known))
+        )
+    caption = f"How far a suspicion about one {one} can grow because of the release"
+    known_to_be = "if known to be in the data, at most"
+    heads = ("a suspicion of", "becomes at most", Scale(1.0, "%"), known_to_be)
+    return Grid(caption, heads, rows=rows, numbers={1, 3}, whole=True)
+
+
+def _one_in(delta: Fraction) -> str:
+    number = int(1 / delta)
+    return f"{number:,}" if number < 10**15 else f"10^{len(str(number)) - 1}"
+
+
+def budget(release: Release, sound: bool) -> tuple[Part, ...]:
+    """The budget as a picture, and in numbers; nothing if it cannot be read.
+
+    Args:
+        release: The release.
+        sound: Whether its books add up; if not, they need not even be readable.
+    """
+    try:
+        parts = words.shares(release.ledger)
+        if sound:
+            spent = words.spent(release, words.plain_words)
+        else:
+            spent = words.spending(release.ledger, words.plain_words)
+    except ReleaseError:
+        if sound:
+            raise
+        return ()
+    per = words.spent_of(release.schema)
+    person, lead = release.schema.person, "This is what the release says of itself."
+    if sound:
+        lead = (
+            "Every look at the data costs part of the budget. What is spent on any one "
+            f"{per.split()[-1]} adds up to no more than was promised. The picture shows the "
+            "average."
+        )
+        if person is not None and person.max_rows > 1:
+            lead += f" A person may have up to {person.max_rows} rows, each of which costs as much."
+        if any(" to " in amount for *_, amount in spent):
+            lead += (
+                " Where the table gives a range, it depends on the group: more for one purpose "
+                "means less for another. So upper ends are not reached together and must not be "
+                "added; the last line is the total."
+            )
+    # with one budget alone its name is the heading of the amounts
+    kinds = {kind for _, kind, _ in spent}
+    heads = ("what for", *kinds) if len(kinds) == 1 else ("what for", "budget", "amount")
+    rows = [
+        (what, *([kind] if len(kinds) != 1 else []), amount.replace(" ", "\u00a0"))
+        for what, kind, amount in spent
+    ]
+    table = Grid(f"What was spent, {per}", heads, rows=rows, numbers={len(heads) - 1})
+    return (lead, Stack("The budget", tuple(parts)), table)
+
+
+# What it does not cover, and how to use it.
 
 
 def _limits(release: Release) -> tuple[Part, ...]:
-    kind = KINDS[release.kind]
-    those = words.protected(release.schema)[1]
-    told = [*((name, text.format(those=those)) for name, text in _LIMITS), kind.small(release)]
-    told.insert(
-        2,
-        (
-            "The schema is public",
-            f"{kind.public} published as they are. They must be public knowledge and not read off "
-            "the data.",
-        ),
-    )
-    if release.schema.kind == "table" and release.schema.person is None:
-        told.insert(
-            1,
-            ("A row is a person", "Somebody with several rows is protected less, in proportion."),
-        )
-    if release.guarantee.get("row_wise_query"):
-        told.insert(
-            0,
-            (
-                "The data came from a database query",
-                "Whoever ran it acknowledged that each of its rows depends on one person alone. "
-                "hedgerow cannot check that.",
-            ),
-        )
-    if release.guarantee.get("began_as_draft") and not release.schema.is_signed_off:
-        told.insert(
-            0,
-            (
-                "The schema began as a draft",
-                "It was read off the private data, and nobody can tell from here how carefully it "
-                "was gone over.",
-            ),
-        )
+    kind, schema, promised = KINDS[release.kind], release.schema, release.guarantee
+    title, small = kind.small
+    limits = [
+        (promised.get("began_as_draft") and not schema.is_signed_off,
+         "The schema began as a draft", "It was read off the private data, and nobody can tell "
+         "from here how carefully it was gone over."),
+        (promised.get("row_wise_query"),
+         "The data came from a database query", "Whoever ran it acknowledged that each of its rows "
+         "depends on one person alone. hedgerow cannot check that."),
+        (True, "Several releases add up", "Two releases about the same data with epsilon 1 each "
+         "are together one with epsilon 2."),
+        (schema.kind == "table" and schema.person is None,
+         "A row is a person", "Somebody with several rows is protected less, in proportion."),
+        (True, "Groups are not hidden", "What holds for a large group can be learnt, also about "
+         f"members who are not in the data. A group of k {words.protected(schema)[1]} is protected "
+         "with k times epsilon."),
+        (True, "The schema is public", f"{kind.public} published as they are. They must be public "
+         "knowledge and not read off the data."),
+        (True, "Choices made by looking at the data", "Settings that were tried out on the private "
+         "data and kept because they did well are outside the guarantee."),
+        (True, "What happens around a run", "Running times, error messages and files on the "
+         "machine are as private as the data."),
+        (True, title, small.format(people=schema.unit_names[1])),
+    ]  # fmt: skip
     return (
-        Text("The promise is about what can be learnt from a release. It does not cover:"),
-        Bullets(tuple(told)),
+        "The promise is about what can be learnt from a release. It does not cover:",
+        Bullets(tuple((name, text) for holds, name, text in limits if holds)),
     )
 
 
@@ -390,13 +526,13 @@ def _use(release: Release) -> tuple[Part, ...]:
         f"# synthetic {release.describe().record}s that follow it",
         "hedgerow sample release/ --out rows.csv",
     )
+    numbers = any(isinstance(one, Numeric) for one in release.schema.attributes)
     edges = (
         "Commands and files write parts of numbers like [2, 12): from 2 up to, not including, 12. "
+        "With ] at the end, the last number is included."
     )
-    edges += "With ] at the end, the last number is included."
-    numbers = any(isinstance(one, Numeric) for one in release.schema.attributes)
     return (
-        Text("All this needs the folder of the release and no private data:"),
+        "All this needs the folder of the release and no private data:",
         Code(lines),
         *([Text(edges, "note")] if numbers else []),
         Text(f"Schema {release.schema.hash[:16]}", "note"),

@@ -84,6 +84,8 @@ def _wrap(words: str, width: int, indent: str = "") -> list[str]:
 def _lines(part: Part, width: int, bars: bool) -> list[str]:
     """A part in lines."""
     match part:
+        case str():
+            return _wrap(part, width)
         case Text():
             return _wrap(f"{part.strong} {part.words}".strip(), width)
         case Heading():
@@ -327,6 +329,8 @@ def _blocks(parts: Iterable[Part]) -> list[str]:
 def _block(part: Part) -> str:
     """A part in Markdown; nothing for what is drawn alone."""
     match part:
+        case str():
+            return _plain(part)
         case Text():
             strong = f"**{_plain(part.strong)}** " if part.strong else ""
             return strong + _plain(part.words)

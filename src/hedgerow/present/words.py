@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,40 +16,9 @@ if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
 TO = "\u00a0to\u00a0"  # as in the schema's own words, which --help does not wait for
-ALTOGETHER = "altogether"
-"""The line of a ledger that no other adds to: ranges do not reach their ends on one path."""
 _BROAD = 0.02  # the width of an interval from which tenths of a percent say nothing
+_NO_NUMBER = 20  # above this epsilon e^epsilon is so large that its digits say nothing
 _WEAK = 5  # above this epsilon a suspicion can become a near certainty
-
-# What the purposes of the ledger mean to a reader.
-_PURPOSES = {
-    "rows": "how many rows there are, roughly",
-    "by_class": "counts of each attribute by the class",
-    "single": "counts of each attribute alone",
-    "fine": "counts of large groups of numbers, in parts",
-    "named": "the tables that the schema names",
-    "relate": "choosing pairs of attributes",
-    "pairs": "counts of these pairs",
-    "second_pairs": "counts of pairs of a second round",
-    "third_pairs": "counts of pairs of a third round",
-    "more_pairs": "counts of further pairs",
-    "again": "a second count of each attribute",
-    "select": "choosing what to specialize",
-    "cut": "choosing where to cut numbers",
-    "grow": "growing the tree",
-    "allocate": "dividing specializations among groups",
-    "leaf": "the counts that are published",
-    "count": "the counts of every node",
-    "counts": "the counts that are published",
-    "spare": "a second look at these counts",
-    "size": "how many items records have",
-    "support": "how often each item occurs",
-    "test": "choosing which partitions to go on with",
-    "gate": "choosing which partitions to go on with",
-    "cell": "which of the most frequent items go together",
-    "side": "synthetic rows to measure risks on",
-    "cells": "the rows that are published",
-}
 
 
 def decimal(value: Fraction) -> str:
@@ -63,16 +33,6 @@ def decimal(value: Fraction) -> str:
     return f"{short:f}" if value == 0 or value > Fraction(1, 10**5) else f"{short:e}"
 
 
-def purpose_words(purpose: str) -> str:
-    """What a purpose of the ledger means."""
-    return _PURPOSES.get(purpose, purpose)
-
-
-def spent_of(schema: Schema) -> str:
-    """The heading above what was spent; a person with several rows may lose it for each."""
-    return f"for any one {'row' if schema.kind == 'table' else 'record'}"
-
-
 def protected(schema: Schema) -> tuple[str, str]:
     """What one of those is called whom a release protects, and several of them."""
     return schema.unit_names if schema.person_column is None else ("person", "people")
@@ -83,34 +43,18 @@ def capped(schema: Schema) -> str | None:
 
     Example:
         >>> from hedgerow.schema import Schema
-        >>> told = {"type": "numeric", "low": 0, "high": 9}
+        >>> age = {"type": "numeric", "low": 0, "high": 9}
         >>> stays = {"name": "stays", "unit": "person",
         ...     "metadata": {"unit_name": ["stay", "stays"]},
-        ...     "attributes": {"who": {"role": "person", "max_rows": 3}, "age": told}}
+        ...     "attributes": {"who": {"role": "person", "max_rows": 3}, "age": age}}
         >>> capped(Schema.from_dict(stays))
         'Of each person at most 3 stays are counted: the data may hold more.'
     """
     if schema.person is None:
         return None
     most, (one, several) = schema.person.max_rows, schema.unit_names
-    told = f"1 {one} is" if most == 1 else f"{most} {several} are"
-    return f"Of each person at most {told} counted: the data may hold more."
-
-
-def spent(
-    release: Release, named: Callable[[str], str] = purpose_words
-) -> list[tuple[str, str, str]]:
-    """What `spending` tells, and where a person may have several rows, what they lose in all.
-
-    Args:
-        release: The release.
-        named: What purposes are called.
-    """
-    rows, person = spending(release.ledger, named), release.schema.person
-    if person is not None and person.max_rows > 1:
-        whole = f"at most {decimal(Fraction(release.guarantee['epsilon']))}"
-        rows.append((f"a person with {person.max_rows} rows, altogether", "epsilon", whole))
-    return rows
+    those = f"1 {one} is" if most == 1 else f"{most} {several} are"
+    return f"Of each person at most {those} counted: the data may hold more."
 
 
 def strength(epsilon: Fraction | None, delta: Fraction | None) -> str:
@@ -134,13 +78,13 @@ def guarantee(release: Release) -> list[str]:
     epsilon, delta = Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0))
     beyond = ", but for a chance of about delta" if delta else ""
     one = release.describe().protected
+    growth = "e^epsilon" if epsilon > _NO_NUMBER else f"e^epsilon = {factor(epsilon)}"
     lines = [
         f"Differential privacy with {strength(epsilon, delta)}: whatever a release shows is at "
-        f"most {times(epsilon)} times as likely if {one} is in the data as if not, and "
+        f"most {growth} times as likely if {one} is in the data as if not, and "
         f"the other way round{beyond}."
     ]
-    weak = caution(epsilon)
-    if weak is not None:
+    if (weak := caution(epsilon)) is not None:
         lines.append(weak)
     about = release.schema.metadata
     if release.schema.is_signed_off:
@@ -166,21 +110,31 @@ def unmeasured(release: Release) -> str | None:
     )
 
 
-def times(epsilon: Fraction) -> str:
-    """By how much a chance can grow, rounded up.
+def factor(epsilon: Fraction) -> str:
+    """By how much odds can grow, e^epsilon for people to read, rounded up.
 
     Example:
-        >>> times(Fraction(1)), times(Fraction(1, 10)), times(Fraction(8)), times(Fraction(100))
-        ('e^epsilon = 2.72', 'e^epsilon = 1.11', 'e^epsilon = 2,981', 'e^epsilon')
-        >>> times(Fraction(1, 100))
-        'e^epsilon = 1.0101'
+        >>> factor(Fraction(1)), factor(Fraction(1, 10)), factor(Fraction(8)), factor(Fraction(100))
+        ('2.72', '1.11', '2,981', 'e^100')
+        >>> factor(Fraction(1, 100))
+        '1.0101'
     """
-    if epsilon > 20:
-        return "e^epsilon"
-    factor = math.exp(float(epsilon))
-    digits = 0 if factor >= 100 else 2 if factor >= 1.1 else 4  # a small epsilon shows late
-    shown = f"{math.ceil(factor * 10**digits) / 10**digits:,.{digits}f}"
-    return f"e^epsilon = {shown}"
+    if epsilon > _NO_NUMBER:
+        return f"e^{decimal(epsilon)}"
+    value = math.exp(float(epsilon))
+    digits = 0 if value >= 100 else 2 if value >= 1.1 else 4  # a small epsilon shows late
+    return f"{math.ceil(value * 10**digits) / 10**digits:,.{digits}f}"
+
+
+def after(before: float, epsilon: float) -> float:
+    """What a suspicion becomes at most, if odds grow by the factor e^epsilon.
+
+    Example:
+        >>> round(after(0.01, 1.0), 3), after(0.5, 0.0)
+        (0.027, 0.5)
+    """
+    growth = math.exp(min(epsilon, 700.0))
+    return before * growth / (1 - before + before * growth)
 
 
 def caution(epsilon: Fraction) -> str | None:
@@ -236,68 +190,13 @@ def many(number: int, word: str) -> str:
 
 def regions(release: Release) -> str:
     """How many regions a release has, or generalized rows, or items; "nothing" for none."""
-    told = release.describe()
-    return many(told.number, told.part) if told.number else "nothing"
+    about = release.describe()
+    return many(about.number, about.part) if about.number else "nothing"
 
 
-def spending(
-    ledger: dict[str, Any], named: Callable[[str], str] = purpose_words
-) -> list[tuple[str, str, str]]:
-    """What was spent on what: purpose, budget, and from how little to how much on any path.
-
-    Args:
-        ledger: The books of a release.
-        named: What purposes are called.
-
-    Raises:
-        ReleaseError: If the ledger, which may come from anybody, is not kept as it should be.
-    """
-    try:
-        return _spending(ledger, named)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-        raise ReleaseError(
-            "the ledger of this release cannot be read",
-            hint="Ask whoever published the release for a fresh copy.",
-        ) from None
-
-
-def _spending(ledger: dict[str, Any], named: Callable[[str], str]) -> list[tuple[str, str, str]]:
-    from hedgerow.estimate.measurements import exact
-
-    units = {budget: exact(entry["unit"]) for budget, entry in ledger["budgets"].items()}
-    rows: list[tuple[str, str, str]] = []
-    if not ledger["paths"]:  # nothing was published, but looks at the data cost all the same
-        largest: dict[tuple[str, str], dict[int, int]] = {}
-        for entry in ledger["entries"]:
-            by_depth = largest.setdefault((entry["purpose"], entry["budget"]), {})
-            depth = int(entry["depth"])
-            by_depth[depth] = max(by_depth.get(depth, 0), int(entry["units"]))
-        for (purpose, budget), by_depth in largest.items():
-            amount = decimal(sum(by_depth.values()) * units[budget])
-            rows.append((named(purpose), budget, f"at most {amount}"))
-    for budget, unit in units.items():
-        paths = [path["spent"].get(budget, {}) for path in ledger["paths"]]
-        purposes = {name for path in paths for name in path}
-        for purpose in in_order(purposes):
-            spent = [exact(path.get(purpose, 0)) * unit for path in paths]
-            least, most = decimal(min(spent)), decimal(max(spent))
-            if max(spent) > 0:
-                amount = least if least == most else f"{least} to {most}"
-                rows.append((named(purpose), budget, amount))
-        spent = [exact(sum(int(part) for part in path.values())) * unit for path in paths]
-        if len(purposes) > 1 and max(spent, default=Fraction(0)) > 0:
-            rows.append((ALTOGETHER, budget, f"at most {decimal(max(spent))}"))
-    return rows
-
-
-def in_order(purposes: Collection[str]) -> list[str]:
-    """Purposes of the ledger in the order in which they are told, those without words last.
-
-    Example:
-        >>> in_order({"leaf", "else", "rows"})
-        ['rows', 'leaf', 'else']
-    """
-    return [one for one in _PURPOSES if one in purposes] + sorted({*purposes} - {*_PURPOSES})
+def published(release: Release) -> str:
+    """How many regions a release has, and by which method."""
+    return f"{regions(release)} by {release.method}"
 
 
 # Values and shares.
@@ -363,3 +262,229 @@ def percent(share: float) -> str:
     size = 100 * abs(share)
     digits = 0 if size >= 10 or size < 0.005 else 1 if size >= 1 else 2
     return f"{100 * share:.{digits}f}%"
+
+
+def percent_up(share: float) -> str:
+    """A share in percent, rounded up: a promise is never overstated, nor is anything certain.
+
+    Example:
+        >>> percent_up(0.0271), percent_up(0.985), percent_up(0.9951)
+        ('2.8%', '99%', 'over 99%')
+    """
+    if share > 0.99:
+        return "over 99%"
+    digits = 2 if share < 0.01 else 1 if share < 0.1 else 0
+    return f"{math.ceil(share * 10 ** (2 + digits) - 1e-9) / 10**digits:.{digits}f}%"
+
+
+# What was spent, as the ledger of a release tells, which may come from anybody.
+
+
+ALTOGETHER = "altogether"
+"""The line of a ledger that no other adds to: ranges do not reach their ends on one path."""
+
+_PURPOSES = {
+    "rows": "how many rows there are, roughly",
+    "by_class": "counts of each attribute by the class",
+    "single": "counts of each attribute alone",
+    "fine": "counts of large groups of numbers, in parts",
+    "named": "the tables that the schema names",
+    "relate": "choosing pairs of attributes",
+    "pairs": "counts of these pairs",
+    "second_pairs": "counts of pairs of a second round",
+    "third_pairs": "counts of pairs of a third round",
+    "more_pairs": "counts of further pairs",
+    "again": "a second count of each attribute",
+    "select": "choosing what to specialize",
+    "cut": "choosing where to cut numbers",
+    "grow": "growing the tree",
+    "allocate": "dividing specializations among groups",
+    "leaf": "the counts that are published",
+    "count": "the counts of every node",
+    "counts": "the counts that are published",
+    "spare": "a second look at these counts",
+    "size": "how many items records have",
+    "support": "how often each item occurs",
+    "test": "choosing which partitions to go on with",
+    "gate": "choosing which partitions to go on with",
+    "cell": "which of the most frequent items go together",
+    "side": "synthetic rows to measure risks on",
+    "cells": "the rows that are published",
+}
+# the same in the words of somebody who knows no method
+_PLAIN = {
+    "select": "choosing how to divide records",
+    "allocate": "choosing how far to divide each group",
+    "relate": "choosing which pairs of attributes to count",
+}
+
+
+def purpose_words(purpose: str) -> str:
+    """What a purpose of the ledger means."""
+    return _PURPOSES.get(purpose, purpose)
+
+
+def plain_words(purpose: str) -> str:
+    """What a purpose of the ledger means, to somebody who knows no method."""
+    return _PLAIN.get(purpose) or purpose_words(purpose)
+
+
+def spent_of(schema: Schema) -> str:
+    """The heading above what was spent; a person with several rows may lose it for each."""
+    return f"for any one {'row' if schema.kind == 'table' else 'record'}"
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Whatever goes wrong with a ledger that is not kept as it should be is one error."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        raise ReleaseError(
+            "the ledger of this release cannot be read",
+            hint="Ask whoever published the release for a fresh copy.",
+        ) from None
+
+
+def spent(
+    release: Release, named: Callable[[str], str] = purpose_words
+) -> list[tuple[str, str, str]]:
+    """What `spending` tells, and where a person may have several rows, what they lose in all.
+
+    Args:
+        release: The release.
+        named: What purposes are called.
+    """
+    rows, person = spending(release.ledger, named), release.schema.person
+    if person is not None and person.max_rows > 1:
+        whole = f"at most {decimal(Fraction(release.guarantee['epsilon']))}"
+        rows.append((f"a person with {person.max_rows} rows, altogether", "epsilon", whole))
+    return rows
+
+
+@_reading()
+def spending(
+    ledger: dict[str, Any], named: Callable[[str], str] = purpose_words
+) -> list[tuple[str, str, str]]:
+    """What was spent on what: purpose, budget, and from how little to how much on any path.
+
+    Args:
+        ledger: The books of a release.
+        named: What purposes are called.
+
+    Raises:
+        ReleaseError: If the ledger, which may come from anybody, is not kept as it should be.
+    """
+    from hedgerow.estimate.measurements import exact
+
+    units = {budget: exact(entry["unit"]) for budget, entry in ledger["budgets"].items()}
+    rows: list[tuple[str, str, str]] = []
+    if not ledger["paths"]:  # nothing was published, but looks at the data cost all the same
+        largest: dict[tuple[str, str], dict[int, int]] = {}
+        for entry in ledger["entries"]:
+            by_depth = largest.setdefault((entry["purpose"], entry["budget"]), {})
+            depth = int(entry["depth"])
+            by_depth[depth] = max(by_depth.get(depth, 0), int(entry["units"]))
+        for (purpose, budget), by_depth in largest.items():
+            amount = decimal(sum(by_depth.values()) * units[budget])
+            rows.append((named(purpose), budget, f"at most {amount}"))
+    for budget, unit in units.items():
+        paths = [path["spent"].get(budget, {}) for path in ledger["paths"]]
+        purposes = {name for path in paths for name in path}
+        for purpose in _in_order(purposes):
+            spent = [exact(path.get(purpose, 0)) * unit for path in paths]
+            least, most = decimal(min(spent)), decimal(max(spent))
+            if max(spent) > 0:
+                amount = least if least == most else f"{least} to {most}"
+                rows.append((named(purpose), budget, amount))
+        spent = [exact(sum(int(part) for part in path.values())) * unit for path in paths]
+        if len(purposes) > 1 and max(spent, default=Fraction(0)) > 0:
+            rows.append((ALTOGETHER, budget, f"at most {decimal(max(spent))}"))
+    return rows
+
+
+@_reading()
+def shares(
+    ledger: dict[str, Any], named: Callable[[str], str] = plain_words
+) -> list[tuple[str, float]]:
+    """What part of the budget each purpose got, on the average path to a region.
+
+    What was accounted for in rho counts with the epsilon that it was converted to.
+
+    Args:
+        ledger: The books of a release.
+        named: What purposes are called.
+
+    Raises:
+        ReleaseError: If the ledger, which may come from anybody, cannot be read.
+
+    Example:
+        >>> shares({"budgets": {"epsilon": {"unit": "1/4", "units": 4}}, "paths": [
+        ...     {"leaves": 3, "spent": {"epsilon": {"leaf": 3, "select": 1}}}]})
+        [('choosing how to divide records', 0.25), ('the counts that are published', 0.75)]
+    """
+    from hedgerow.estimate.measurements import exact
+
+    if [exact(entry["unit"]) for entry in ledger["budgets"].values()] and not ledger["paths"]:
+        return []  # nothing was listed, so no path to anything is there
+    spent: dict[str, float] = {}
+    weights = [int(path["leaves"]) for path in ledger["paths"]]
+    if not any(weights):  # a release may list nothing at all, and was paid for all the same
+        weights = [1] * len(weights)
+    for budget, entry in ledger["budgets"].items():
+        worth, units = float(exact(entry["unit"])), int(entry["units"])
+        if budget != "epsilon":
+            worth = float(exact(ledger["conversion"]["epsilon"])) / max(1, units)
+        for path, weight in zip(ledger["paths"], weights, strict=True):
+            for purpose, used in path["spent"].get(budget, {}).items():
+                amount = int(used) * worth * weight / sum(weights)
+                spent[purpose] = spent.get(purpose, 0.0) + amount
+    total = sum(spent.values())
+    parts = [(named(one), spent[one] / total) for one in _in_order(spent) if spent[one]]
+    if not parts or not all(math.isfinite(share) and 0 <= share <= 1 for _, share in parts):
+        raise ValueError
+    return parts
+
+
+def _in_order(purposes: Collection[str]) -> list[str]:
+    """Purposes of the ledger in the order in which they are told, those without words last.
+
+    Example:
+        >>> _in_order({"leaf", "else", "rows"})
+        ['rows', 'leaf', 'else']
+    """
+    return [one for one in _PURPOSES if one in purposes] + sorted({*purposes} - {*_PURPOSES})
+
+
+# What commands say of a release and its books.
+
+
+def booking(facts: dict[str, Any]) -> str:
+    """What a budget ledger says of a release, and what is left."""
+    from hedgerow.ledger.ledger import plain
+
+    left = plain(Fraction(facts["epsilon_left"]))
+    return (
+        f"Booked as release {facts['release']} in {facts['file']}: {facts['dataset']} has epsilon "
+        f"{left} left."
+    )
+
+
+def summary(release: Release) -> dict[str, Any]:
+    """What commands say of a release and its books, for machines."""
+    about = release.describe()
+    return {
+        "kind": release.kind,
+        "method": release.method,
+        "settings": release.settings,
+        "schema": release.schema.name,
+        "guarantee": release.guarantee,
+        about.parts: about.number,
+        "not_measured": list(release.unmeasured),
+        "spent_per": "person" if release.schema.person is None else "row",
+        "spent": [
+            {"purpose": purpose, "budget": budget, "amount": amount}
+            for purpose, budget, amount in spending(release.ledger)
+            if purpose != ALTOGETHER
+        ],
+    }

@@ -23,6 +23,7 @@ from hedgerow.estimate.queries import (
     Conditions,
     basis_of,
     check_level,
+    find_ruled_out,
     read_many,
 )
 from hedgerow.estimate.tables import Cells, Tables
@@ -125,7 +126,7 @@ class MarginalsRelease(PredictingRelease):
         asked = read_many(queries, self.schema)
         estimate, conditions = self.model.count(asked), Conditions.of(asked)
         ends = self.bounds.ends(conditions, share)
-        nobody = self.bounds.forbidden(conditions)
+        nobody = find_ruled_out(self.schema, conditions)
         typical = np.where(nobody, 0.0, typical_error(self.bounds, conditions, estimate))
         answers = with_queries(by_model(estimate, typical, ends, share), asked, self.schema)
         together = self.bounds.together(conditions)

@@ -16,9 +16,8 @@ from hedgerow.arrays import Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.cells import check_whole
-from hedgerow.estimate.core import rows_table
+from hedgerow.estimate.core import ItemsetModel, rows_table
 from hedgerow.estimate.itemsets import (
-    ItemsetModel,
     answer_sets,
     find_associations,
     frequent_sets,

@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -39,13 +40,14 @@ from hedgerow.schema.lint import (
     range_fault,
 )
 from hedgerow.schema.model import (
+    HINTS,
     BooleanModel,
     CategoricalModel,
     ItemsModel,
     NumericModel,
     PersonModel,
     SchemaModel,
-    report_complaints,
+    explain,
 )
 from hedgerow.schema.relations import read_rules, read_tables
 from hedgerow.schema.schema import BOTH, NO_UNIT, Metadata, Person, Schema, faults_of, unit_fault
@@ -95,7 +97,7 @@ class Source:
         lines: The lines of keys, by their paths.
         shared: Taxonomies by name.
         place: The path of the keys that it stands under.
-        subject: What messages begin with.
+        subject: What messages begin with, such as "attribute 'age': ".
     """
 
     file: str | None
@@ -106,9 +108,9 @@ class Source:
     place: tuple[str, ...] = ()
     subject: str = ""
 
-    def below(self, *place: str, subject: str) -> Source:
+    def below(self, *place: str, subject: str = "") -> Source:
         """A part of it."""
-        return replace(self, place=place, subject=subject)
+        return replace(self, place=place, subject=f"{subject or place[0]}: ")
 
     def line(self, *keys: str) -> int | None:
         """The line of a key, or of what it stands under."""
@@ -119,19 +121,16 @@ class Source:
     def fault(self, what: str, hint: str, *keys: str) -> None:
         """Adds a fault at a key."""
         place = (*self.place, *keys)
-        self.report.fault(self._about(what), hint, self.file, self.line(*keys), *place)
+        self.report.fault(self.subject + what, hint, self.file, self.line(*keys), *place)
 
     def warn(self, what: str, hint: str, *keys: str) -> None:
         """Adds a warning at a key."""
-        self.report.warn(self._about(what), hint, self.file, self.line(*keys))
+        self.report.warn(self.subject + what, hint, self.file, self.line(*keys))
 
     def fault_each(self, complaints: Iterable[Complaint]) -> None:
         """Adds faults at their keys."""
         for key, what, hint in complaints:
             self.fault(what, hint, key)
-
-    def _about(self, what: str) -> str:
-        return f"{self.subject}: {what}" if self.subject else what
 
 
 def build_items(model: ItemsModel, source: Source) -> Items | None:
@@ -143,11 +142,8 @@ def build_items(model: ItemsModel, source: Source) -> Items | None:
         source.fault(what, "Remove fan_out, or the taxonomy.", "fan_out")
     if universe is None or len(source.report.faults) > before:
         return None
-    items = Items(
-        universe=universe,
-        fan_out=DEFAULT_FAN_OUT if model.fan_out is None else model.fan_out,
-        **model.model_dump(exclude={"universe", "taxonomy", "root", "fan_out"}),
-    )
+    given = model.model_dump(exclude={"universe", "taxonomy", "root"})
+    items = Items(universe, **given | {"fan_out": model.fan_out or DEFAULT_FAN_OUT})
     source.fault_each(items_faults(items))
     if len(source.report.faults) > before:
         return None
@@ -174,8 +170,7 @@ def _read_universe(model: ItemsModel, source: Source) -> range | tuple[str, ...]
     elif isinstance(node, Entries):
         return _read_range(node, source)
     elif isinstance(node, ListNode):
-        texts = [item for item in node.items if isinstance(item, Text)]
-        if texts and len(texts) == len(node.items):
+        if texts := node.texts:
             return _read_labels([(text.value, text.line) for text in texts], source.file, source)
         source.fault("universe is not a list of items", _SHAPES, "universe")
     else:
@@ -194,18 +189,17 @@ def _read_tree(node: Node, root: str | None, source: Source) -> Taxonomy | None:
         taxonomy = grow(tree.branch, tree.file, report)
     if taxonomy is not None and taxonomy.height == 0:
         report.warnings.clear()  # that there is a single item is told in our own words
-    source.report.take(report, "items", "items", "taxonomy")
+    source.report.take(report, "items: ", "items", "taxonomy")
     return None if report.faults else taxonomy
 
 
 def _read_range(node: Entries, source: Source) -> range | None:
-    ends = node.pairs[0][1] if len(node.pairs) == 1 else None
-    if ends is None or node.pairs[0][0].value != "range":
+    if [key.value for key, _ in node.pairs] != ["range"]:
         source.fault("universe is neither a range nor a list", _SHAPES, "universe")
         return None
-    items = ends.items if isinstance(ends, ListNode) else []
-    texts = [end.value.strip() for end in items if isinstance(end, Text)]
-    if len(items) != 2 or len(texts) != 2 or not all(map(_INTEGER.fullmatch, texts)):
+    ends = node.pairs[0][1]
+    texts = [end.value.strip() for end in ends.texts] if isinstance(ends, ListNode) else []
+    if len(texts) != 2 or not all(map(_INTEGER.fullmatch, texts)):
         what = "range is not a pair of whole numbers"
         source.fault(what, "Write the first and the last, such as {range: [1, 99]}.", "universe")
         return None
@@ -222,14 +216,13 @@ def _read_lines(written: Text, source: Source) -> tuple[str, ...] | None:
         what = "universe names a file, but no folder to look in was given"
         source.fault(what, "Pass folder=, or put the list of items itself there.", "universe")
         return None
-    path = source.folder / written.value
-    report = Report()
+    path, report = source.folder / written.value, Report()
     if not os.path.isfile(path):  # which knows no errors, whatever the path
         hint = "Check the path; it is looked for beside the schema file."
         source.fault(f"there is no file {str(path)!r} with the universe", hint, "universe")
         return None
     text = read_text(path, report)
-    source.report.take(report, "items", "items", "universe")
+    source.report.take(report, "items: ", *_UNIVERSE)
     if text is None:
         return None
     # Not splitlines, which also breaks at characters that only look like line breaks.
@@ -243,7 +236,6 @@ def _read_labels(
 ) -> tuple[str, ...]:
     """The labels; complains about blank and repeated ones, by their lines."""
     first: dict[str, int | None] = {}
-    spaced = False
     for label, line in placed:
         wrong = label_fault(label)
         if wrong is not None:
@@ -254,10 +246,9 @@ def _read_labels(
             source.report.fault(what, "Keep one of the two.", file, line, *_UNIVERSE)
         else:
             first[label] = line
-        if label != label.strip() and not spaced:
-            spaced = True
-            what = f"items: the item {label!r} starts or ends with a space"
-            source.report.warn(what, "Remove it: items are read without one.", file, line)
+    for label, line in [one for one in placed if one[0] != one[0].strip()][:1]:
+        what = f"items: the item {label!r} starts or ends with a space"
+        source.report.warn(what, "Remove it: items are read without one.", file, line)
     return tuple(first)
 
 
@@ -278,20 +269,21 @@ def build_values(column: CategoricalModel, source: Source) -> tuple[Taxonomy, Re
             hint = "YAML readers make it of texts like NO, on and 1e5: put quotes around them."
             report.warn(what, hint, source.file, source.line(key))
     own, paths = _read_rules(column.recode, source, report)
-    values = _read_values(column.values, source, report)
+    texts = column.values.texts if isinstance(column.values, ListNode) else []
+    if column.values is not None and not texts:
+        hint = "Write values: [a, b, c]."
+        report.fault("values is not a list of texts", hint, source.file, source.line("values"))
+    values = [leaf for text in texts for leaf in leaves_of(text, source.file, report)]
     tree = _choose_tree(column, values, paths, source, report)
     taxonomy, reading = None, Reading()
     if tree.branch is not None and not report.faults:
         other = OTHER in (column.missing, column.outside)
         if other and has_leaf(tree.branch, OTHER) and OTHER not in {rule.leaf for rule in own}:
             rule = "missing" if column.missing == OTHER else "outside"
-            report.warn(
-                f"{OTHER!r} is one of its values, so records that the rule `{rule}: {OTHER}` "
-                "catches are counted with those that really have this value",
-                "Nothing to do if that is meant; else choose another rule, or rename the value.",
-                source.file,
-                source.line(),
-            )
+            what = f"{OTHER!r} is one of its values, so records that the rule `{rule}: {OTHER}` "
+            what += "catches are counted with those that really have this value"
+            hint = "Nothing to do if that is meant; else choose another rule, or rename the value."
+            report.warn(what, hint, source.file, source.line())
         taxonomy = grow(tree.branch, tree.file, report, other=other)
         if column.taxonomy is not None:  # values beside it are a check on it
             known = {*taxonomy.leaves}
@@ -324,17 +316,17 @@ def _choose_tree(
     report: Report,
 ) -> Tree:
     root, file = column.root, source.file
-    if column.taxonomy is not None:
-        own = Shared(column.taxonomy, file, source.folder)
-        named = read_tree(own, root, source.shared, report)
-    elif column.values is not None:
-        label = DEFAULT_ROOT if root is None else root
-        named = Tree(file, Branch(label, source.line("values"), values))
-    else:
+    if column.taxonomy is None and column.values is None:
         if column.recode is None:
             hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
             report.fault("it has neither values nor a taxonomy", hint, file, source.line())
         return Tree(file, branch_from_paths(paths, root) if paths else None)
+    if column.taxonomy is None:
+        label = DEFAULT_ROOT if root is None else root
+        named = Tree(file, Branch(label, source.line("values"), values))
+    else:
+        own = Shared(column.taxonomy, file, source.folder)
+        named = read_tree(own, root, source.shared, report)
     for labels, line in paths:
         if len(labels) > 1:
             hint = "Write the leaf alone; groups are where the taxonomy has them."
@@ -353,9 +345,9 @@ def _read_rules(
         what = "recode is not a mapping of rules"
         report.fault(what, _RECODE, source.file, source.line("recode"))
     for rule, target in pairs:
-        parts = target.items if isinstance(target, ListNode) else [target]
-        labels = [part.value for part in parts if isinstance(part, Text) and part.value.strip()]
-        if not labels or len(labels) != len(parts):
+        whole = target if isinstance(target, ListNode) else ListNode([target])
+        labels = [part.value for part in whole.texts]
+        if not labels or not all(map(str.strip, labels)):
             what = f"the rule {rule.value!r} does not lead to a value"
             report.fault(what, _RECODE, source.file, rule.line)
             continue
@@ -366,38 +358,21 @@ def _read_rules(
     return rules, [path for path in paths if len(path[0]) > 1 or path[0][0] not in known]
 
 
-def _read_values(node: Node | None, source: Source, report: Report) -> list[Branch]:
-    items = node.items if isinstance(node, ListNode) else []
-    texts = [item for item in items if isinstance(item, Text)]
-    if node is not None and (not texts or len(texts) != len(items)):
-        hint = "Write values: [a, b, c]."
-        report.fault("values is not a list of texts", hint, source.file, source.line("values"))
-    return [leaf for text in texts for leaf in leaves_of(text, source.file, report)]
-
-
 Published = NumericModel | CategoricalModel | BooleanModel
 
 _AS_WRITTEN = ("values", "taxonomy", "recode")  # read below, with their lines
 
 
-def load_schema(path: Path) -> Schema:
-    """Reads a schema file; see Schema.load."""
-    report = Report()
-    text = read_text(path, report)
-    raise_faults(report.faults)
-    assert text is not None  # or there was a fault
-    return schema_from_text(text, path)
-
-
-def schema_from_text(text: str, path: Path) -> Schema:
-    """Builds a schema from the text of a file, which need not be written yet.
+def load_schema(path: Path, text: str | None = None) -> Schema:
+    """Reads a schema file; see Schema.load.
 
     Args:
-        text: The text.
-        path: The file, for messages; taxonomy files are looked for beside it.
+        path: The file; taxonomy files are looked for beside it.
+        text: What it will hold, if it is not written yet.
     """
     report = Report()
-    node = parse_yaml(text, str(path), report)
+    text = read_text(path, report) if text is None else text
+    node = None if text is None else parse_yaml(text, str(path), report)
     raise_faults(report.faults)
     assert node is not None  # or there was a fault
     return _Builder(Source(file=str(path), folder=path.parent, report=report)).build(node)
@@ -415,13 +390,7 @@ class _Builder:
 
     def build(self, node: Node) -> Schema:
         source = self.source
-        document = self._plain(node, ())
-        try:
-            model = SchemaModel.model_validate(document)
-        except ValidationError as error:
-            report_complaints(error, source.lines, source.file, source.report)
-            self.partial = True
-            model = self._without(document, error)
+        model = self._validate(node)
         self._attributes_or_items(model)
         own = Shared(model.taxonomies, source.file, source.folder)
         shared = read_shared(own, model.include, source.lines, source.report)
@@ -430,10 +399,10 @@ class _Builder:
         if "unit_name" in facts:
             facts["unit_name"] = tuple(facts["unit_name"])
         wrong_facts = faults_of(facts)
-        source.below("metadata", subject="metadata").fault_each(wrong_facts)
+        source.below("metadata").fault_each(wrong_facts)
         layout = Layout(**({} if model.file is None else model.file.model_dump(exclude_none=True)))
-        wrong_layout = layout_faults(layout, items=model.items is not None)
-        source.below("file", subject="file").fault_each(wrong_layout)
+        wrong = layout_faults(layout, items=model.items is not None)
+        source.below("file").fault_each(wrong)
         common: dict[str, Any] = {
             "name": model.name,
             "unit": model.unit,
@@ -442,33 +411,45 @@ class _Builder:
             "metadata": Metadata(**({} if wrong_facts else facts)),
             "file": layout,
         }
-        if model.items is not None:
+        if model.items is None:
+            schema = self._table(model, common)
+        else:
             for key in {"tables", "rules"} & model.model_fields_set:
                 what = f"{key} are about columns, and the schema has items"
                 source.fault(what, f"Remove {key}.", key)
-            items = build_items(model.items, source.below("items", subject="items"))
+            items = build_items(model.items, source.below("items"))
             self._name_and_unit(model, model.items.person)
-            return self._finish(Schema(items=items, **common))
-        attributes: list[Attribute] = []
-        targets: list[Categorical] = []
-        people: list[Person] = []
-        roles: dict[str, list[str]] = {"predictor": [], "class": [], "person": [], "identifier": []}
+            schema = Schema(items=items, **common)
+        about = schema.metadata
+        if source.file is not None and schema.changed_since_signed:
+            what = f"the schema has changed since {about.reviewer} signed it off on "
+            what += f"{about.reviewed}, so it counts as a draft"
+            hint = "Files with taxonomies belong to it. If all of it is public knowledge as it is "
+            hint += "now, sign it again: `hedgerow sign schema.yaml --name ...`."
+            source.warn(what, hint, "metadata", "signed")
+            schema = replace(schema, is_draft=True, metadata=about.unsigned)
+        warnings = tuple(map(str, merge_alike(source.report.warnings)))
+        return replace(schema, warnings=warnings) if warnings else schema  # all is checked anew
+
+    def _table(self, model: SchemaModel, common: dict[str, Any]) -> Schema:
+        """The schema of a table; raises if there are faults by now."""
+        source = self.source
+        columns: dict[str, list[tuple[str, Any]]] = {  # names, and what was made of them, by role
+            "predictor": [], "class": [], "person": [], "identifier": []
+        }  # fmt: skip
         places = {name: source.below("attributes", name, subject=f"attribute {name!r}")
                   for name in model.attributes}  # fmt: skip
         for name, column in model.attributes.items():
-            here = places[name]
-            roles[column.role].append(name)
             wrong = column_fault(name, isinstance(column, Published))
             if wrong is not None:
-                here.fault(*wrong)
+                places[name].fault(*wrong)
+            made: Any = name
             if isinstance(column, PersonModel):
-                people.append(Person(name, column.max_rows))
+                made = Person(name, column.max_rows)
             elif isinstance(column, Published):
-                attribute = _build_attribute(here, name, column)
-                if isinstance(attribute, Categorical) and column.role == "class":
-                    targets.append(attribute)
-                elif attribute is not None:
-                    attributes.append(attribute)
+                made = _build_attribute(places[name], name, column)
+            columns[column.role].append((name, made))
+        attributes = [made for _, made in columns["predictor"] if made is not None]
         groups = [attribute.group for attribute in attributes]
         for attribute in attributes:
             if attribute.group and groups.count(attribute.group) == 1:
@@ -476,80 +457,76 @@ class _Builder:
                 hint = "Write the same group for all of its members, or leave it out."
                 places[attribute.name].warn(what, hint)
         for role in ("class", "person"):
-            for name in roles[role][1:]:
-                what = f"there is already a column with the role {role}, {roles[role][0]!r}"
+            for name, _ in columns[role][1:]:
+                what = f"there is already a column with the role {role}, {columns[role][0][0]!r}"
                 places[name].fault(what, "Keep the role on one of them.", "role")
-        self._name_and_unit(model, people[0].column if people else None)
+        person, target = (next((made for _, made in columns[role]), None)
+                          for role in ("person", "class"))  # fmt: skip
+        self._name_and_unit(model, None if person is None else person.column)
         if not attributes:
             hint = "Describe at least one column that is not the class, a person or an identifier."
             source.fault("there is no attribute to publish", hint, "attributes")
             raise_faults(source.report.faults)
         schema = Schema(
             attributes=tuple(attributes),
-            target=targets[0] if targets else None,
-            identifiers=tuple(roles["identifier"]),
-            person=people[0] if people else None,
+            target=target,
+            identifiers=tuple(name for name, _ in columns["identifier"]),
+            person=person,
             **common,
         )
-        if model.tables or model.rules:
-            tables, wrong_tables = read_tables(model.tables, schema)
-            rules, wrong_rules = read_rules(model.rules, schema)
-            for key, complaints in (("tables", wrong_tables), ("rules", wrong_rules)):
-                for number, what, hint in complaints:
-                    source.fault(f"{key}, number {number + 1}: {what}", hint, key, str(number))
-            raise_faults(source.report.faults)
-            schema = replace(schema, tables=tuple(tables), rules=tuple(rules))
-        return self._finish(schema)
+        if not model.tables and not model.rules:
+            return schema
+        tables, wrong_tables = read_tables(model.tables, schema)
+        rules, wrong_rules = read_rules(model.rules, schema)
+        for key, complaints in (("tables", wrong_tables), ("rules", wrong_rules)):
+            for number, what, hint in complaints:
+                source.fault(f"{key}, number {number + 1}: {what}", hint, key, str(number))
+        raise_faults(source.report.faults)
+        return replace(schema, tables=tuple(tables), rules=tuple(rules))
 
-    def _finish(self, schema: Schema) -> Schema:
-        """The schema with its warnings; a draft if it is a file and not what was signed off."""
-        about = schema.metadata
-        if self.source.file is not None and schema.changed_since_signed:
-            what = f"the schema has changed since {about.reviewer} signed it off on "
-            what += f"{about.reviewed}, so it counts as a draft"
-            hint = "Files with taxonomies belong to it. If all of it is public knowledge as it is "
-            hint += "now, sign it again: `hedgerow sign schema.yaml --name ...`."
-            self.source.warn(what, hint, "metadata", "signed")
-            schema = replace(schema, is_draft=True, metadata=about.unsigned)
-        warnings = tuple(map(str, merge_alike(self.source.report.warnings)))
-        return replace(schema, warnings=warnings) if warnings else schema  # all is checked anew
-
-    def _without(self, document: Any, error: ValidationError) -> SchemaModel:
-        """The rest of a document with faults, so that those of the rest are told with them."""
-        for complaint in error.errors(include_url=False):
+    def _validate(self, node: Node) -> SchemaModel:
+        """What pydantic makes of a document; of one with faults, the rest, so that its are told."""
+        document = self._plain(node, ())
+        try:
+            return SchemaModel.model_validate(document)
+        except ValidationError as error:
+            source, complaints, wrong = self.source, error.errors(include_url=False), explain(error)
+        for place, what, hint in sorted(wrong, key=lambda one: source.line(*one[0]) or 0):
+            source.fault(what, hint, *place)
+        self.partial = True
+        for complaint in complaints:
             first, *below = complaint["loc"] or ("",)
             within = document.get("attributes") if first == "attributes" and below else document
             if isinstance(within, dict):
                 within.pop(below[0] if first == "attributes" and below else first, None)
-        try:
+        rest = None
+        with suppress(ValidationError):
             rest = SchemaModel.model_validate(document)
-        except ValidationError:
-            raise_faults(self.source.report.faults)
-            raise AssertionError from error  # every complaint is a fault
-        if not rest.attributes and rest.items is None:
-            raise_faults(self.source.report.faults)
+        if rest is None or (not rest.attributes and rest.items is None):
+            raise_faults(source.report.faults)
+        assert rest is not None  # every complaint is a fault
         return rest
 
     def _name_and_unit(self, model: SchemaModel, person: str | None) -> None:
         """Looks at what is left; raises if there are faults by now."""
+        source = self.source
         if not model.name.strip():
-            self.source.fault("the name is blank", "Give the table a name.", "name")
+            source.fault("the name is blank", "Give the table a name.", "name")
         elif (wrong := label_fault(model.name)) is not None:
-            self.source.fault(*wrong, "name")
+            source.fault(*wrong, "name")
         wrong = unit_fault(model.unit, person, items=model.items is not None)
-        if self.source.report.faults and ("unit",) not in self.source.lines:
+        if source.report.faults and ("unit",) not in source.lines:
             wrong = NO_UNIT  # else it may come later
         if wrong is not None and not (self.partial and person is None and model.unit):
-            self.source.fault(*wrong, "unit")
-        raise_faults(self.source.report.faults)
+            source.fault(*wrong, "unit")
+        raise_faults(source.report.faults)
 
     def _attributes_or_items(self, model: SchemaModel) -> None:
         given, before = model.model_fields_set, len(self.source.report.faults)
         if {"attributes", "items"} <= given:
             self.source.fault(*BOTH, "items")
         elif "items" in given and model.items is None:
-            hint = "Write, for example, items: {universe: {range: [1, 99]}}."
-            self.source.fault("items says nothing", hint, "items")
+            self.source.fault("items says nothing", HINTS["items"], "items")
         elif not {"attributes", "items"} & given:
             hint = "Add the columns below a line  attributes:, or for transactions a line  items:."
             self.source.fault("the key 'attributes' is missing", hint)

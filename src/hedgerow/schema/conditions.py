@@ -6,7 +6,7 @@ import datetime
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from difflib import get_close_matches
@@ -62,19 +62,20 @@ FORM = (
 
 
 class Misread(Exception):
-    """What is wrong with a query, and the characters that are to blame if it was a text."""
+    """What is wrong with a query, and the part that is to blame if it was a text."""
 
-    def __init__(self, what: str, hint: str, start: int = 0, end: int = 0) -> None:
+    def __init__(self, what: str, hint: str, part: Word | Span | None = None) -> None:
         super().__init__(what)
-        self.what, self.hint, self.start, self.end = what, hint, start, end
+        self.what, self.hint, self.part = what, hint, part or Word("")
 
 
 class Word(NamedTuple):
-    """A name, number or label, and where it stands in its condition."""
+    """A name, number or label, or an operator or mark, and where it stands in its condition."""
 
     text: str
     start: int = 0
     end: int = 0
+    kind: str = ""
 
 
 class Span(NamedTuple):
@@ -192,7 +193,7 @@ def read_names(text: str) -> list[Word]:
         if commas or token.kind == "quoted":
             names.append(reader.words("the name of a column"))
         elif token.kind == "word":
-            names.append(Word(token.text, token.start, token.end))
+            names.append(token)
             reader.next += 1
         else:
             hint = 'Write names with blanks between them, such as  home illness  or  "home town" '
@@ -215,12 +216,11 @@ def no_logic(name: str) -> str | None:
         >>> no_logic("order")
     """
     words = name.casefold().split()
-    if "between" in words[1:]:
-        start = " ".join(name.split()[: words.index("between", 1)])
-        return f"Write both bounds in brackets, such as  {start} in [30, 50]."
-    if "is" in words[1:]:  # null, or not null
-        start = " ".join(name.split()[: words.index("is", 1)])
-        sign = "!=" if "not" in words else "="
+    for verb in [verb for verb in ("between", "is") if verb in words[1:]]:
+        start = " ".join(name.split()[: words.index(verb, 1)])
+        if verb == "between":
+            return f"Write both bounds in brackets, such as  {start} in [30, 50]."
+        sign = "!=" if "not" in words else "="  # null, or not null
         return f"Write what is missing as  {start} {sign} other."
     if "or" not in words:
         return None
@@ -255,13 +255,6 @@ def read_condition(text: str) -> Condition:
     return _Reader(text).condition()
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    start: int
-    end: int
-
-
 class _Reader:
     """Reads tokens from left to right."""
 
@@ -271,17 +264,17 @@ class _Reader:
         self.tokens = []
         for match in _TOKEN.finditer(text):
             kind = str(match.lastgroup)
-            self.tokens.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
+            self.tokens.append(Word(match[kind], *match.span(kind), kind))
             if kind == "wrong":  # nothing after it is looked at; to read on could take very long
                 break
         last = len(text.rstrip())
-        self.tokens.append(_Token("end", "", last, last + 1))
+        self.tokens.append(Word("", last, last + 1, "end"))
 
     @property
-    def token(self) -> _Token:
+    def token(self) -> Word:
         return self.tokens[self.next]
 
-    def take(self, *texts: str) -> _Token | None:
+    def take(self, *texts: str) -> Word | None:
         """The next token if it is an operator or mark of these."""
         token = self.token
         if token.kind in ("operator", "mark") and token.text in texts:
@@ -310,7 +303,11 @@ class _Reader:
             negated = not negated
             items = self.items()
         elif operator := self.take("<", "<=", "≤", ">", ">=", "≥"):
-            items = (self.comparison(operator),)
+            bound, closed = self.words("a number or date"), operator.text in ("<=", "≤", ">=", "≥")
+            below = operator.text in ("<", "<=", "≤")
+            low, high = (None, bound) if below else (bound, None)
+            span = Span(low, high, below or closed, closed or not below, operator.start, bound.end)
+            items = (span,)
         elif self.token.kind != "end" or no_logic(name.text):
             self.fail(f"'in', '=' or a comparison after {name.text!r}", no_logic(name.text))
         if self.token.kind != "end":
@@ -324,14 +321,6 @@ class _Reader:
             return False
         self.next += 1
         return True
-
-    def comparison(self, operator: _Token) -> Span:
-        bound = self.words("a number or date")
-        closed = operator.text in ("<=", "≤", ">=", "≥")
-        start, end = operator.start, bound.end
-        if operator.text in ("<", "<=", "≤"):
-            return Span(None, bound, True, closed, start, end)
-        return Span(bound, None, closed, True, start, end)
 
     def items(self) -> tuple[Item, ...]:
         if not self.take("{"):
@@ -367,7 +356,10 @@ class _Reader:
         first = self.token
         if first.kind == "quoted":
             self.next += 1
-            inner = _ESCAPED.sub(_unescape(first.text[0]), first.text[1:-1])
+            mark = first.text[0]  # only the quote in use is doubled
+            inner = _ESCAPED.sub(
+                lambda one: one[1] or (mark if one[0][0] == mark else one[0]), first.text[1:-1]
+            )
             return Word(inner, first.start, first.end)
         while self.token.kind == "word" and not (named and self.ends_name(self.token is first)):
             self.next += 1
@@ -384,29 +376,13 @@ class _Reader:
             what = f"the condition ends where {wanted} should stand"
         else:
             what = f"{wanted} should stand here"
-        raise Misread(what, hint or _hint(token), token.start, token.end)
-
-
-def _hint(token: _Token) -> str:
-    if token.text == ",":
-        return "Put several values in braces, such as {Engineer, Lawyer}."
-    if token.kind in ("operator", "quoted") or token.text.casefold() == "or":
-        return (
-            "Join conditions with 'and'. Quote a name or label that holds a special character, "
-            "such as \">50K\". There is no 'or': list values in braces, or ask two queries."
-        )
-    return FORM
-
-
-def _unescape(quote: str) -> Callable[[re.Match[str]], str]:
-    """Undoes what quoting did; only the quote in use is doubled."""
-
-    def plain(match: re.Match[str]) -> str:
-        if match[1]:
-            return match[1]
-        return quote if match[0][0] == quote else match[0]
-
-    return plain
+        if hint is None and token.text == ",":
+            hint = "Put several values in braces, such as {Engineer, Lawyer}."
+        elif hint is None and (token.kind in ("operator", "quoted") or self.is_word("or")):
+            hint = "Join conditions with 'and'. Quote a name or label that holds a special "
+            hint += "character, such as \">50K\". There is no 'or': list values in braces, or ask "
+            hint += "two queries."
+        raise Misread(what, hint or FORM, token)
 
 
 # Conditions on one attribute, to and from intervals of codes.
@@ -538,15 +514,14 @@ class Labels:
 
     def _span(self, item: Item) -> tuple[float, float]:
         name = self.attribute.name
-        if self.attribute.bands is not None and (isinstance(item, Span) or _is_number(item)):
+        ordered = isinstance(item, Span) or read_number(item.text) is not None
+        if self.attribute.bands is not None and ordered:
             return self._in_bands(self.attribute.bands, item)
         if isinstance(item, Span):
-            raise Misread(
-                f"{name!r} has values and groups, not numbers, so it cannot lie in an interval",
-                f"Name values or groups, such as {self._example}.",
-                item.start,
-                item.end,
-            )
+            some = ", ".join(map(quote, self.attribute.taxonomy.leaves[:2]))
+            what = f"{name!r} has values and groups, not numbers, so it cannot lie in an interval"
+            hint = f"Name values or groups, such as {quote(name)} in {{{some}}}."
+            raise Misread(what, hint, item)
         spans = self._spans
         span = spans.get(item.text) or spans.get(unicodedata.normalize("NFC", item.text))
         if span is None and self.attribute.boolean:
@@ -554,12 +529,8 @@ class Labels:
         if span is None and self.attribute.reading:
             span = self._as_in_data(item.text.strip())
         if span is None:
-            raise Misread(
-                f"{name!r} has no value or group {item.text!r}",
-                suggest(item.text, self.attribute.taxonomy.labels, "Its values and groups"),
-                item.start,
-                item.end,
-            )
+            hint = suggest(item.text, self.attribute.taxonomy.labels, "Its values and groups")
+            raise Misread(f"{name!r} has no value or group {item.text!r}", hint, item)
         return float(span[0]), float(span[1])
 
     def _as_in_data(self, text: str) -> tuple[int, int] | None:
@@ -569,18 +540,17 @@ class Labels:
         """
         reading = self.attribute.reading
         form = reading.form(text)
-        leaf = self._forms.get(form) or reading.pattern(form)
-        return self._spans.get(leaf or self._alike.get(reading.alike(text), ""))
+        forms, alike = self._forms
+        leaf = forms.get(form) or reading.pattern(form)
+        return self._spans.get(leaf or alike.get(reading.alike(text), ""))
 
     @cached_property
-    def _forms(self) -> dict[str, str]:
-        leaves = self.attribute.taxonomy.leaves
-        return {form: leaves[code] for form, code in self.attribute.reading.forms(leaves).items()}
-
-    @cached_property
-    def _alike(self) -> dict[str, str]:
-        labels = self.attribute.taxonomy.labels
-        return {self.attribute.reading.alike(label): label for label in reversed(labels)}
+    def _forms(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The leaf of each form in data, and the label of each without what is ignored."""
+        reading, taxonomy = self.attribute.reading, self.attribute.taxonomy
+        codes = reading.forms(taxonomy.leaves)
+        forms = {form: taxonomy.leaves[code] for form, code in codes.items()}
+        return forms, {reading.alike(label): label for label in reversed(taxonomy.labels)}
 
     def _in_bands(self, grid: Numeric, item: Item) -> tuple[float, float]:
         """The bands of a class of numbers that an interval consists of."""
@@ -588,20 +558,11 @@ class Labels:
         edges = [*self.attribute.edges, grid.grid]
         if not set(span) <= set(edges):
             starts = ", ".join(str(grid.edge(code)) for code in edges[:-1])
-            raise Misread(
-                f"{self.attribute.name!r} was counted in bands, and this ends inside one",
-                f"Its bands begin at {starts}: write, such as, {self.attribute.name} >= "
-                f"{grid.edge(edges[-2])}.",
-                item.start,
-                item.end,
-            )
+            what = f"{self.attribute.name!r} was counted in bands, and this ends inside one"
+            hint = f"Its bands begin at {starts}: write, such as, {self.attribute.name} >= "
+            raise Misread(what, f"{hint}{grid.edge(edges[-2])}.", item)
         low, high = (float(edges.index(int(code))) for code in span)
         return low, high
-
-    @property
-    def _example(self) -> str:
-        some = self.attribute.taxonomy.leaves[:2]
-        return f"{quote(self.attribute.name)} in {{{', '.join(map(quote, some))}}}"
 
 
 @dataclass
@@ -681,14 +642,11 @@ class Numbers:
         first, beyond = max(first, 0), min(beyond, self.values)
         if first >= beyond:
             clips = self.attribute.outside == "clip"
+            hint = "Values beyond the bounds were counted as the nearer bound."
             raise Misread(
-                f"nothing of this lies within the bounds of {self.attribute.name!r}, "
-                f"{self._shown(0)} to {self._bound(self.attribute.high)}",
-                "Values beyond the bounds were counted as the nearer bound."
-                if clips
-                else "Ask for values within the bounds.",
-                item.start,
-                item.end,
+                f"nothing of this lies within the bounds of {self.attribute.name!r}, {self._ends}",
+                hint if clips else "Ask for values within the bounds.",
+                item,
             )
         low, high = self._position(first), self._position(beyond)
         # With billions of values in a code two of them may share a position.
@@ -710,11 +668,11 @@ class Numbers:
             what, hint = "the interval runs backwards", "Write the smaller bound first."
         elif low == high and span.low_closed and span.high_closed:
             what = f"{self.attribute.name!r} has no such value"
-            hint = f"Its values are {self._shown(0)}, {self._shown(1)} and so on."
+            hint = f"Its values are {self._show(0)}, {self._show(1)} and so on."
         else:
             what = f"the interval holds no value of {self.attribute.name!r}"
             hint = "A square bracket includes its bound, a round one does not."
-        raise Misread(what, hint, span.start, span.end)
+        raise Misread(what, hint, span)
 
     def _read(self, word: Word) -> Fraction:
         """A bound, as a place among the values; between two of them if it is none itself."""
@@ -725,46 +683,39 @@ class Numbers:
         number = read_number(word.text)
         if number is None or (number[1] == "date") != dated:
             wanted = "a date such as 2024-01-31" if dated else "a number"
-            hint = f"Write {wanted}, from {self._shown(0)} to {self._bound(self.attribute.high)}"
-            hint += f", or {OTHER}." if self.attribute.has_other else "."
+            other = f", or {OTHER}" if self.attribute.has_other else ""
+            hint = f"Write {wanted}, from {self._ends}{other}."
             if ends := _RANGE.fullmatch(word.text):
                 hint = f"Write {quote(self.attribute.name)} in [{ends[1]}, {ends[2]}]."
-            raise Misread(
-                f"{self.attribute.name!r} needs {wanted}, which {word.text!r} is not",
-                hint,
-                word.start,
-                word.end,
-            )
+            what = f"{self.attribute.name!r} needs {wanted}, which {word.text!r} is not"
+            raise Misread(what, hint, word)
         place = (number[0] - self.attribute.low) / self.unit
         self.places[word.text] = place
         return place
 
     def _span_words(self, low: float, high: float) -> str:
         first, beyond = self._place(low), self._place(high)
-        ends = beyond == self.values
-        if self.attribute.kind != "decimal":
-            last = self._shown(beyond - 1)
-            return last if beyond - first == 1 else f"[{self._shown(first)}, {last}]"
-        top = self._bound(self.attribute.high)
-        start = self._shown(first)
-        if ends:
-            return top if start == top else f"[{start}, {top}]"
-        return f"[{start}, {self._shown(beyond)})"
+        start = self._show(first)
+        if self.attribute.kind == "decimal" and beyond < self.values:
+            return f"[{start}, {self._show(beyond)})"
+        decimal = self.attribute.kind == "decimal"
+        last = self._write(self.attribute.high) if decimal else self._show(beyond - 1)
+        return last if start == last else f"[{start}, {last}]"
 
-    def _shown(self, place: int) -> str:
-        return self._bound(self.attribute.low + place * self.unit)
+    def _show(self, place: int) -> str:
+        return self._write(self.attribute.low + place * self.unit)
 
-    def _bound(self, value: Fraction) -> str:
+    @property
+    def _ends(self) -> str:
+        return f"{self._show(0)} to {self._write(self.attribute.high)}"
+
+    def _write(self, value: Fraction) -> str:
         if self.attribute.kind == "date":
             return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
         if value.denominator == 1:
             return str(value.numerator)
         with localcontext(prec=400):  # enough for every number that a schema can hold
             return format(Decimal(value.numerator) / Decimal(value.denominator), "f")
-
-
-def _is_number(item: Item) -> bool:
-    return isinstance(item, Word) and read_number(item.text) is not None
 
 
 def _unsayable(attribute: Attribute) -> Misread:

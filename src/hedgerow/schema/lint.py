@@ -104,10 +104,10 @@ class Report:
         self.warnings.append(Fault(what, hint, file=file, line=line))
 
     def take(self, other: Report, subject: str, *place: str) -> None:
-        """Adds what another report holds, and says what it is about."""
+        """Adds what another report holds; a subject is put before each message."""
         for mine, faults in ((self.faults, other.faults), (self.warnings, other.warnings)):
             mine += [
-                replace(fault, what=f"{subject}: {fault.what}", place=fault.place or place)
+                replace(fault, what=f"{subject}{fault.what}", place=fault.place or place)
                 for fault in faults
             ]
 

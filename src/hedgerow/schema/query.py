@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import UsageError
 from hedgerow.schema.attributes import Categorical, Numeric
@@ -36,8 +36,10 @@ from hedgerow.schema.conditions import (
     standing_alone,
     suggest,
 )
-from hedgerow.schema.schema import Schema
 from hedgerow.suggestions import answer_mistakes
+
+if TYPE_CHECKING:
+    from hedgerow.schema.schema import Schema
 
 __all__ = ["Intervals", "Query", "Vocabulary", "query_lines", "read_queries"]
 
@@ -60,6 +62,7 @@ class Query:
         classes: The class codes that count, increasing; None for all.
 
     Example:
+        >>> from hedgerow.schema import Schema
         >>> schema = Schema.from_dict({"name": "people", "unit": "row", "attributes": {
         ...     "age": {"type": "numeric", "low": 17, "high": 90},
         ...     "job": {"type": "categorical",
@@ -100,6 +103,7 @@ class Query:
             UsageError: With the place of what is wrong.
 
         Example:
+            >>> from hedgerow.schema import Schema
             >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
             ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
             >>> Query.parse("age in [30, 50]", schema)
@@ -124,6 +128,7 @@ class Query:
             UsageError: With the attribute that is wrong.
 
         Example:
+            >>> from hedgerow.schema import Schema
             >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
             ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
             >>> Query.of({"age": (30, 50)}, schema) == Query.parse("age in [30, 50]", schema)
@@ -138,6 +143,7 @@ class Query:
             UsageError: If it was not made by `parse` or `of` and has no words in this schema.
 
         Example:
+            >>> from hedgerow.schema import Schema
             >>> schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": {
             ...     "age": {"type": "numeric", "low": 0, "high": 99}}})
             >>> Query.of({"age": (30, None)}, schema).text(schema)
@@ -167,19 +173,14 @@ class Vocabulary:
     def codes(self, text: str) -> dict[int, Intervals]:
         """Reads a query as the codes that it allows on columns, by their places."""
         if len(text) > _LONGEST:
-            raise UsageError(
-                f"a query has more than {_LONGEST} characters",
-                hint="Ask for groups instead of single values, or ask several shorter queries.",
-            )
+            hint = "Ask for groups instead of single values, or ask several shorter queries."
+            raise UsageError(f"a query has more than {_LONGEST} characters", hint)
         where: dict[int, Intervals] = {}
         for start, part in self._met(text) or split(text, self._truths):
-            known = self._read.get(part)
             try:
-                if known is None:
-                    condition = read_condition(part)
-                    known = self._resolve(condition)
-                    self._read[part] = known
-                self._add(where, *known, len(part))
+                if part not in self._read:
+                    self._read[part] = self._resolve(read_condition(part))
+                self._add(where, *self._read[part], len(part))
             except Misread as error:
                 error.hint = self._unquote(part) or error.hint
                 raise _pointing(error, text, start) from None
@@ -192,7 +193,7 @@ class Vocabulary:
             if not isinstance(name, str):
                 raise UsageError(
                     f"an attribute is named by text, not by type {type(name).__name__}",
-                    hint='Write the name in quotes, such as {"age": (30, 50)}.',
+                    'Write the name in quotes, such as {"age": (30, 50)}.',
                 )
             try:
                 place = self.place(Word(name))
@@ -200,9 +201,8 @@ class Vocabulary:
                 numeric = isinstance(column, Numbers) or column.attribute.bands is not None
                 items = tuple(_items(wanted, numeric, name))
                 if not items:
-                    raise Misread(
-                        f"{name!r} is given no value at all", "Give a value, or leave it out."
-                    )
+                    what = f"{name!r} is given no value at all"
+                    raise Misread(what, "Give a value, or leave it out.")
                 self._add(where, *self._resolve(Condition(Word(name), items)))
             except Misread as error:
                 message = error.what if repr(name) in error.what else f"{name!r}: {error.what}"
@@ -250,19 +250,15 @@ class Vocabulary:
         place = self.place(name)
         column = self._columns[place]
         if not items and not (isinstance(column, Labels) and column.attribute.boolean):
-            raise Misread(
-                f"the condition ends where 'in', '=' or a comparison after {name.text!r} should "
-                "stand",
-                FORM,
-                name.end,
-                name.end + 1,
-            )
+            what = "the condition ends where 'in', '=' or a comparison after "
+            end = Word("", name.end, name.end + 1)
+            raise Misread(f"{what}{name.text!r} should stand", FORM, end)
         codes = column.codes(items or (Word("true"),))
         if negated:
             codes = complement(codes, column.attribute.size)
             if not codes:
                 what = f"this leaves no value of {name.text!r}"
-                raise Misread(what, "Leave the condition out.", name.start, name.end)
+                raise Misread(what, "Leave the condition out.", name)
         return place, codes
 
     def place(self, name: Word) -> int:
@@ -274,18 +270,13 @@ class Vocabulary:
         place = self._places.get(name.text)
         if place is not None:
             return place
-        dropped = [*self.schema.identifiers]
-        if self.schema.person is not None:
-            dropped.append(self.schema.person.column)
-        if name.text in dropped:
-            what, hint = (
-                f"{name.text!r} is not in the release",
-                "It identifies people, so it was dropped.",
-            )
+        if name.text in (*self.schema.identifiers, self.schema.person_column):
+            what = f"{name.text!r} is not in the release"
+            hint = "It identifies people, so it was dropped."
         else:
             what = f"there is no attribute {name.text!r}"
             hint = no_logic(name.text) or suggest(name.text, list(self._places), "The attributes")
-        raise Misread(what, hint, name.start, name.end)
+        raise Misread(what, hint, name)
 
     def _add(
         self, where: dict[int, Intervals], place: int, codes: Intervals, length: int = 0
@@ -294,19 +285,16 @@ class Vocabulary:
             codes = overlap(where[place], codes)
             if not codes:
                 name = self._columns[place].attribute.name
-                raise Misread(
-                    f"the conditions on {name!r} contradict each other, so nobody can meet them",
-                    "Keep one of them.",
-                    end=length,
-                )
+                what = f"the conditions on {name!r} contradict each other, so nobody can meet them"
+                raise Misread(what, "Keep one of them.", Word("", 0, length))
         where[place] = codes
 
-    def conjunction(self, found: dict[int, Intervals]) -> Query:
+    def conjunction(self, allowed: dict[int, Intervals]) -> Query:
         """The query that allows such codes on columns, by their places."""
         target = len(self.schema.attributes)
         classes: tuple[int, ...] | None = None
         where = []
-        for place, codes in sorted(found.items()):
+        for place, codes in sorted(allowed.items()):
             low, high = codes[0]
             if low == 0 and high == self._columns[place].attribute.size:
                 continue  # everyone meets it
@@ -327,11 +315,10 @@ def query_lines(path: str | Path) -> list[tuple[int, str]]:
         lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         why = (error.strerror or "it cannot be opened").lower()
-        raise UsageError(f"{path} cannot be read: {why}", hint="Check the path.") from None
+        raise UsageError(f"{path} cannot be read: {why}", "Check the path.") from None
     except UnicodeDecodeError:
-        raise UsageError(
-            f"{path} is not a text file in UTF-8", hint="Save it as plain text in UTF-8."
-        ) from None
+        hint = "Save it as plain text in UTF-8."
+        raise UsageError(f"{path} is not a text file in UTF-8", hint) from None
     numbered = ((number, line.strip()) for number, line in enumerate(lines, start=1))
     return [(number, text) for number, text in numbered if text and not text.startswith("#")]
 
@@ -346,19 +333,19 @@ def read_queries(path: str | Path, schema: Schema) -> list[Query]:
     Raises:
         UsageError: With the file and line of what is wrong, or if the file cannot be read.
     """
-    vocabulary = Vocabulary(schema)
-    queries = []
+    vocabulary, queries = Vocabulary(schema), []
     for number, text in query_lines(path):
         try:
             queries.append(vocabulary.parse(text))
         except UsageError as error:
-            raise UsageError(f"{path}:{number}: {error.message}", hint=error.hint) from None
+            raise UsageError(f"{path}:{number}: {error.message}", error.hint) from None
     return queries
 
 
 def _pointing(error: Misread, text: str, offset: int) -> UsageError:
     """The mistake with the query below it and carets below what is to blame."""
-    start, end = offset + error.start, offset + max(error.end, error.start + 1)
+    part = error.part
+    start, end = offset + part.start, offset + max(part.end, part.start + 1)
     begin = max(0, start - _SHOWN)
     shown = text[begin : end + _SHOWN]
     # One blank for each tab or line break, so that the carets stay below their characters.
@@ -380,11 +367,13 @@ def _items(wanted: Any, numeric: bool, name: str, depth: int = 0) -> Iterable[It
         wanted = list(wanted)
     if isinstance(wanted, tuple) and numeric:
         if len(wanted) != 2:
-            raise Misread(
-                f"an interval of {name!r} needs two bounds",
-                "Write (30, 50); for several values use a list, such as [30, 40, 50].",
-            )
-        low, high = (None if _is_open(bound) else _word(bound, True) for bound in wanted)
+            hint = "Write (30, 50); for several values use a list, such as [30, 40, 50]."
+            raise Misread(f"an interval of {name!r} needs two bounds", hint)
+        low, high = (
+            None if bound is None or (isinstance(bound, float) and math.isinf(bound))
+            else _word(bound, True)
+            for bound in wanted
+        )  # fmt: skip
         yield Span(low, high, True, True)
     elif isinstance(wanted, (list, tuple, set, frozenset, range)):
         members = wanted if isinstance(wanted, (list, tuple, range)) else sorted(wanted, key=str)
@@ -392,10 +381,6 @@ def _items(wanted: Any, numeric: bool, name: str, depth: int = 0) -> Iterable[It
             yield from _items(member, numeric, name, depth + 1)
     else:
         yield _word(wanted, numeric)
-
-
-def _is_open(bound: Any) -> bool:
-    return bound is None or (isinstance(bound, float) and math.isinf(bound))
 
 
 def _word(value: Any, numeric: bool) -> Word:
@@ -421,10 +406,7 @@ def _word(value: Any, numeric: bool) -> Word:
             raise Misread("a number has very many digits", _SHORTER)
         return Word(format(exact, "f"))
     if isinstance(value, (bytes, bytearray)):
-        raise Misread(
-            "bytes cannot be asked for", 'Make them text first, such as value.decode("utf-8").'
-        )
-    raise Misread(
-        f"a value of type {type(value).__name__} cannot be asked for",
-        "Give a text, a finite number, a date, a pair of bounds, or a list of these.",
-    )
+        hint = 'Make them text first, such as value.decode("utf-8").'
+        raise Misread("bytes cannot be asked for", hint)
+    hint = "Give a text, a finite number, a date, a pair of bounds, or a list of these."
+    raise Misread(f"a value of type {type(value).__name__} cannot be asked for", hint)

@@ -29,17 +29,18 @@ from hedgerow.schema.conditions import (
     Misread,
     Word,
     complement,
+    merge,
     overlap,
     quote,
     read_names,
     split_rule,
 )
 from hedgerow.schema.lint import Fault, label_fault
+from hedgerow.schema.query import Query, Vocabulary
 from hedgerow.suggestions import check_fields
 
 if TYPE_CHECKING:
     from hedgerow.arrays import Bools, Ints
-    from hedgerow.schema.query import Query, Vocabulary
     from hedgerow.schema.schema import Schema
 
 CLASS = -1
@@ -132,8 +133,6 @@ def read_tables(given: Sequence[Any], schema: Schema) -> tuple[list[NamedTable],
         [NamedTable(places=(1, 8), weight=Fraction(1, 1)),
         NamedTable(places=(-1, 1), weight=Fraction(1, 1))]
     """
-    from hedgerow.schema.query import Vocabulary  # which itself needs the schema
-
     vocabulary = Vocabulary(schema)
 
     def read(one: Any) -> NamedTable:
@@ -214,8 +213,6 @@ def read_rules(given: Sequence[Any], schema: Schema) -> tuple[list[Rule], list[C
         >>> read_rules(["age < 17 implies job = none"], people)[1][0][1]
         "a bound on 'age' lies within a step of its grid"
     """
-    from hedgerow.schema.query import Vocabulary
-
     vocabulary = Vocabulary(schema)
 
     def read(text: Any) -> Rule:
@@ -227,15 +224,11 @@ def read_rules(given: Sequence[Any], schema: Schema) -> tuple[list[Rule], list[C
         if len({*left, *(right or ())}) > _MOST_RULED:
             hint = "Split it into several rules."
             raise Misread(f"it is about more than {_MOST_RULED} columns", hint)
-        if right is None:
-            impossible = [left]
-        else:
-            impossible = []
-            for place, codes in right.items():
-                rest = _all_but(codes, schema.columns[place])
-                if place in left:
-                    rest = overlap(left[place], rest)
-                impossible += [left | {place: rest}] if rest else []
+        impossible = [left] if right is None else []
+        for place, codes in (right or {}).items():
+            rest = _all_but(codes, schema.columns[place])
+            rest = overlap(left[place], rest) if place in left else rest
+            impossible += [left | {place: rest}] if rest else []
         if not impossible:
             raise Misread("it forbids nothing", "Leave it out, or look for a mistake in it.")
         return Rule(text.strip(), tuple(map(vocabulary.conjunction, impossible)))
@@ -243,19 +236,18 @@ def read_rules(given: Sequence[Any], schema: Schema) -> tuple[list[Rule], list[C
     rules, wrong = _read_each(given, MOST_RULES, read, lambda rule: frozenset(rule.impossible))
     if not wrong and rules and not _leaves_a_record(rules, schema):
         what = "together with the others it leaves nothing that a record could be"
-        wrong = [(len(rules) - 1, what, "Look for rules that contradict each other.")]
+        wrong.append((len(rules) - 1, what, "Look for rules that contradict each other."))
     return rules, wrong
 
 
 def describe_tables(schema: Schema) -> list[Any]:
     """The tables of a schema as its file has them."""
-    described = []
-    for table in schema.tables:
-        names = [schema.columns[place].name for place in table.places]
-        weight = {"weight": describe_weight(table.weight)}
-        plain = " ".join(map(quote, names))
-        described.append(plain if table.weight == 1 else {"attributes": names} | weight)
-    return described
+    named = [([schema.columns[place].name for place in t.places], t.weight) for t in schema.tables]
+    return [
+        " ".join(map(quote, names)) if weight == 1
+        else {"attributes": names, "weight": describe_weight(weight)}
+        for names, weight in named
+    ]  # fmt: skip
 
 
 def relation_faults(schema: Schema) -> list[Fault]:
@@ -268,11 +260,10 @@ def relation_faults(schema: Schema) -> list[Fault]:
         what = "tables have a place without a column, or a weight that a file cannot hold"
         return [Fault(what, "Make them with Schema.with_tables.")]
     faults = []
-    read: tuple[tuple[str, Any, tuple[Sequence[Any], list[Complaint]]], ...] = (
-        ("tables", schema.tables, read_tables(describe_tables(schema), schema)),
-        ("rules", schema.rules, read_rules([rule.text for rule in schema.rules], schema)),
-    )
-    for key, given, (meant, wrong) in read:
+    tables = read_tables(describe_tables(schema), schema)
+    rules = read_rules([rule.text for rule in schema.rules], schema)
+    read: Any = (("tables", schema.tables, *tables), ("rules", schema.rules, *rules))
+    for key, given, meant, wrong in read:
         faults += [Fault(f"{key}, number {n + 1}: {what}", hint) for n, what, hint in wrong]
         if not wrong and tuple(meant) != given:
             faults.append(Fault(f"{key} are not what they say", "Read them from a dictionary."))
@@ -308,12 +299,12 @@ def _read_each(
 
 def _weight(given: Any) -> Fraction:
     number = read_number(str(given).strip())
-    if number is None or number[1] == "date":
-        raise Misread("its weight is not a number", "Write, for example, weight: 2.")
-    if not _can_weigh(number[0]):
-        what = "its weight is not a number from 0.01 to 100 with at most two decimals"
-        raise Misread(what, "Write, for example, weight: 2.")
-    return number[0]
+    what = "its weight is not a number"
+    if number is not None and number[1] != "date":
+        if _can_weigh(number[0]):
+            return number[0]
+        what += " from 0.01 to 100 with at most two decimals"
+    raise Misread(what, "Write, for example, weight: 2.")
 
 
 def _can_weigh(weight: Fraction) -> bool:
@@ -337,14 +328,13 @@ def _whole(vocabulary: Vocabulary, text: str) -> dict[int, Intervals]:
 
 def _all_but(codes: Intervals, attribute: Attribute) -> Intervals:
     """The other codes, without that of `other`."""
-    rest = complement(codes, attribute.size)
-    if OTHER not in (attribute.missing, attribute.outside):
-        return rest
-    if isinstance(attribute, Numeric):
-        other = attribute.grid
-    else:
-        other = attribute.taxonomy.leaves.index(OTHER)
-    return overlap(rest, complement(((other, other + 1),), attribute.size))
+    if OTHER in (attribute.missing, attribute.outside):
+        if isinstance(attribute, Numeric):
+            other = attribute.grid
+        else:
+            other = attribute.taxonomy.leaves.index(OTHER)
+        codes = merge((*codes, (other, other + 1)))
+    return complement(codes, attribute.size)
 
 
 def _leaves_a_record(rules: Sequence[Rule], schema: Schema) -> bool:

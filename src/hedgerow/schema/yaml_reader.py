@@ -47,6 +47,12 @@ class ListNode:
     items: list[Node] = field(default_factory=list)
     line: int | None = None
 
+    @property
+    def texts(self) -> list[Text]:
+        """Its members if all of them are texts, else none."""
+        texts = [item for item in self.items if isinstance(item, Text)]
+        return texts if len(texts) == len(self.items) else []
+
 
 @dataclass(slots=True)
 class Entries:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Schema
-from hedgerow.schema.build import schema_from_text
+from hedgerow.schema.build import load_schema
 from hedgerow.schema.lint import Report, raise_faults
 from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text, parse_yaml, read_text
 from hedgerow.studio import history
@@ -191,7 +191,7 @@ class SchemaText:
         Raises:
             SchemaError: If it describes none.
         """
-        return schema_from_text(self.text, self.path)
+        return load_schema(self.path, self.text)
 
     @property
     def is_signed(self) -> bool:

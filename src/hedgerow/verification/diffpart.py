@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -24,17 +26,22 @@ from hedgerow.estimate.measurements import Measurement, exact
 from hedgerow.estimate.partition import CoreCells, CutTree
 from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema.item_tree import ItemTree
-from hedgerow.verification.charges import ELSEWHERE, Profile, profile, stated
-from hedgerow.verification.ledger import region_rules
-from hedgerow.verification.prices import Book, Failed, afford, books, budgets, gaussian_costs, whole
-from hedgerow.verification.rules import Rules
+from hedgerow.verification.rules import (
+    Book,
+    Failed,
+    afford,
+    books,
+    budgets,
+    by_name,
+    check_profiles,
+    cost,
+    mispriced,
+    profile,
+    region_rules,
+    whole,
+)
 
-_PLACES = {
-    "size": "size",
-    "support": "item",
-    "cell": "region",
-    "leaf": "node",
-}
+_PLACES = {"size": "size", "support": "item", "cell": "region", "leaf": "node"}
 _TESTED_HALF = 2  # one half of the budget is for tests
 _PARTS = 1024  # of a record, in which weighted supports are counted
 _REST_EDGES = (0, 1, 4, 15)  # of items beside a core
@@ -86,7 +93,7 @@ def _measured(release: TransactionsRelease) -> str:
 def _accounted(release: TransactionsRelease) -> str:
     """The paths of the ledger are those that the entries and the regions show."""
     named, booked = _named(release), books(release.ledger)
-    found: Counter[Profile] = Counter()
+    profiles: Counter[Any] = Counter()
     if _listed(release):
         assert isinstance(release.partition, CutTree)
         spending = _Spending.of(release, release.partition)
@@ -94,7 +101,7 @@ def _accounted(release: TransactionsRelease) -> str:
         for leaf in named["leaf"].where.tolist():
             left = int(spending.paid[leaf])
             spent = [spending.granted - left, left]
-            found[profile([("epsilon", "test"), ("epsilon", "leaf")], spent)] += 1
+            profiles[profile([("epsilon", "test"), ("epsilon", "leaf")], spent)] += 1
     else:
         gates = {"gate"} if isinstance(release.partition, CutTree) else set()
         if booked.keys() != named.keys() | gates:
@@ -103,9 +110,8 @@ def _accounted(release: TransactionsRelease) -> str:
         _check_choices(release, named)
         names = [(book.budget, purpose) for purpose, book in booked.items()]
         units = [book.once() for book in booked.values()]
-        found[profile(names, units)] = release.partition.cells
-    if found != stated(release.ledger):
-        raise Failed(ELSEWHERE)
+        profiles[profile(names, units)] = release.partition.cells
+    check_profiles(profiles, release.ledger)
     return "what every record spent follows from the entries and from what was counted"
 
 
@@ -113,13 +119,7 @@ def _named(release: TransactionsRelease) -> dict[str, Measurement]:
     """The measurements by name, of which no other and none twice may be there."""
     counts = "cell" if isinstance(release.partition, CoreCells) else "leaf"
     known = {counts} if _listed(release) else {counts, "size", "support"}
-    found: dict[str, Measurement] = {}
-    for measurement in release.measurements:
-        if measurement.name not in known:
-            raise Failed("a measurement is of a kind that this method does not make")
-        if measurement.name in found:
-            raise Failed(f"the measurement {measurement.name} is there twice")
-        found[measurement.name] = measurement
+    found = by_name(release.measurements, known)
     if counts not in found:
         raise Failed("no measurement of the regions is there")
     return found
@@ -131,8 +131,8 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         raise Failed(f"{name} speaks of other places than it should")
     if measurement.threshold is not None or measurement.klass is not None or measurement.by_class:
         raise Failed(f"{name} has a class or a threshold, which transactions do not have")
-    places = {"item": release.items.size, "region": release.partition.cells}
-    places["node"] = release.partition.cells
+    cells = release.partition.cells
+    places = {"item": release.items.size, "region": cells, "node": cells}
     if name == "size":
         fits = len(where) > 0 and where[0] >= 0 and bool((np.diff(where) > 0).all())
     elif _listed(release):
@@ -246,11 +246,8 @@ def _priced(measurement: Measurement, book: Book) -> None:
         afford(measurement, book, np.full(len(measurement.where), book.once(), np.int64))
         return
     rate = int(measurement.units.max()) * measurement.unit
-    costs = rate * measurement.max_contribution
-    if measurement.law == "gaussian":
-        costs = gaussian_costs(measurement, rate)
-    if costs > book.once() * book.unit:
-        raise Failed(f"{measurement.name} was counted at a price that was not booked for it")
+    if cost(measurement, rate) > book.once() * book.unit:
+        raise mispriced(measurement.name)
 
 
 def _check_leaves(release: TransactionsRelease, measurement: Measurement, book: Book) -> None:
@@ -338,20 +335,15 @@ class _Spending:
             raise Failed("other purposes were booked than this method pays for")
 
 
-_SETTINGS = "schedule chosen variant core cap c1 c2 max_partitions"
-
-
-def _rules(*, some: bool) -> Rules:
-    rules = region_rules(
-        shape=CoreCells | CutTree,
-        measured=_measured,
-        accounted=_accounted,
-        published=_published,
-        some=some,
-        what="sets",
-    )
-    return replace(rules, settings=frozenset(_SETTINGS.split()))
-
+_rules = partial(
+    region_rules,
+    shape=CoreCells | CutTree,
+    measured=_measured,
+    accounted=_accounted,
+    published=_published,
+    what="sets",
+    settings="schedule chosen variant core cap c1 c2 max_partitions",
+)
 
 RULES = {
     "tuned-3": _rules(some=False),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,11 +22,22 @@ from hedgerow.estimate.tables import Cells, NoisyTable, ruled_apart
 from hedgerow.release.marginals import MarginalsRelease
 from hedgerow.release.plain_files import weight_name
 from hedgerow.schema import Categorical, Schema
-from hedgerow.verification.ledger import order, region_rules
-from hedgerow.verification.prices import Book, Failed, books
+from hedgerow.verification.rules import (
+    Book,
+    Failed,
+    Rules,
+    books,
+    by_name,
+    check_ledger,
+    check_order,
+    check_paths,
+    cost,
+    mispriced,
+    spending,
+)
 
 _PAIRS = ("pairs", "second_pairs", "third_pairs", "more_pairs")
-_PURPOSES = ("rows", "single", "by_class", "fine", *_PAIRS, "again", "named", "relate")
+_NAMES = ("rows", "single", "by_class", "fine", *_PAIRS, "again", "named")
 _MANY_CLASSES = 4
 _PARTS = (16, 32)
 _FINE = 16
@@ -43,7 +53,7 @@ Table = tuple[int, ...]
 def _measured(release: MarginalsRelease) -> str:
     """Every table is one that the method counts, with the noise that its charge buys."""
     known, booked = _known(release), books(release.ledger)
-    if known.keys() != booked.keys() - {"relate"} or not booked.keys() <= {*_PURPOSES}:
+    if known.keys() != booked.keys() - {"relate"}:
         raise Failed("what was counted and what was paid for are different things")
     _check_tables(release, known)
     for name, measurement in known.items():
@@ -63,10 +73,8 @@ def _measured(release: MarginalsRelease) -> str:
 
 
 def _known(release: MarginalsRelease) -> dict[str, Measurement]:
-    """The measurements by name, which holds none twice."""
-    known = {m.name: m for m in release.measurements}
-    if len(known) < len(release.measurements):
-        raise Failed("something was measured twice under one name")
+    """The measurements by name."""
+    known = by_name(release.measurements, _NAMES)
     if "rows" not in known:
         raise Failed("the number of rows was not counted, which all rules read")
     return known
@@ -80,8 +88,8 @@ def _check_price(measurement: Measurement, book: Book, number: int) -> None:
     if len(set(measurement.units.tolist())) != 1:
         raise Failed(f"the cells of {name} were not counted alike")
     rate = int(measurement.units[0]) * measurement.unit
-    if _cost(measurement, rate, number) > book.once() * book.unit:
-        raise Failed(f"{name} was counted at a price that was not booked for it")
+    if cost(measurement, rate) > book.once() * book.unit:
+        raise mispriced(name)
 
 
 def _check_each(release: MarginalsRelease, measurement: Measurement, book: Book) -> None:
@@ -90,19 +98,14 @@ def _check_each(release: MarginalsRelease, measurement: Measurement, book: Book)
         raise Failed("a table that the schema names was paid for together with others")
     starts = np.cumsum([0, *(_size(release.partition, t) for t in measurement.tables)])[:-1]
     rates = [units * measurement.unit for units in measurement.units[starts].tolist()]
-    costs = sorted(_cost(measurement, rate, 1) for rate in rates)
+    costs = sorted(cost(measurement, rate) for rate in rates)
+    if sum(book.entries.values()) != len(costs):
+        raise Failed("the tables that the schema names were not paid for one by one")
     paid = sorted(
         units * book.unit for (_, units), times in book.entries.items() for _ in range(times)
-    ) if sum(book.entries.values()) == len(costs) else []  # fmt: skip
-    if len(paid) != len(costs):
-        raise Failed("the tables that the schema names were not paid for one by one")
-    if any(cost > price for cost, price in zip(costs, paid, strict=True)):
-        raise Failed("named was counted at a price that was not booked for it")
-
-
-def _cost(measurement: Measurement, rate: Fraction, number: int) -> Fraction:
-    """What a rate of noise costs a record that is counted so often: epsilon, or rho."""
-    return rate * number / 2 if measurement.law == "gaussian" else rate * number
+    )
+    if any(price > one for price, one in zip(costs, paid, strict=True)):
+        raise mispriced("named")
 
 
 def _size(cells: Cells, table: Table) -> int:
@@ -431,19 +434,16 @@ def _codes(schema: Schema, table: pa.Table) -> list[Ints]:
     return found
 
 
-_RULES = region_rules(
-    shape=Cells, measured=_measured, accounted=_accounted, published=lambda release: 1
-)
-
 RULES = {
-    "tuned-1": replace(
-        _RULES,
+    "tuned-1": Rules(
+        books={"ledger": check_ledger, "paths": check_paths},
+        spending=spending,
         checks={
             "tables": _cells,
             "measurements": _measured,
             "recounted": _recounted,
             "accounts": _accounted,
-            "order": order,
+            "order": check_order,
         },
         settings=frozenset(("schedule", "chosen", "pairs")),
         chosen=frozenset(("pairs",)),

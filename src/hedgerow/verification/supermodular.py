@@ -18,9 +18,15 @@ from hedgerow.estimate.measurements import exact, group_delta, in_words
 from hedgerow.optimize.model import Forest
 from hedgerow.release.rows import RowsRelease
 from hedgerow.schema import Categorical
-from hedgerow.verification.entries import named
-from hedgerow.verification.prices import Failed, books, whole
-from hedgerow.verification.rules import Rules, Stated
+from hedgerow.verification.rules import (
+    Failed,
+    Rules,
+    Stated,
+    books,
+    in_quotes,
+    person_rows,
+    whole,
+)
 
 _DIGITS = 60
 _MARGIN = Decimal("1e-40")  # far above what rounding to nearest can do at so many digits
@@ -29,7 +35,6 @@ _MOST_STEPS = 20_000  # publishers look at 5000
 _MOST_FAN = 1000
 _MOST_LEAST = 5000  # of sampled people in a published row
 _LARGEST_TERM = 1 << 50  # of a probability that can be drawn with
-_MOST_ROWS_PER_PERSON = 10**6
 
 
 def _ledger(release: Stated) -> str:
@@ -62,9 +67,7 @@ def _spending(release: Stated) -> tuple[str, Fraction, Fraction]:
     book = books(_as_pure(release.ledger))["cells"]
     rule = release.ledger["suppression"]
     rate = book.unit * book.once()
-    rows = whole(release.ledger["person_rows"], 1)
-    if rows > _MOST_ROWS_PER_PERSON:
-        raise Failed("the cap on rows per person is too large to mean anything")
+    rows = person_rows(release.ledger)
     mode = release.settings.get("mode")
     if mode == "noisy":
         if exact(rule["rate"]) != rate or "sampling_rate" in rule:
@@ -143,7 +146,7 @@ def _weights(release: RowsRelease) -> str:
         return "weights are numbers of attributes and values of the schema"
     if not all(isinstance(column, str) for column in columns.values()):
         raise Failed("a column of people's own weights has no name")
-    return f"people's own weights were in the columns {named(columns.values())}"
+    return f"people's own weights were in the columns {in_quotes(columns.values())}"
 
 
 def _number(value: object) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -23,16 +24,379 @@ from hedgerow.errors import HedgerowError, ReleaseError, UsageError
 from hedgerow.estimate.answers import NOISE, USUAL, Answers, reliability
 from hedgerow.estimate.measurements import exact, in_words
 from hedgerow.estimate.queries import ASSUMED_EVEN, MEASURED, MODELED, NOT_MEASURED, RULED_OUT
+from hedgerow.registry import OURS
 from hedgerow.release import Release
 from hedgerow.release.files import check_file, names_of, other_files, read_manifest, read_table
-from hedgerow.release.manifest import kind_class, package_version, schema_of
+from hedgerow.release.manifest import NOTE, kind_class, package_version, schema_of
 from hedgerow.release.plain_files import METADATA, README, ROWS, TABLES, csv_of, is_table_file
 from hedgerow.release.tabulate import divisions_of
 from hedgerow.schema import Categorical, Query, Schema
 from hedgerow.suggestions import answer_mistakes
-from hedgerow.verification.entries import check_entries, check_settings, named
-from hedgerow.verification.prices import Failed
-from hedgerow.verification.rules import Rules, Stated, UnknownHere, rules_for
+from hedgerow.verification.rules import Failed, Rules, Stated, UnknownHere, in_quotes, rules_for
+
+_UNCHECKED: tuple[str, ...] = (
+    "who made it: its parts agree with each other, as they would in a forgery made whole",
+    "that the noise was really drawn as stated, from a secure source",
+    "that the schema, its bounds and taxonomies come from public knowledge",
+    "that no other release was made of the same people: what several releases spend adds up",
+)
+_ANOTHER = (
+    "that another version of the estimator made these rows and tables: a forger can claim so, and "
+    "what was measured bounds rows only as noise does, so that they could be the raw ones"
+)
+_TEXTS = (
+    f"what {README} and {METADATA} say: another version of the package is named, and a forger can "
+    "claim so"
+)
+_STATED = ("method", "settings", "guarantee", "ledger")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: its name, whether it holds, and that in words."""
+
+    name: str
+    ok: bool
+    words: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What a verification found.
+
+    Args:
+        ok: Whether all checks hold.
+        epsilon: The epsilon recomputed from the ledger, exact or rounded up; None if it cannot be.
+        delta: The delta recomputed likewise.
+        checks: One by one.
+        unchecked: What nobody can tell from a release.
+        known: Whether the method, the schedule and the score are installed here. If not, a release
+            cannot be verified here: `ok` is then False, though nothing speaks against it.
+        release: The release, if it could be opened, for those who need it anyhow.
+    """
+
+    ok: bool
+    epsilon: Fraction | None
+    delta: Fraction | None
+    checks: tuple[Check, ...]
+    unchecked: tuple[str, ...] = _UNCHECKED
+    known: bool = True
+    release: Release | None = field(default=None, repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        """Whether all checks hold, so that `assert verify(...)` and `if verify(...)` mean that."""
+        return self.ok
+
+    @property
+    def unverifiable(self) -> bool:
+        """Whether nothing speaks against a release but that it cannot be verified here."""
+        faults = (check for check in self.checks if not check.ok and check.name != "method")
+        return not self.known and not any(faults)
+
+
+@answer_mistakes
+def verify(source: str | Path | Release, *, raise_on_failure: bool = False) -> Verdict:
+    """Recomputes the spent budget and checks that a release is whole and in order.
+
+    Args:
+        source: The folder of a release, or a release in memory, which has no files to check.
+        raise_on_failure: Whether a check that fails is an error.
+
+    Returns:
+        The verdict, which is false where a check fails.
+
+    Raises:
+        ReleaseError: If there is no manifest that could be read at all; with `raise_on_failure`
+            also if a check fails.
+
+    Example:
+        >>> from hedgerow import publish, sample
+        >>> people, schema = sample.people(200), sample.schema()
+        >>> bool(verify(publish(people, schema, "diffgen", epsilon=1)))
+        True
+        >>> bool(verify(publish(people, schema, "diffgen", epsilon=1, seed=1)))
+        False
+    """
+    if not isinstance(source, str | os.PathLike | Release):
+        raise UsageError(
+            f"source cannot be of type {type(source).__name__}.",
+            hint='Write hedgerow.verify("release/"), or hedgerow.verify(release).',
+        )
+    verdict = _verify(source)
+    if raise_on_failure and not verdict:
+        wrong = next(check for check in verdict.checks if not check.ok)
+        raise ReleaseError(
+            f"this release cannot be verified here: {wrong.words}"
+            if verdict.unverifiable
+            else f"this release fails its check of {wrong.name}: {wrong.words}",
+            hint="Do not rely on it; ask whoever published it for a fresh copy.",
+        )
+    return verdict
+
+
+def _verify(source: str | Path | Release) -> Verdict:
+    checks: list[Check] = []
+    unchecked = _UNCHECKED
+
+    def check(name: str, look: Callable[[], Any], words: str | None = None) -> Any:
+        """Notes whether something holds; it says so in words of its own if none are given."""
+        try:
+            seen = look()
+        except Failed as failure:
+            checks.append(Check(name, False, str(failure)))
+        except HedgerowError as error:
+            checks.append(Check(name, False, error.message))
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+            checks.append(Check(name, False, "an entry that is needed is missing or malformed"))
+        else:
+            checks.append(Check(name, True, seen if words is None else words))
+            return seen
+
+    release: Any = source
+    stated: Any = source
+    manifest: dict[str, Any] | None = None
+    if not isinstance(source, Release):
+        manifest = read_manifest(source)
+        stated = SimpleNamespace(**{key: manifest[key] for key in _STATED})
+        kind = kind_class(manifest["kind"])
+        check("schema", partial(schema_of, manifest), "the schema matches its hash")
+        for name in kind.file_names():
+            hold = partial(check_file, source, name, manifest)
+            check(name, hold, "the file matches its hash")
+        check(TABLES, partial(_check_tables, source, manifest))
+        check("other files", partial(_check_alone, source, manifest))
+        release = check(
+            "contents",
+            partial(kind.from_folder, Path(source), manifest),
+            "what was published can be read, and fits the schema",
+        )
+        check("entries", partial(check_entries, manifest))
+    check("private", partial(_check_private, stated))
+    try:
+        rules = rules_for(stated.method, stated.settings)
+    except UnknownHere as unknown:
+        checks.append(Check("method", False, str(unknown)))
+        return Verdict(
+            ok=False, epsilon=None, delta=None, checks=tuple(checks), known=False, release=release
+        )
+    check("settings", partial(_check_settings, rules, stated))
+    for name, look in rules.books.items():
+        check(name, partial(look, stated))
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+
+    def recompute() -> str:
+        nonlocal epsilon, delta
+        words, epsilon, delta = rules.spending(stated)
+        return words
+
+    check("spending", recompute)
+    if epsilon is not None and delta is not None:
+        check("guarantee", partial(_check_guarantee, stated, epsilon, delta))
+    if release is not None:
+        check("unit of protection", partial(_check_protection, release))
+        for name, look in rules.checks.items():
+            check(name, partial(look, release))
+        if manifest is not None:
+            check("counts", partial(check_counts, release, source, manifest, rules))
+            if manifest["package_version"] != package_version():
+                unchecked += (_TEXTS,)
+            if estimator_of(manifest) != release.estimator:
+                unchecked += (_ANOTHER,)
+    return Verdict(
+        ok=all(c.ok for c in checks), epsilon=epsilon, delta=delta, checks=tuple(checks),
+        unchecked=unchecked, release=release,
+    )  # fmt: skip
+
+
+def _check_tables(path: str | Path, manifest: dict[str, Any]) -> str:
+    names = [name for name in names_of(manifest) if is_table_file(name)]
+    for name in names:
+        check_file(path, name, manifest)
+    return f"{len(names)} files match their hashes"
+
+
+def _check_alone(path: str | Path, manifest: dict[str, Any]) -> str:
+    """Nothing else goes along with a release: no hash covers it, and it could hold anything."""
+    if others := other_files(path, manifest):
+        raise Failed(f"no part of the release, and to be removed: {in_quotes(others)}")
+    return "the folder holds the files of the release and nothing else"
+
+
+def _check_private(stated: Stated) -> str:
+    if stated.guarantee["private"] is not True:
+        raise Failed("this release came from a seeded run: it protects nobody and is for tests")
+    return "the release states that its noise came from a secure source"
+
+
+def _check_guarantee(stated: Stated, epsilon: Fraction, delta: Fraction) -> str:
+    guarantee = stated.guarantee
+    promised = exact(guarantee["epsilon"]), exact(guarantee["delta"])
+    if guarantee["accounting"] != stated.ledger["accounting"]:
+        raise Failed("the guarantee and the ledger name different kinds of accounting")
+    if promised[0] < epsilon:
+        raise Failed("the stated epsilon is below what the ledger adds up to")
+    if promised[1] < delta or not promised[1] < 1:
+        raise Failed("the stated delta is below what the ledger adds up to")
+    if "epsilon_decimal" in guarantee and exact(guarantee["epsilon_decimal"]) < promised[0]:
+        raise Failed("the decimal form of epsilon was rounded down")
+    words = f"epsilon {in_words(promised[0])} and delta {in_words(promised[1])} are stated, "
+    exactly = promised == (epsilon, delta)
+    return words + (
+        "exactly what was recomputed" if exactly else "no less than what was recomputed"
+    )
+
+
+def _check_protection(release: Release) -> str:
+    person = release.schema.person
+    rows = 1 if person is None else person.max_rows
+    if release.ledger["person_rows"] != rows:
+        raise Failed("the ledger counts other rows per person than the schema caps")
+    stated = release.guarantee["unit_of_protection"], release.guarantee["neighbors"]
+    unit, neighbors = _unit(release.schema)
+    if stated != (unit, neighbors):
+        raise Failed("the guarantee names another unit of protection than the schema gives")
+    draft = release.guarantee["began_as_draft"]
+    if not isinstance(draft, bool):
+        raise Failed("the guarantee does not say whether the schema began as a draft")
+    if draft is not True and release.schema.began_as_draft:
+        raise Failed("the schema began as a draft from private data, and the guarantee hides it")
+    words = unit if person is None else f"one person has at most {rows} rows"
+    query = release.guarantee.get("row_wise_query")
+    if query is False:
+        raise Failed("nobody vouched that each row of the database query depends on one person")
+    words += "; each row of a database query was acknowledged to be one person's" if query else ""
+    words += "; the schema began as a draft from private data" if draft else ""
+    if release.schema.changed_since_signed:
+        raise Failed("the schema names a reviewer, who signed off another schema than this one")
+    signed = release.schema.is_signed_off
+    return words + ("; the schema states who signed it off" if signed else "")
+
+
+def _unit(schema: Schema) -> tuple[str, str]:
+    """The unit of protection and the neighbors that a schema makes for, in a manifest's words."""
+    person = schema.person
+    if schema.kind == "transactions":
+        column = schema.transaction_items.person
+        if column is not None:
+            words = f"one value of {column} is one person, with all its items"
+            return words, "add or remove one record"
+        return "one record is one person", "add or remove one record"
+    if person is None:
+        return "one row is one person", "add or remove one row"
+    return f"one person, with at most {person.max_rows} rows", "add or remove one person"
+
+
+# Nothing goes along in a manifest: it has the entries of its format, and no free text in them.
+#
+# What nobody reads, nobody checks either, and it could hold anything: a count, a name, a row. So
+# settings and ledgers hold numbers and short names alone. Entries that a later version may have
+# added are told of, and refused if a release says that this version wrote it.
+
+
+_NAME = re.compile("[A-Za-z0-9_.+/-]{1,40}")
+_RELEASE_ID = re.compile("[0-9a-f]{32}")  # 128 random bits
+_VERSION = re.compile(r"unknown|[0-9][0-9A-Za-z.+!-]{0,39}")
+_PHRASES = frozenset(("least squares",))  # of the setting `consistency`
+_SENTENCES = frozenset(("unit_of_protection", "neighbors"))  # held to the schema elsewhere
+
+_GUARANTEE = (
+    "epsilon delta accounting neighbors unit_of_protection began_as_draft private row_wise_query "
+    "epsilon_decimal"
+)
+_LEDGER = "accounting person_rows budgets entries paths conversion suppression release_id"
+_HEAD = "name place_kind by_class sparse unit threshold max_contribution logits law tables"
+
+
+def _check_settings(rules: Rules, stated: Stated) -> str:
+    """The settings are those of the method, and each is a number or a short name."""
+    if rules.settings is None:
+        return "the rules of this method name no settings, so any were taken"
+    settings = stated.settings
+    chosen = settings.get("chosen", {})
+    if not settings.keys() <= rules.settings or not chosen.keys() <= rules.chosen:
+        raise Failed("the settings hold something that the method does not have")
+    alone = [
+        value for name, value in settings.items() if name != "chosen" and name not in rules.nested
+    ]
+    if not all(_plain(value) for value in [*alone, *chosen.values()]):
+        raise Failed("a setting is neither a number nor a short name")
+    return "the settings are those of the method"
+
+
+def check_entries(manifest: Mapping[str, Any]) -> str:
+    """The manifest has the entries of its format; what else there is, is named.
+
+    Raises:
+        Failed: If there is more, or text where none belongs.
+    """
+    ledger = manifest["ledger"]
+    if not _RELEASE_ID.fullmatch(ledger.get("release_id", "0" * 32)):
+        raise Failed("the id of the release in the ledger is not 32 hexadecimal digits")
+    if not _VERSION.fullmatch(manifest["package_version"]):
+        raise Failed("the version of the package is none")
+    unknown = sorted(set(_unknown(manifest)))
+    ours = manifest["package_version"] == package_version() and manifest["method"] in OURS
+    if unknown and ours:  # a method of another package may keep books of its own
+        raise Failed(f"entries that this version does not write: {in_quotes(unknown)}")
+    stray = [
+        name
+        for name in ("guarantee", "ledger", "measurements", "frontier", "rows")
+        if not _plainly(manifest.get(name), unless=_SENTENCES if name == "guarantee" else ())
+    ]
+    if stray:
+        raise Failed(f"a text where a number or a short name belongs, in: {', '.join(stray)}")
+    words = "guarantee and ledger hold what the format has, and no free text"
+    if unknown:
+        words += f"; entries not known here, which nothing checked: {in_quotes(unknown)}"
+    notes = sorted(name for name in manifest if name.startswith(NOTE))
+    if notes:
+        words += f"; notes of other programs, which nothing checked: {in_quotes(notes)}"
+    return words
+
+
+def _unknown(manifest: Mapping[str, Any]) -> Iterable[str]:
+    """The entries below the top that the format does not have."""
+    ledger = manifest["ledger"]
+    parts: list[tuple[str, Any, str]] = [
+        ("guarantee", manifest["guarantee"], _GUARANTEE),
+        ("ledger", ledger, _LEDGER),
+        ("rows", manifest["rows"], "seed weight estimator"),
+        ("ledger.budgets", ledger.get("budgets", {}), "epsilon rho"),
+        ("ledger.conversion", ledger.get("conversion", {}), "rho epsilon delta"),
+        ("ledger.suppression", ledger.get("suppression", {}), "rate threshold sampling_rate"),
+    ]
+    parts += [("ledger.budgets", one, "unit units") for one in ledger.get("budgets", {}).values()]
+    below = {"entries": "purpose budget depth units nodes", "paths": "leaves spent"}
+    for key, names in below.items():
+        parts += [(f"ledger.{key}", one, names) for one in ledger.get(key, ())]
+    parts += [("measurements", one, _HEAD) for one in manifest.get("measurements", ())]
+    for place, found, names in parts:
+        yield from (f"{place}.{key}" for key in found.keys() - set(names.split()))
+
+
+def _plain(value: object) -> bool:
+    """Whether something is a number, a truth value, nothing, or a short name."""
+    if not isinstance(value, str):
+        return value is None or isinstance(value, (bool, int, float))
+    if value in _PHRASES or _NAME.fullmatch(value):
+        return True
+    try:
+        exact(value)  # fractions may be long
+    except ValueError:
+        return False
+    return True
+
+
+def _plainly(value: object, unless: Iterable[str] = ()) -> bool:
+    """Whether all that something holds is plain, the names of its entries too."""
+    if isinstance(value, dict):
+        names = [name for name in value if name not in unless]
+        return all(_plain(name) and _plainly(value[name]) for name in names)
+    if isinstance(value, list):
+        return all(_plainly(one) for one in value)
+    return _plain(value)
+
 
 # What a folder holds beside its sources follows from them: rows, tables, texts.
 #
@@ -253,273 +617,3 @@ def _worth(table: pa.Table) -> tuple[str, ...]:
             basis=np.array(table["basis"].to_pylist()) if "basis" in table.column_names else None,
         )  # fmt: skip
     )
-
-
-_UNCHECKED: tuple[str, ...] = (
-    "who made it: its parts agree with each other, as they would in a forgery made whole",
-    "that the noise was really drawn as stated, from a secure source",
-    "that the schema, its bounds and taxonomies come from public knowledge",
-    "that no other release was made of the same people: what several releases spend adds up",
-)
-_ANOTHER = (
-    "that another version of the estimator made these rows and tables: a forger can claim so, and "
-    "what was measured bounds rows only as noise does, so that they could be the raw ones"
-)
-_TEXTS = (
-    f"what {README} and {METADATA} say: another version of the package is named, and a forger can "
-    "claim so"
-)
-_STATED = ("method", "settings", "guarantee", "ledger")
-
-Checker = Callable[[str, Callable[[], str]], None]
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was looked at: its name, whether it holds, and that in words."""
-
-    name: str
-    ok: bool
-    words: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """What a verification found.
-
-    Args:
-        ok: Whether all checks hold.
-        epsilon: The epsilon recomputed from the ledger, exact or rounded up; None if it cannot be.
-        delta: The delta recomputed likewise.
-        checks: One by one.
-        unchecked: What nobody can tell from a release.
-        known: Whether the method, the schedule and the score are installed here. If not, a release
-            cannot be verified here: `ok` is then False, though nothing speaks against it.
-        release: The release, if it could be opened, for those who need it anyhow.
-    """
-
-    ok: bool
-    epsilon: Fraction | None
-    delta: Fraction | None
-    checks: tuple[Check, ...]
-    unchecked: tuple[str, ...] = _UNCHECKED
-    known: bool = True
-    release: Release | None = field(default=None, repr=False, compare=False)
-
-    def __bool__(self) -> bool:
-        """Whether all checks hold, so that `assert verify(...)` and `if verify(...)` mean that."""
-        return self.ok
-
-    @property
-    def unverifiable(self) -> bool:
-        """Whether nothing speaks against a release but that it cannot be verified here."""
-        faults = (check for check in self.checks if not check.ok and check.name != "method")
-        return not self.known and not any(faults)
-
-
-@answer_mistakes
-def verify(source: str | Path | Release, *, raise_on_failure: bool = False) -> Verdict:
-    """Recomputes the spent budget and checks that a release is whole and in order.
-
-    Args:
-        source: The folder of a release, or a release in memory, which has no files to check.
-        raise_on_failure: Whether a check that fails is an error.
-
-    Returns:
-        The verdict, which is false where a check fails.
-
-    Raises:
-        ReleaseError: If there is no manifest that could be read at all; with `raise_on_failure`
-            also if a check fails.
-
-    Example:
-        >>> from hedgerow import publish, sample
-        >>> people, schema = sample.people(200), sample.schema()
-        >>> bool(verify(publish(people, schema, "diffgen", epsilon=1)))
-        True
-        >>> bool(verify(publish(people, schema, "diffgen", epsilon=1, seed=1)))
-        False
-    """
-    if not isinstance(source, str | os.PathLike | Release):
-        raise UsageError(
-            f"source cannot be of type {type(source).__name__}.",
-            hint='Write hedgerow.verify("release/"), or hedgerow.verify(release).',
-        )
-    verdict = _verify(source)
-    if raise_on_failure and not verdict:
-        wrong = next(check for check in verdict.checks if not check.ok)
-        raise ReleaseError(
-            f"this release cannot be verified here: {wrong.words}"
-            if verdict.unverifiable
-            else f"this release fails its check of {wrong.name}: {wrong.words}",
-            hint="Do not rely on it; ask whoever published it for a fresh copy.",
-        )
-    return verdict
-
-
-def _verify(source: str | Path | Release) -> Verdict:
-    checks: list[Check] = []
-    unchecked = _UNCHECKED
-
-    def check(name: str, look: Callable[[], str]) -> None:
-        try:
-            checks.append(Check(name, True, look()))
-        except Failed as failure:
-            checks.append(Check(name, False, str(failure)))
-        except HedgerowError as error:
-            checks.append(Check(name, False, error.message))
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-            checks.append(Check(name, False, "an entry that is needed is missing or malformed"))
-
-    release: Any = None
-    stated: Any = source
-    manifest: dict[str, Any] | None = None
-    if isinstance(source, Release):
-        release = source
-    else:
-        manifest = read_manifest(source)
-        stated = SimpleNamespace(**{key: manifest[key] for key in _STATED})
-        release = _opened(source, manifest, check)
-        check("entries", partial(check_entries, manifest))
-    check("private", lambda: _private(stated.guarantee))
-    try:
-        rules = rules_for(stated.method, stated.settings)
-    except UnknownHere as unknown:
-        checks.append(Check("method", False, str(unknown)))
-        return Verdict(
-            ok=False, epsilon=None, delta=None, checks=tuple(checks), known=False, release=release
-        )
-    check("settings", lambda: check_settings(rules, stated))
-    for name, look in rules.books.items():
-        check(name, partial(look, stated))
-    spent: list[Fraction] = []
-    check("spending", lambda: _spent(rules, stated, spent))
-    if spent:
-        check("guarantee", lambda: _guarantee(stated.guarantee, stated.ledger, *spent))
-    if release is not None:
-        check("unit of protection", lambda: _protection(release))
-        for name, look in rules.checks.items():
-            check(name, partial(look, release))
-        if manifest is not None:
-            check("counts", partial(check_counts, release, source, manifest, rules))
-            if manifest["package_version"] != package_version():
-                unchecked += (_TEXTS,)
-            if estimator_of(manifest) != release.estimator:
-                unchecked += (_ANOTHER,)
-    epsilon, delta = spent if spent else (None, None)
-    return Verdict(
-        ok=all(c.ok for c in checks), epsilon=epsilon, delta=delta, checks=tuple(checks),
-        unchecked=unchecked, release=release,
-    )  # fmt: skip
-
-
-def _opened(path: str | Path, manifest: dict[str, Any], check: Checker) -> Any:
-    """Checks the files of a release, and opens it if that can be done."""
-    check("schema", lambda: _schema(manifest))
-    for name in kind_class(manifest["kind"]).file_names():
-        check(name, partial(_hash, path, name, manifest))
-    check(TABLES, partial(_hashes, path, manifest))
-    check("other files", lambda: _alone(path, manifest))
-    found: list[Any] = []
-    check("contents", lambda: _contents(path, manifest, found))
-    return found[0] if found else None
-
-
-def _contents(path: str | Path, manifest: dict[str, Any], found: list[Any]) -> str:
-    found.append(kind_class(manifest["kind"]).from_folder(Path(path), manifest))
-    return "what was published can be read, and fits the schema"
-
-
-def _spent(rules: Rules, stated: Stated, spent: list[Fraction]) -> str:
-    words, *amounts = rules.spending(stated)
-    spent += amounts
-    return words
-
-
-def _schema(manifest: dict[str, Any]) -> str:
-    schema_of(manifest)
-    return "the schema matches its hash"
-
-
-def _hash(path: str | Path, name: str, manifest: dict[str, Any]) -> str:
-    check_file(path, name, manifest)
-    return "the file matches its hash"
-
-
-def _hashes(path: str | Path, manifest: dict[str, Any]) -> str:
-    names = [name for name in names_of(manifest) if is_table_file(name)]
-    for name in names:
-        check_file(path, name, manifest)
-    return f"{len(names)} files match their hashes"
-
-
-def _alone(path: str | Path, manifest: dict[str, Any]) -> str:
-    """Nothing else goes along with a release: no hash covers it, and it could hold anything."""
-    others = other_files(path, manifest)
-    if others:
-        raise Failed(f"no part of the release, and to be removed: {named(others)}")
-    return "the folder holds the files of the release and nothing else"
-
-
-def _private(guarantee: dict[str, Any]) -> str:
-    if guarantee["private"] is not True:
-        raise Failed("this release came from a seeded run: it protects nobody and is for tests")
-    return "the release states that its noise came from a secure source"
-
-
-def _guarantee(
-    guarantee: dict[str, Any], ledger: dict[str, Any], epsilon: Fraction, delta: Fraction
-) -> str:
-    stated = exact(guarantee["epsilon"]), exact(guarantee["delta"])
-    if guarantee["accounting"] != ledger["accounting"]:
-        raise Failed("the guarantee and the ledger name different kinds of accounting")
-    if stated[0] < epsilon:
-        raise Failed("the stated epsilon is below what the ledger adds up to")
-    if stated[1] < delta or not stated[1] < 1:
-        raise Failed("the stated delta is below what the ledger adds up to")
-    if "epsilon_decimal" in guarantee and exact(guarantee["epsilon_decimal"]) < stated[0]:
-        raise Failed("the decimal form of epsilon was rounded down")
-    words = f"epsilon {in_words(stated[0])} and delta {in_words(stated[1])}"
-    if stated == (epsilon, delta):
-        return f"{words} are stated, exactly what was recomputed"
-    return f"{words} are stated, no less than what was recomputed"
-
-
-def _protection(release: Release) -> str:
-    person = release.schema.person
-    rows = 1 if person is None else person.max_rows
-    if release.ledger["person_rows"] != rows:
-        raise Failed("the ledger counts other rows per person than the schema caps")
-    stated = release.guarantee["unit_of_protection"], release.guarantee["neighbors"]
-    unit, neighbors = _unit(release.schema)
-    if stated != (unit, neighbors):
-        raise Failed("the guarantee names another unit of protection than the schema gives")
-    draft = release.guarantee["began_as_draft"]
-    if not isinstance(draft, bool):
-        raise Failed("the guarantee does not say whether the schema began as a draft")
-    if draft is not True and release.schema.began_as_draft:
-        raise Failed("the schema began as a draft from private data, and the guarantee hides it")
-    words = unit if person is None else f"one person has at most {rows} rows"
-    query = release.guarantee.get("row_wise_query")
-    if query is False:
-        raise Failed("nobody vouched that each row of the database query depends on one person")
-    words += "; each row of a database query was acknowledged to be one person's" if query else ""
-    words += "; the schema began as a draft from private data" if draft else ""
-    if release.schema.changed_since_signed:
-        raise Failed("the schema names a reviewer, who signed off another schema than this one")
-    signed = release.schema.is_signed_off
-    return words + ("; the schema states who signed it off" if signed else "")
-
-
-def _unit(schema: Schema) -> tuple[str, str]:
-    """The unit of protection and the neighbors that a schema makes for, in a manifest's words."""
-    person = schema.person
-    if schema.kind == "transactions":
-        column = schema.transaction_items.person
-        if column is not None:
-            words = f"one value of {column} is one person, with all its items"
-            return words, "add or remove one record"
-        return "one record is one person", "add or remove one record"
-    if person is None:
-        return "one row is one person", "add or remove one row"
-    return f"one person, with at most {person.max_rows} rows", "add or remove one person"

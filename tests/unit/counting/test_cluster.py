@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from hedgerow import __version__, sample
-from hedgerow.counting.cluster import connection
-from hedgerow.counting.cluster.engine import ClusterEngine, ClusterItems
+from hedgerow.counting import cluster as connection
+from hedgerow.counting.cluster import ClusterEngine, ClusterItems
 from hedgerow.data import RowStream
 from hedgerow.data.parquet import Piece
 from hedgerow.errors import DataError, DataWarning, UsageError

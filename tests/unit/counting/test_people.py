@@ -6,8 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hedgerow.counting.streaming.chunks import Memory
-from hedgerow.counting.streaming.streamed import PersonCap, StreamedEngine
+from hedgerow.counting.streamed import Memory, PersonCap, StreamedEngine
 from hedgerow.data import RowStream, read
 from hedgerow.data.people import first_rows
 from hedgerow.schema import Schema
@@ -52,9 +51,9 @@ def test_the_same_rows_stay(kind: str, memory: int | Memory) -> None:
     expected = read(rows, SCHEMA).codes
     with StreamedEngine.read(RowStream(rows, SCHEMA), memory) as engine:
         found = []
-        for chunk, size in enumerate(engine._chunks._rows):
+        for chunk, size in enumerate(engine._sizes):
             packed = np.empty((size, engine._layout.stride), np.uint8)
-            engine._chunks._shelf.load(chunk, 0, packed.reshape(-1))
+            engine._rows.load(chunk, 0, packed.reshape(-1))
             found += list(zip(*(engine._layout.column(packed, c) for c in range(3)), strict=True))
     assert sorted(found) == sorted(map(tuple, expected.tolist()))
     assert len(found) < 130

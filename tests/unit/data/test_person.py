@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hedgerow.counting.engine import Engine
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.streaming.streamed import StreamedEngine
+from hedgerow.counting.streamed import StreamedEngine
 from hedgerow.data import read, read_transactions
 from hedgerow.data.people import WeightColumns, cap_rows, person_ids, row_hash
 from hedgerow.data.stream import RowStream

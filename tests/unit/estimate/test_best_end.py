@@ -70,10 +70,10 @@ def test_the_tails_are_those_of_the_noise() -> None:
     assert (2 * _TAILS).tolist() == pytest.approx([tail(float(t)) for t in _GRID], rel=1e-12)
 
 
-@pytest.mark.parametrize(("tails", "laplace"), [(_TAILS, 1.0), (_NORMAL_TAILS, 0.0)])
-def test_chords_are_never_below_the_tails(tails: Floats, laplace: float) -> None:
+@pytest.mark.parametrize(("tails", "normal"), [(_TAILS, False), (_NORMAL_TAILS, True)])
+def test_chords_are_never_below_the_tails(tails: Floats, normal: bool) -> None:
     for place in np.random.default_rng(1).uniform(0, _GRID[-1], 150):
         chord = float(_one_sided(np.array([place]), tails)[0])
-        assert chord >= tail(float(place), laplace) / 2 - 1e-15
+        assert chord >= tail(float(place), normal=normal) / 2 - 1e-15
     assert _one_sided(np.array([np.inf]), tails)[0] == 0.0
     assert _one_sided(np.array([99.0]), tails)[0] > 0.0

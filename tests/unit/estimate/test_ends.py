@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hedgerow.arrays import Ints
-from hedgerow.estimate.intervals import BASE, Bounds, Collected, sum_ends
+from hedgerow.estimate.intervals import BASE, Bounds, collect_bounds, sum_ends
 from hedgerow.estimate.queries import Conditions
 from hedgerow.estimate.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
@@ -164,7 +164,7 @@ def bound(tables: Tables, query: Query, *, inner: bool) -> tuple[float, float]:
     """The tightest bound by the first tables, and its variance."""
     bounds = Bounds(tables)
     asked = bounds.asked(Conditions.of([query]))
-    value, deviation, _ = Collected(bounds.base, asked, inner=inner).bounds.padded()[:, 0]
+    value, deviation, _ = collect_bounds(bounds.base, asked, inner=inner)[0].padded()[:, 0]
     best = int(np.argmin(value))
     return float(value[best]), float(deviation[best] ** 2)
 

@@ -14,7 +14,7 @@ from hedgerow.estimate.mixture import (
     SURPRISE,
     TAU,
     Mixture,
-    MixtureTask,
+    em_round,
     fit_cells,
     fit_mixture,
     posterior_means,
@@ -48,7 +48,7 @@ def test_one_round_is_the_plain_one(bins: int) -> None:
     counts = np.where(possible, counts, 0)
     total = float(counts.sum())
     before = fit_mixture(counts, possible, items, kinds, variance, total, leaps=1)
-    after = MixtureTask.of(counts, possible, items, variance, total).improved(before)
+    after = em_round(counts, possible, items, variance, total)(before)
     # what the fit puts where nothing can lie is more than there are records
     scale = total / float(before.table()[possible].sum())
     means = before.table() * scale
@@ -69,14 +69,14 @@ def test_leaps_go_further_than_as_many_plain_rounds(hand: SimpleNamespace) -> No
     chance = np.array([0.7, 0.3]) @ table_of(random.random((2, 8)) ** 2)
     noisy = random.multinomial(30_000, chance) + hand.laplace(random, 0.1, 256)
     counts, possible = noisy[:, None].astype(float), np.ones((256, 1), bool)
-    task = MixtureTask.of(counts, possible, 8, 200.0, 30_000.0)
+    improve = em_round(counts, possible, 8, 200.0, 30_000.0)
 
     def off(mixture: Mixture) -> float:
         return float(((mixture.table()[:, 0] * 30_000 - counts[:, 0]) ** 2).sum())
 
     first = plain = fit_mixture(counts, possible, 8, 12, 200.0, 30_000.0, leaps=0)
     for _ in range(3 * LEAPS):
-        plain = task.improved(plain)
+        plain = improve(plain)
     leaps = off(fit_mixture(counts, possible, 8, 12, 200.0, 30_000.0))
     assert leaps < off(first) / 100
     assert leaps < 0.95 * off(plain)
@@ -93,8 +93,8 @@ def test_products_are_never_large_enough_for_threads(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(np, "matmul", spy)
     random = np.random.default_rng(5)
     counts = np.round(random.normal(20, 15, (1 << 14, 4)))
-    task = MixtureTask.of(counts, np.ones(counts.shape, bool), 14, 3.0, float(counts.sum()))
-    task.improved(fit_mixture(counts, counts > -99, 14, 96, 3.0, 1e5, leaps=0))
+    improve = em_round(counts, np.ones(counts.shape, bool), 14, 3.0, float(counts.sum()))
+    improve(fit_mixture(counts, counts > -99, 14, 96, 3.0, 1e5, leaps=0))
     assert max(largest) <= 1 << 18  # from there on OpenBLAS starts threads
     assert sum(largest) == 3 * 96 * (1 << 16)
 

@@ -122,7 +122,7 @@ def test_the_factor_lies_just_above_both_limits():
 
 
 def test_the_usual_factor_is_the_one_that_would_be_worked_out():
-    assert factor(0.95) == _factor(0.95, 1.0)
+    assert factor(0.95) == _factor(0.95, False)
 
 
 def test_the_bound_holds_for_continuous_mixtures():
@@ -206,28 +206,25 @@ def test_the_sum_of_two_gaussians_is_nearly_one():
         assert max(ratios) <= 1 + 5 * math.exp(-2 * math.pi**2 / (2 * rate)) + 1e-12
 
 
-def test_less_laplace_noise_needs_no_more():
+def test_normal_noise_needs_no_more():
     for level in (0.8, 0.95, 0.99):
-        factors = [factor(level, laplace) for laplace in (0.0, 0.125, 0.5, 0.875, 1.0)]
-        assert factors == sorted(factors)
-        assert factors[0] == pytest.approx(NormalDist().inv_cdf((1 + level) / 2), rel=1e-4)
-        assert factor(level, 0.3) == factor(level, 0.375) >= factor(level, 0.25)
+        normal = factor(level, normal=True)
+        assert normal <= factor(level)
+        assert normal == pytest.approx(NormalDist().inv_cdf((1 + level) / 2), rel=1e-4)
 
 
-def test_intervals_by_the_share_of_laplace_noise_hold_the_truth():
+def test_intervals_of_normal_noise_hold_the_truth():
     for rates, weights, kinds in mixed():
-        if set(weights) != {STEPS}:
+        if set(weights) != {STEPS} or laplace in kinds:
             continue
         chances, spread = law(rates, weights, kinds), tails(rates, weights, kinds)
-        laplaces = [(r, k) for r, k in zip(rates, kinds, strict=True) if k is laplace]
-        share = sum(2 / r**2 for r, _ in laplaces) / spread**2
         for level in (0.8, 0.95):
-            width = half_width(np.array([spread]), level, laplace=min(1.0, share))[0]
+            width = half_width(np.array([spread]), level, normal=True)[0]
             assert 1 - within(chances, width) <= (1 - level) * (1 + 1e-7) + 1e-12, (rates, kinds)
 
 
 def test_a_share_that_is_too_small_would_be_noticed():
     """One Laplace noise alone, taken for a normal one."""
     chances = law([0.05], [STEPS])
-    width = half_width(np.array([math.sqrt(2) / 0.05]), 0.99, laplace=0.0)[0]
+    width = half_width(np.array([math.sqrt(2) / 0.05]), 0.99, normal=True)[0]
     assert within(chances, width) < 0.99

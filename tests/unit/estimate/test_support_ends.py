@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hedgerow.estimate.supports import MostRecords, tails, weights
+from hedgerow.estimate.supports import most_records, tails, weights
 
 EDGES = np.array([1, 2, 3, 4, 6, 9])
 MOST = 12
@@ -26,7 +26,7 @@ def test_no_set_of_records_is_larger(hand: SimpleNamespace, cap: int) -> None:
     """For any records that hold an item, their number is at most what their weights allow."""
     random = np.random.default_rng(cap)
     size = random.geometric(0.3, 200).clip(max=MOST)
-    most = MostRecords.of(sizes_of(hand, size, unit=10**6), MOST, cap, 0.01)
+    most = most_records(sizes_of(hand, size, unit=10**6), MOST, cap, 0.01)
     for _ in range(300):
         by_size = random.random() * (size if random.random() < 0.5 else 1 / size)
         chosen = random.random(len(size)) < by_size / by_size.max() if np.ndim(by_size) else []

@@ -57,10 +57,10 @@ def test_sums_are_right_and_supports_better_than_noisy(hand: SimpleNamespace) ->
         held = baskets(random)
         exact = held.sum(axis=0)
         found = measured(hand, held, 3, random)
-        sums.append(found.estimate.sum() / exact.sum())
-        assert found.estimate.sum() == pytest.approx(found.curve.items)
+        sums.append(found.singles[0].sum() / exact.sum())
+        assert found.singles[0].sum() == pytest.approx(found.curve.items)
         plain = np.maximum(found.noisy / found.share, 0)
-        ours += float(np.abs(found.estimate - exact).mean())
+        ours += float(np.abs(found.singles[0] - exact).mean())
         theirs += float(np.abs(plain - exact).mean())
     assert ours < 0.9 * theirs
     assert np.mean(sums) == pytest.approx(1, abs=0.08)

@@ -5,15 +5,17 @@ import pytest
 
 from hedgerow import sample
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.expected import EPSILONS, error_at_95, most_epsilons, plan_by_accuracy
-from hedgerow.evaluation.trials import (
+from hedgerow.evaluation.expected import (
+    EPSILONS,
     AccuracyTarget,
-    Simulated,
     cells_of_release,
+    error_at_95,
     errors_of,
-    published,
+    most_epsilons,
+    plan_by_accuracy,
     read_target,
 )
+from hedgerow.evaluation.simulate import Simulated, published
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.diffpart import DiffPart

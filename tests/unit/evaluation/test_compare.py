@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.compare import Line, compared, method_of_release
+from hedgerow.evaluation.compare import Line, compared
+from hedgerow.evaluation.scorecard import method_of_release
 from hedgerow.present.against import SOURCES, comparison
 from hedgerow.present.html import page
 from hedgerow.release import Release

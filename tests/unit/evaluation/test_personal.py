@@ -10,7 +10,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.scorecard import personal_table
+from hedgerow.evaluation.scorecard import personal_worth
 from hedgerow.schema import Schema
 from papers.algorithm_2 import NonPrivateStudy, nonprivate_algorithm_2
 
@@ -34,13 +34,14 @@ def two(x: int, y: int) -> Table:
 
 def test_stricter_settings_are_less_useful_and_less_risky():
     side = np.repeat([0, 1, 2, 3], [5, 20, 50, 100])[:, None]
-    found = personal_table(two(30, 40), side, hr.Supermodular(), (0.5, 0.05, 0.005))
-    assert "NOT PRIVATE" in found.text()
-    assert list(found.utility) == sorted(found.utility, reverse=True)
-    assert list(found.risk) == sorted(found.risk, reverse=True)
-    assert found.records == 2
-    aggregate = hr.Supermodular(model="aggregate")
-    assert personal_table(two(3, 4), side, aggregate, (0.0, 1e6)).utility[1] == 0
+    methods = [hr.Supermodular(risk=risk) for risk in (0.5, 0.05, 0.005)]
+    worths = [personal_worth(two(30, 40), side, method) for method in methods]
+    utilities, risks, records = zip(*worths, strict=True)
+    assert list(utilities) == sorted(utilities, reverse=True)
+    assert list(risks) == sorted(risks, reverse=True)
+    assert set(records) == {2}
+    aggregate = hr.Supermodular(model="aggregate", trade=1e6)
+    assert personal_worth(two(3, 4), side, aggregate)[0] == 0
 
 
 def test_the_study_of_algorithm_2_states_its_bound():

@@ -8,7 +8,6 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import DataError, UsageError
-from hedgerow.evaluation import trials
 from hedgerow.evaluation.simulate import simulate
 from hedgerow.sample.survey import shop_schema
 
@@ -96,7 +95,7 @@ def test_what_cannot_be_run_is_refused_before_a_table_is_opened(
     def opened(*args: Any, **kwargs: Any) -> None:
         raise AssertionError("a table was opened")
 
-    monkeypatch.setattr(trials, "read", opened)
+    monkeypatch.setattr("hedgerow.evaluation.simulate.read", opened)
     wanted: dict[str, Any] = {"methods": METHODS, "epsilons": [1], "public": "public.csv"}
     with pytest.raises(UsageError, match=words):
         simulate(sample.schema(), **wanted | change)

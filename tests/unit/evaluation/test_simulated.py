@@ -5,7 +5,7 @@ import pytest
 
 from hedgerow.data import read
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.trials import HiddenKinds, as_frame, simulated_transactions
+from hedgerow.evaluation.simulate import HiddenKinds, as_frame, simulated_transactions
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(

@@ -8,7 +8,7 @@ import hedgerow
 from hedgerow import DiffMulti, Schema
 from hedgerow.counting.engine import Domain
 from hedgerow.estimate.partition import TreePartition
-from hedgerow.methods.tree import Cuts
+from hedgerow.methods.diffgen import Cuts
 from hedgerow.release import TableRelease
 from hedgerow.schema import Categorical
 

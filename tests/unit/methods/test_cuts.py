@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hedgerow.counting.engine import Domain
+from hedgerow.methods.diffgen import Cuts
 from hedgerow.methods.scores import ALL_CUTS, SKIP
-from hedgerow.methods.tree import Cuts
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(

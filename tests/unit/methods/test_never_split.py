@@ -14,9 +14,8 @@ import hedgerow
 from hedgerow.counting.engine import Domain
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Schema
-from hedgerow.verification.diffgen import _Steps
-from hedgerow.verification.diffmulti import _at_nodes
-from hedgerow.verification.prices import Failed
+from hedgerow.verification.regions import _specialized_nodes, _Steps
+from hedgerow.verification.rules import Failed
 
 ROWS = 600
 
@@ -86,7 +85,7 @@ def test_verify_refuses_regions_that_are_divided_by_it() -> None:
     tree = publish(hedgerow.DiffMulti(specializations=30), never=False)
     if {2, 3} & tree.partition.divided:
         with pytest.raises(Failed, match="never split"):
-            _at_nodes(replace(tree, schema=schema()), tree.partition, {}, [])
+            _specialized_nodes(replace(tree, schema=schema()), tree.partition, {})
 
 
 def test_the_class_cannot_be_kept_from_splitting() -> None:

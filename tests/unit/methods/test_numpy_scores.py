@@ -11,8 +11,15 @@ import pytest
 
 from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import UsageError
-from hedgerow.methods import score_kernels
-from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
+from hedgerow.methods.scores import (
+    ALL_CUTS,
+    SCORES,
+    SKIP,
+    Score,
+    candidates,
+    child_term,
+    finished,
+)
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 TREE = Taxonomy.from_nested("Any", {"L": ["a", "b"], "R": ["c"]})
@@ -114,9 +121,9 @@ def test_kernels_that_nobody_knows_raise(kernel: int) -> None:
     """They once ran as entropy. Scores cannot name them; kernels refuse them all the same."""
     counts = np.array([2, 1], dtype=np.int64)
     with pytest.raises(ValueError, match="no such kernel"):
-        score_kernels.child_term(kernel, counts, np.int64(2), np.int64(4))
+        child_term(kernel, counts, np.int64(2), np.int64(4))
     with pytest.raises(ValueError, match="no such kernel"):
-        score_kernels.finished(kernel, np.int64(1), np.int64(3), np.int64(3), False)
+        finished(kernel, np.int64(1), np.int64(3), np.int64(3), False)
     odd = object.__new__(Score)
     for name, value in SCORES["max"].__dict__.items():
         object.__setattr__(odd, name, value)

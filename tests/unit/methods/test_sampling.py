@@ -15,8 +15,15 @@ import pytest
 
 from hedgerow.methods import supermodular as sampling
 from hedgerow.optimize.exact import lattice
-from hedgerow.optimize.model import Aim, Forest, Worth, generalized_attributes
-from hedgerow.optimize.side import Record, Side
+from hedgerow.optimize.model import (
+    Aim,
+    Forest,
+    Problem,
+    Record,
+    Side,
+    Worth,
+    generalized_attributes,
+)
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.schema import Schema
@@ -40,6 +47,7 @@ FOREST = Forest.of(ATTRIBUTES)
 CODES = np.random.default_rng(4).integers(0, (4, 4, 2), (40, 3))
 SIDE = Side.of(FOREST, CODES)
 WORTH = Worth.of(FOREST, ATTRIBUTES, "log", "fixed", None, 1.0)
+PROBLEM = Problem(FOREST, SIDE, WORTH)
 LEAVES = FOREST.leaves(CODES[:1])
 FACTOR = np.ones((1, 3))
 CASES = [
@@ -53,7 +61,7 @@ MOVES, WALKS = 2, 2000  # short walks: the law after any number of moves is know
 
 
 def target(aim, sharpness):
-    _, utility, sensitivity, counts = lattice(FOREST, SIDE, WORTH, LEAVES[0], FACTOR[0])
+    _, utility, sensitivity, counts = lattice(PROBLEM, LEAVES[0], FACTOR[0])
     law = sampling._law(aim, sharpness, utility, sensitivity, counts)
     return law / law.sum()
 
@@ -75,7 +83,7 @@ def numbered(nodes, numbers=None):
 
 @pytest.mark.parametrize("aim, sharpness", CASES)
 def test_listed_lattices_follow_the_law(aim, sharpness):
-    where = (FOREST, SIDE, WORTH, aim, sharpness, LEAVES, FACTOR, np.array([DRAWS]))
+    where = (PROBLEM._replace(aim=aim), sharpness, LEAVES, FACTOR, np.array([DRAWS]))
     nodes, numbers = sampling.draw_nodes(*where, SecureSampler(Keystream(seed=1)).words)
     assert numbers.sum() == DRAWS
     found, most = distance(numbered(nodes, numbers), target(aim, sharpness))
@@ -129,7 +137,7 @@ def axis_moves(record, aim, sharpness, points):
 
 @pytest.mark.parametrize("aim, sharpness", CASES)
 def test_moves_keep_the_law(aim, sharpness):
-    record = Record.of(FOREST, SIDE, WORTH, LEAVES[0], FACTOR[0])
+    record = Record.of(PROBLEM, LEAVES[0], FACTOR[0])
     law, one = target(aim, sharpness), moves(record, aim, sharpness)
     assert np.allclose(law @ one, law, atol=1e-12)
     # from the top, after all moves, hardly anything is left of where they began
@@ -138,7 +146,7 @@ def test_moves_keep_the_law(aim, sharpness):
 
 
 def drawn(aim, sharpness, number):
-    record = Record.of(FOREST, SIDE, WORTH, LEAVES[0], FACTOR[0])
+    record = Record.of(PROBLEM, LEAVES[0], FACTOR[0])
     words = SecureSampler(Keystream(seed=2)).words
     ends = [sampling.sample_point(record, aim, sharpness, words, MOVES) for _ in range(number)]
     return np.ravel_multi_index(np.array(ends).T, record.heights + 1)
@@ -146,7 +154,7 @@ def drawn(aim, sharpness, number):
 
 def law_of_walks(aim, sharpness, weighted=True):
     """Where walks from the top are after some moves."""
-    record = Record.of(FOREST, SIDE, WORTH, LEAVES[0], FACTOR[0])
+    record = Record.of(PROBLEM, LEAVES[0], FACTOR[0])
     return np.linalg.matrix_power(moves(record, aim, sharpness, weighted), MOVES)[-1]
 
 
@@ -162,7 +170,7 @@ def test_both_ways_agree(aim, sharpness):
 
 def test_a_sampler_that_weighs_chains_wrongly_is_caught(monkeypatch):
     """The broken twin: it keeps another law, and the test of agreement sees it."""
-    record = Record.of(FOREST, SIDE, WORTH, LEAVES[0], FACTOR[0])
+    record = Record.of(PROBLEM, LEAVES[0], FACTOR[0])
     aim, sharpness = Aim(trade=1.0), 0.0
     law, walks = target(aim, sharpness), law_of_walks(aim, sharpness)
     other = moves(record, aim, sharpness, weighted=False)
@@ -177,7 +185,7 @@ def test_a_sampler_that_weighs_chains_wrongly_is_caught(monkeypatch):
 
 
 def test_large_lattices_are_walked():
-    where = (FOREST, SIDE, WORTH, Aim(risk=0.3), 2.0, LEAVES, FACTOR, np.array([5]))
+    where = (PROBLEM._replace(aim=Aim(risk=0.3)), 2.0, LEAVES, FACTOR, np.array([5]))
     nodes, numbers = sampling.draw_nodes(*where, SecureSampler(Keystream(seed=3)).words, largest=1)
     assert numbers.sum() == 5
     law = target(Aim(risk=0.3), 2.0)
@@ -202,6 +210,6 @@ def test_the_law_is_what_the_settings_say():
 
 def test_nobody_is_drawn_for():
     nobody = (np.zeros((0, 3), np.int32), np.zeros((0, 3)), np.zeros(0, np.int64))
-    where = (FOREST, SIDE, WORTH, Aim(risk=0.3), 1.0)
+    where = (PROBLEM._replace(aim=Aim(risk=0.3)), 1.0)
     nodes, numbers = sampling.draw_nodes(*where, *nobody, SecureSampler(Keystream(seed=1)).words)
     assert nodes.shape == (0, 3) and numbers.shape == (0,)

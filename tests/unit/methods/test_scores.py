@@ -15,15 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.counting.engine import Domain, Histograms
-from hedgerow.methods.score_kernels import (
+from hedgerow.methods.scores import (
+    ALL_CUTS,
+    SCORES,
+    SKIP,
+    Score,
     _n_log_n,
     _root,
+    candidates,
     child_term,
     log2_fixed,
     root_fixed,
     score_nodes,
 )
-from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, candidates
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema, Taxonomy
 
 Record = tuple[int, ...]  # codes of the attributes, then the class

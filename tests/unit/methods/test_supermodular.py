@@ -342,7 +342,7 @@ def test_a_lattice_that_is_too_large_is_told_before_data_is_opened() -> None:
 
 def test_progress_is_shown_from_the_first_record_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are solved by portions, and the share that is done is told after each."""
-    monkeypatch.setattr("hedgerow.optimize.solve._AT_ONCE", 200)
+    monkeypatch.setattr("hedgerow.optimize.exact._AT_ONCE", 200)
     shares: list[float] = []
     stages: list[str] = []
     hr.publish(

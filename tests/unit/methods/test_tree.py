@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.counting.engine import Domain
-from hedgerow.methods.tree import GrowingTree, share_evenly, share_fairly
+from hedgerow.methods.diffmulti import GrowingTree, share_evenly, share_fairly
 from hedgerow.privacy.sampler import Choices
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 

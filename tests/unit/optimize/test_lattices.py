@@ -11,10 +11,16 @@ import pytest
 from hedgerow.errors import UsageError
 from hedgerow.optimize.aggregate import approximate_threshold, maximize_aggregate
 from hedgerow.optimize.descend import descend, descend_to_utility
-from hedgerow.optimize.exact import lattice, search
-from hedgerow.optimize.model import Aim, Forest, Worth, generalized_attributes
-from hedgerow.optimize.side import Record, Side
-from hedgerow.optimize.solve import check_possible, solve
+from hedgerow.optimize.exact import check_possible, lattice, search, solve
+from hedgerow.optimize.model import (
+    Aim,
+    Forest,
+    Problem,
+    Record,
+    Side,
+    Worth,
+    generalized_attributes,
+)
 from hedgerow.schema import Schema
 
 TAXONOMY = {"L": ["a", "b"], "R": {"S": ["c", "d"], "T": ["e", "f", "g"]}}
@@ -47,8 +53,10 @@ class World:
         return points, self.worth.utility[nodes].sum(axis=1), sensitivity, counts
 
     def record(self, place):
-        where = (self.leaves[place], self.factor[place])
-        return Record.of(self.forest, self.side, self.worth, *where)
+        return Record.of(self.problem(), self.leaves[place], self.factor[place])
+
+    def problem(self, aim=Aim()):  # noqa: B008
+        return Problem(self.forest, self.side, self.worth, aim)
 
 
 def world(seed: int, attributes: int | None = None) -> World:
@@ -92,9 +100,7 @@ def test_counts_of_a_whole_lattice(seed):
     here = world(seed)
     for place in range(len(here.codes)):
         points, utility, sensitivity, counts = here.brute(place)
-        lengths, *found = lattice(
-            here.forest, here.side, here.worth, here.leaves[place], here.factor[place]
-        )
+        lengths, *found = lattice(here.problem(), here.leaves[place], here.factor[place])
         assert lengths.tolist() == (points.max(axis=0) + 1).tolist()
         assert np.allclose(found[0], utility)
         assert np.allclose(found[1], sensitivity)
@@ -109,7 +115,7 @@ def test_counts_of_a_whole_lattice(seed):
 def test_the_aggregate_model(seed, kappa):
     here = world(seed)
     aim = Aim(trade=float(10 ** here.random.uniform(-3, 1)), kappa=kappa)
-    found = search(here.forest, here.side, here.worth, aim, here.leaves, here.factor)
+    found = search(here.problem(aim), here.leaves, here.factor)
     for place in range(len(here.codes)):
         _, utility, sensitivity, counts = here.brute(place)
         best = (aim.trade * counts / sensitivity + utility**kappa).max()
@@ -153,7 +159,7 @@ def test_where_rounding_leaves_no_system_to_solve_the_best_so_far_is_kept(monkey
 def test_the_threshold_model(seed):
     here = world(seed)
     aim = Aim(risk=float(10 ** here.random.uniform(-1.5, 0.8)))
-    where = (here.forest, here.side, here.worth, aim, here.leaves, here.factor)
+    where = (here.problem(aim), here.leaves, here.factor)
     found, walked = search(*where), descend(*where)
     for place in range(len(here.codes)):
         _, utility, sensitivity, counts = here.brute(place)
@@ -177,7 +183,7 @@ def test_the_model_of_least_risk(seed):
     """C1' and C3' of the paper: the least risk of all whose utility is large enough."""
     here = world(seed)
     aim = Aim(utility=float(here.random.uniform(0, 6)))
-    where = (here.forest, here.side, here.worth, aim, here.leaves, here.factor)
+    where = (here.problem(aim), here.leaves, here.factor)
     found, walked = search(*where), descend_to_utility(*where)
     for place in range(len(here.codes)):
         _, utility, sensitivity, counts = here.brute(place)
@@ -197,7 +203,7 @@ def test_walks_to_a_utility_end_near_the_least_risk():
     ratios, solved = [], []
     for seed in range(60):
         here = world(seed, attributes=4)
-        where = (here.forest, here.side, here.worth, Aim(utility=3.0), here.leaves, here.factor)
+        where = (here.problem(Aim(utility=3.0)), here.leaves, here.factor)
         found, walked = search(*where), descend_to_utility(*where)
         solved += walked.solved[found.solved].tolist()
         ratios += (walked.risk / found.risk)[walked.solved].tolist()
@@ -240,7 +246,7 @@ def test_walks_end_near_the_best():
     best, walked = 0.0, 0.0
     for seed in range(60):
         here = world(seed, attributes=4)
-        where = (here.forest, here.side, here.worth, Aim(risk=0.3), here.leaves, here.factor)
+        where = (here.problem(Aim(risk=0.3)), here.leaves, here.factor)
         found, other = search(*where), descend(*where)
         best += found.utility[found.solved].sum()
         walked += other.utility[found.solved].sum()
@@ -313,21 +319,21 @@ def test_walks_with_bounds_and_in_company_end_where_plain_ones_do(seed, monkeypa
     leaves, factor = here.forest.leaves(codes), random.choice([0.5, 1, 2], size=codes.shape)
     factor[-12:] = np.repeat(factor[-3:], 4, axis=0)
     aim = Aim(risk=float(10 ** random.uniform(-1.5, 0.8)))
-    where = (here.forest, here.side, here.worth, aim)
+    where = (here.problem(aim),)
     every = descend(*where, leaves, factor)
     monkeypatch.setattr("hedgerow.optimize.descend._BLOCK", 5)
     monkeypatch.setattr("hedgerow.optimize.descend._BITS", 256)  # for some nodes only
     apart = descend(*where, leaves[::-1], factor[::-1])
     assert apart.nodes[::-1].tolist() == every.nodes.tolist()
     for place in np.flatnonzero(every.solved):
-        record = Record.of(here.forest, here.side, here.worth, leaves[place], factor[place])
+        record = Record.of(here.problem(), leaves[place], factor[place])
         point = plain_descent(record, aim.risk)
         chains = [here.forest.chain(i, int(code)) for i, code in enumerate(codes[place])]
         nodes = [chain[level] for chain, level in zip(chains, point, strict=True)]
         assert every.nodes[place].tolist() == nodes
         assert every.count[place] == record.count(point)
-        assert every.utility[place] == pytest.approx(record.utilities(point[None, :])[0])
-        assert every.sensitivity[place] == pytest.approx(record.sensitivities(point[None, :])[0])
+        assert every.utility[place] == pytest.approx(record.utilities(point))
+        assert every.sensitivity[place] == pytest.approx(record.sensitivities(point))
 
 
 @pytest.mark.parametrize(
@@ -335,7 +341,7 @@ def test_walks_with_bounds_and_in_company_end_where_plain_ones_do(seed, monkeypa
 )
 def test_large_lattices_go_another_way(aim):
     here = world(3, attributes=3)
-    where = (here.forest, here.side, here.worth, aim, here.leaves, here.factor)
+    where = (here.problem(aim), here.leaves, here.factor)
     small = solve(*where)
     for large in (solve(*where, largest=1), solve(*where, largest=1, thorough=True)):
         assert large.solved.tolist() == small.solved.tolist()
@@ -361,12 +367,12 @@ def test_a_record_is_solved_by_itself():
     """The same whatever other records are beside it, and in whatever order."""
     here = world(11, attributes=4)
     aim = Aim(risk=1.0)
-    every = search(here.forest, here.side, here.worth, aim, here.leaves, here.factor)
+    every = search(here.problem(aim), here.leaves, here.factor)
     for place in range(len(here.codes)):
         at = slice(place, place + 1)
-        alone = search(here.forest, here.side, here.worth, aim, here.leaves[at], here.factor[at])
+        alone = search(here.problem(aim), here.leaves[at], here.factor[at])
         assert alone.nodes.tolist() == every.nodes[at].tolist()
-    back = search(here.forest, here.side, here.worth, aim, here.leaves[::-1], here.factor[::-1])
+    back = search(here.problem(aim), here.leaves[::-1], here.factor[::-1])
     assert back.nodes[::-1].tolist() == every.nodes.tolist()
 
 
@@ -388,6 +394,6 @@ def test_counts_are_supermodular():
 def test_an_impossible_risk_is_refused():
     here = world(2)
     with pytest.raises(UsageError, match="impossible"):
-        check_possible(here.forest, here.side, here.worth, Aim(risk=1e-9), 1.0)
-    check_possible(here.forest, here.side, here.worth, Aim(risk=1e9), 1.0)
-    check_possible(here.forest, here.side, here.worth, Aim(trade=1e-9), 1.0)
+        check_possible(here.problem(Aim(risk=1e-9)), 1.0)
+    check_possible(here.problem(Aim(risk=1e9)), 1.0)
+    check_possible(here.problem(Aim(trade=1e-9)), 1.0)

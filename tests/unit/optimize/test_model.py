@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.optimize.model import Aim, Forest, Worth, generalized_attributes
-from hedgerow.optimize.side import Side
+from hedgerow.optimize.model import Aim, Forest, Side, Worth, generalized_attributes
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 SCHEMA = Schema.from_dict(

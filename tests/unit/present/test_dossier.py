@@ -14,7 +14,7 @@ import hedgerow as hr
 from hedgerow import sample
 from hedgerow.ledger.file import Account, Entry
 from hedgerow.present.document import Bullets, Document, Grid, Section, Text
-from hedgerow.present.dossier import OPEN, _as_part, dossier, doubts, found_in, mechanisms
+from hedgerow.present.dossier import OPEN, _narrow, dossier, doubts, found_in, mechanisms
 from hedgerow.present.html import page as as_html
 from hedgerow.present.text import markdown
 from hedgerow.release import Release
@@ -189,7 +189,7 @@ def test_both_forms_escape() -> None:
 
 def test_only_long_headings_of_rows_take_room_on_a_phone() -> None:
     def shown(heading: str) -> str:
-        table = _as_part(Grid("c", ("a", "b"), rows=((heading, "x"),)))
+        table = _narrow(Grid("c", ("a", "b"), rows=((heading, "x"),)))
         return as_html(Document(title="t", sections=(Section("s", (table,)),)))
 
     assert '<table class="long">' in shown("how many rows there are, roughly")

@@ -23,7 +23,7 @@ from hedgerow.estimate.partition import TreePartition
 from hedgerow.evaluation import scorecard
 from hedgerow.evaluation.scorecard import Judgment
 from hedgerow.present.document import Text
-from hedgerow.present.regions import upper_tree
+from hedgerow.present.kinds import upper_tree
 from hedgerow.present.report import open_and_verify, report
 from hedgerow.present.report import page as written
 from hedgerow.present.text import markdown

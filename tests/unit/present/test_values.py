@@ -12,7 +12,7 @@ import hedgerow as hr
 from hedgerow.estimate.partition import TreePartition
 from hedgerow.present.document import Histogram
 from hedgerow.present.html import fragment
-from hedgerow.present.regions import tree_parts
+from hedgerow.present.kinds import tree_parts
 from hedgerow.present.report import page
 from hedgerow.present.tables import REMARKS
 from hedgerow.present.values import alone, bands_parts, share_bars, values

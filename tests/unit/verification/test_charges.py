@@ -18,9 +18,9 @@ from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import GridPartition
 from hedgerow.methods import diffgen
 from hedgerow.schema import Schema
-from hedgerow.verification import diffgen as growth
 from hedgerow.verification import verify
-from hedgerow.verification.prices import Book, Failed, afford
+from hedgerow.verification.regions import _Steps
+from hedgerow.verification.rules import Book, Failed, afford
 
 METHODS = {
     "diffmulti": DiffMulti(),
@@ -374,7 +374,7 @@ def test_specializations_are_recounted_from_the_cuts():
         release = made(method)
         edges = list(release.partition.edges)
         selected = sum(e["nodes"] for e in release.ledger["entries"] if e["purpose"] == "select")
-        steps = growth._Steps.of(release.partition, release.schema)
+        steps = _Steps.of(release.partition, release.schema)
         assert steps.all == selected
         assert steps.numbers == sum(len(edges[place]) - 2 for place in (0, 1, 2))
     job = edges[3]
@@ -382,10 +382,10 @@ def test_specializations_are_recounted_from_the_cuts():
         ([0, 5], 0), ([0, 2, 5], 1), ([0, 1, 2, 5], 2), ([0, 2, 3, 5], 2), ([0, 2, 3, 4, 5], 3),
     ):  # fmt: skip
         edges[3] = np.asarray(cut, job.dtype)
-        assert growth._Steps.of(GridPartition(tuple(edges)), release.schema).nodes == nodes
+        assert _Steps.of(GridPartition(tuple(edges)), release.schema).nodes == nodes
     edges[3] = np.asarray([0, 3, 5], job.dtype)
     with pytest.raises(Failed, match="no node of its taxonomy"):
-        growth._Steps.of(GridPartition(tuple(edges)), release.schema)
+        _Steps.of(GridPartition(tuple(edges)), release.schema)
 
 
 def test_spending_that_was_moved_between_paths_is_caught(grown):

@@ -13,7 +13,7 @@ import hedgerow as hr
 from hedgerow import sample
 from hedgerow.release import Release
 from hedgerow.verification import verify
-from hedgerow.verification.entries import check_entries
+from hedgerow.verification.verify import check_entries
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 FOLDERS = sorted(path.name for path in GOLDEN.iterdir() if path.is_dir() and path.name[0] != "_")

@@ -32,10 +32,10 @@ def test_what_is_unknown_is_named(method: str, settings: dict[str, Any], words: 
 
 
 def test_an_old_schedule_keeps_its_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hedgerow.verification import diffgen
+    from hedgerow.verification import regions
 
-    newer = diffgen.RULES | {"tuned-2": diffgen.RULES["paper-1"]}
-    monkeypatch.setattr(diffgen, "RULES", newer)
+    newer = regions.DIFFGEN | {"tuned-2": regions.DIFFGEN["paper-1"]}
+    monkeypatch.setattr(regions, "DIFFGEN", newer)
     assert rules_for("diffgen", {"schedule": "tuned-2"}) is newer["tuned-2"]
     assert rules_for("diffgen", {"schedule": "tuned-1"}) is newer["tuned-1"]
 

@@ -1,8 +1,7 @@
-"""`hedgerow evaluate`: how much use is left? Compares with the raw data, so NOT PRIVATE."""
+"""`hedgerow evaluate` and `compare`: how much use is left? With raw data, so NOT PRIVATE."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,11 +9,10 @@ import typer
 
 from hedgerow.cli.display.terminal import (
     data_warnings,
+    print_document,
     print_json,
-    print_table,
     progress,
     say,
-    tell_preparation,
     telling,
     warn,
     warned,
@@ -34,6 +32,7 @@ from hedgerow.errors import UsageError
 if TYPE_CHECKING:
     from hedgerow.evaluation.scorecard import Judgment
     from hedgerow.release import Release
+
 
 Quick = Annotated[
     bool,
@@ -75,214 +74,145 @@ def evaluate(
     what you saw.
     """
     from hedgerow.cli.files import refuse_existing, refuse_releases, write_text
+    from hedgerow.present.against import evaluation
+    from hedgerow.release import Release
 
     if out is not None:
         refuse_releases(out)
         refuse_existing(out, overwrite)
-    judgment = judged(
-        raw, release, table, query, delimiter, seed, as_json, queries, side, line_breaks, quick
-    )
+    source = raw_source(raw, release, table, query)
+    judgment = judge_release(
+        source, Release.load(release), delimiter, queries=queries, seed=seed,
+        line_breaks=line_breaks, side=side, quick=quick,
+    )  # fmt: skip
     facts = judgment.to_dict()
     if out is not None:
         import json
 
         text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
         write_text(out, text, overwrite, private=True)
-    with nullcontext() if out is None else telling(out):
+    with telling(out):
         if as_json:
             print_json({**facts, "out": None if out is None else str(out), "warnings": warned()})
             return
-        _tell(judgment)
+        say(f"{_BANNER}\n")
+        print_document(evaluation(judgment))
+        say(f"\n{_BANNER}")
         if out is not None:
             say(f"\nWrote all numbers to {out}. It is NOT PRIVATE either.")
 
 
-def judged(
-    raw: str,
-    release: Path,
-    table: str | None,
-    query: str | None,
-    delimiter: str | None,
-    seed: int,
-    as_json: bool,
-    queries: int = 1000,
-    side: Path | None = None,
-    line_breaks: bool = False,
-    quick: bool = False,
-    opened: Release | None = None,
-) -> Judgment:
-    """The comparison, with what is odd about it told to the steward; `opened` is the release."""
-    from hedgerow.evaluation import scorecard
-    from hedgerow.release import Release
+def raw_source(raw: str, release: Path, table: str | None, query: str | None) -> Any:
+    """The raw data, which is not a release itself."""
     from hedgerow.release.manifest import MANIFEST
 
     if Path(raw).is_dir() and (Path(raw) / MANIFEST).exists():
-        swapped = release.is_file()
         raise UsageError(
             f"{raw} is a release, and the raw data belongs in its place.",
             hint=f"Swap them: hedgerow evaluate {release} {raw}"
-            if swapped
+            if release.is_file()
             else "Name the data that it was published from.",
         )
-    opened = Release.load(release) if opened is None else opened
-    with progress("Comparing") as bar, data_warnings(as_json):
+    return source_of(raw, table, query)
+
+
+def judge_release(source: Any, release: Release, delimiter: str | None, **more: Any) -> Judgment:
+    """The comparison; the steward is told what is odd about it.
+
+    Args:
+        source: The raw data.
+        release: The release that was made from it.
+        delimiter: The delimiter of a CSV file, as it was typed.
+        more: What else `hedgerow.evaluation.scorecard.evaluate` takes.
+    """
+    from hedgerow.evaluation import scorecard
+    from hedgerow.present.against import strange
+
+    with progress("Comparing") as bar, data_warnings():
         judgment = scorecard.evaluate(
-            source_of(raw, table, query),
-            opened,
-            queries=queries,
-            seed=seed,
-            delimiter=delimiter_of(delimiter),
-            line_breaks=line_breaks,
-            side=side,
-            quick=quick,
-            progress=bar,
+            source, release, delimiter=delimiter_of(delimiter), progress=bar, **more
         )
     if not judgment.matches:
-        from hedgerow.present.against import strange
-
-        warn(f"{strange(judgment)} What follows says nothing.", as_json)
+        warn(f"{strange(judgment)} What follows says nothing.")
     for sentence in judgment.notes:
-        warn(sentence[0].upper() + sentence[1:] + ".", as_json)
+        warn(f"{sentence[0].upper()}{sentence[1:]}.")
     return judgment
 
 
-def _tell(judgment: Judgment) -> None:
-    say(_BANNER)
-    counted = f"{judgment.records:,} {judgment.unit_names[1]}"
-    say(f"{judgment.schema}: a release by {judgment.method} against {counted} of the raw data.\n")
-    _tell_marginals(judgment)
-    _tell_tables(judgment)
-    _tell_counts(judgment)
-    if judgment.itemsets:
-        rows = [[str(t.number), str(t.found), f"{t.utility:.2f}"] for t in judgment.itemsets]
-        say(
-            "\nThe most frequent itemsets: how many are found, and how much of their counts is left"
+def compare(
+    releases: Annotated[list[Path], typer.Argument(help="The folders of two or more releases.")],
+    raw: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="Also compare with the raw data they were made from.",
+        ),
+    ] = None,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate",
+            help="Also compare simulated rows published with the settings of each, to "
+            "choose without private data.",
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a page, as HTML.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="With --raw, which counts are asked for.")] = 0,
+    overwrite: Overwrite = False,
+    delimiter: Delimiter = None,
+    line_breaks: LineBreaks = False,
+    table: TableName = None,
+    query: QueryText = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show releases side by side: what they guarantee, and how accurate their numbers are.
+
+    With --raw the result is NOT PRIVATE, and choosing a release by it is outside the guarantee.
+    """
+    from hedgerow.cli.files import refuse_existing, refuse_releases, write_text
+    from hedgerow.evaluation.compare import compared, folder_names
+    from hedgerow.present import html
+    from hedgerow.present.against import CHOOSING, comparison
+    from hedgerow.release import Release
+
+    if len(releases) < 2:
+        raise UsageError("There is nothing to compare.", hint="Name at least two releases.")
+    if raw is None and (table or query or delimiter or line_breaks):
+        raise UsageError(
+            "--table, --query, --delimiter and --line-breaks are about raw data.",
+            hint="Leave them out, or name the raw data with --raw.",
         )
-        print_table(["top", "found", "utility (1 is best)"], rows, {0, 1, 2})
-    if judgment.classification is not None:
-        _tell_classes(judgment)
-    if judgment.distortion is not None:
-        _tell_detail(judgment)
-    if judgment.preparation is not None:
-        tell_preparation(judgment.preparation)
-    say("\n" + _BANNER)
-
-
-def _tell_marginals(judgment: Judgment) -> None:
-    many = judgment.unit_names[1]
-    say(f"Values: the share of {many} that would have to change (0% is best)")
-    rows = [
-        [_plural(m.name, judgment), f"{m.total_variation:.1%}", _worst(m)]
-        for m in judgment.marginals
-    ]
-    print_table(["attribute", "off by", "most at"], rows, {1})
-
-
-def _tell_tables(judgment: Judgment) -> None:
-    if not judgment.tables:
-        return
-    many = judgment.unit_names[1]
-    say(f"\nOne-way tables, as `hedgerow table` gives them; errors and widths in {many}")
-    rows = [
-        [
-            one.name,
-            f"{one.cells:,}",
-            f"{one.mean:,.1f}",
-            f"{one.worst:,.0f}",
-            f"{one.covered:.1%}",
-            "-" if one.width is None else f"{one.width:,.0f}",
+    if out is not None:
+        if out.suffix.lower() not in (".html", ".htm"):
+            raise UsageError(f"{out} is not a page.", hint="Let --out end in .html.")
+        refuse_releases(out)
+        refuse_existing(out, overwrite)
+    opened = [Release.load(folder) for folder in releases]
+    kinds = {release.schema.kind: folder for release, folder in zip(opened, releases, strict=True)}
+    if len(kinds) > 1:
+        raise UsageError(
+            f"{kinds['table']} is of a table and {kinds['transactions']} of transactions, which "
+            "have no numbers in common.",
+            hint="Compare releases of the same data.",
+        )
+    judgments = []
+    if raw is not None:
+        source = raw_source(raw, releases[0], table, query)
+        judgments = [
+            judge_release(source, release, delimiter, seed=seed, line_breaks=line_breaks)
+            for release in opened
         ]
-        for one in judgment.tables
-    ]
-    heads = ["attribute", "cells", "mean error", "worst", "held", "width"]
-    print_table(heads, rows, {1, 2, 3, 4, 5})
-    if judgment.k_marginal is not None:
-        say(
-            f"Pairs of attributes in synthetic rows: {judgment.k_marginal:.0f} of 1,000 "
-            "(k-marginal score, k = 2; 1,000 is best)."
-        )
-
-
-def _plural(name: str, judgment: Judgment) -> str:
-    return "items" if judgment.itemsets else name
-
-
-def _worst(marginal: Any) -> str:
-    """The value whose share is off the most."""
-    pairs = list(zip(marginal.values, marginal.raw, marginal.released, strict=True))
-    value, raw, released = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
-    return f"{value}: {raw:.1%} raw, {released:.1%} released"
-
-
-def _tell_counts(judgment: Judgment) -> None:
-    from hedgerow.present.against import sanity
-
-    counts, many = judgment.counts, judgment.unit_names[1]
-    what = "items" if judgment.itemsets else "conditions"
-    say(f"\nCounts: {counts.overall.queries:,} random ones, by the number of {what}")
-    rows = [
-        [
-            "all" if line.size is None else str(line.size),
-            f"{line.queries:,}",
-            f"{line.median:.1%}",
-            f"{line.mean:.1%}",
-            f"{line.absolute:,.1f}",
-            f"{line.covered:.1%}",
-            "-" if line.width is None else f"{line.width:,.0f}",
-        ]
-        for line in (*counts.lines, counts.overall)
-    ]
-    heads = [what, "counts", "median error", "mean error", f"mean error, {many}", "held", "width"]
-    print_table(heads, rows, set(range(7)))
-    say(
-        f"Errors are relative to the true count, or to {sanity(judgment)} if that is "
-        f"more. held: how often the stated interval holds the truth; {counts.level:.0%} is "
-        f"promised. width: the median width of the intervals, in {many}."
-    )
-
-
-def _tell_classes(judgment: Judgment) -> None:
-    from hedgerow.present.against import SKILL, skills
-
-    classes, many = judgment.classification, judgment.unit_names[1]
-    assert classes is not None
-    say(f"\nPredicting {classes.target}: percent right of {classes.rows:,} {many} of the raw data")
-    rows = [["always the most frequent class", f"{classes.majority:.1f}", ""]]
-    if classes.regions is not None:
-        rows.append(["prediction by the release", f"{classes.regions:.1f}", ""])
-    rows += [[m.words, f"{m.released:.1f}", f"{m.raw:.1f}"] for m in classes.models]
-    print_table(["how", "from the release", "from raw rows"], rows, {1, 2})
-    if classes.models:
-        heads, lines = skills(classes)
-        say("\nThe same models by class; each from the release / from raw rows")
-        print_table(heads, lines, set(range(1, len(heads))))
-        say(SKILL)
-    if classes.margin:
-        say(
-            f"These {many} are a sample: percentages may be off by {classes.margin:.1f} points "
-            "(95%)."
-        )
-    say(
-        "The raw rows tested on are the ones that were published, so the release has seen them; "
-        "its guarantee\nbounds how much that helps. Models from raw rows are tested on rows they "
-        "did not learn from."
-    )
-
-
-def _tell_detail(judgment: Judgment) -> None:
-    detail, own = judgment.distortion, judgment.personal
-    assert detail is not None
-    one, many = judgment.unit_names
-    rows = [["certainty lost (NCP, 0 is best, 1 is all)", f"{detail.ncp:.3f}"]]
-    if detail.discernibility is not None:
-        rows.append(["discernibility (sum of squared sizes)", f"{detail.discernibility:,}"])
-        rows.append([f"{many} in the same region as a typical {one}", f"{detail.alike:,.0f}"])
-    if own is not None:
-        rows.append([f"{many} in published rows, about", f"{own.published:.0%}"])
-        rows.append([f"mean utility by {one}", f"{own.utility:.2f} of {own.most_utility:.2f}"])
-        rows.append([f"mean risk by {one}", f"{own.risk:.3g}"])
-    say(f"\nHow coarse the {'regions' if own is None else 'rows'} are")
-    print_table(["measure", "value"], rows, {1})
-    if own is not None:
-        where = "the side table" if own.side == "given" else "the raw table itself"
-        say(f"Utility and risk are of {own.records} {many}, with risk measured on {where}.")
+        warn(CHOOSING)
+    facts = compared(folder_names(releases), opened, judgments, simulated=simulate)
+    page = comparison(facts)
+    if out is not None:
+        write_text(out, html.page(page), overwrite, private=not facts.private)
+    with telling(out):
+        if as_json:
+            print_json(facts.to_dict() | {"out": out and str(out), "warnings": warned()})
+            return
+        print_document(page)
+        if out is not None:
+            say(f"\nWrote {out}." + ("" if facts.private else " It is NOT PRIVATE."))

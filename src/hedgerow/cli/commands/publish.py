@@ -1,7 +1,8 @@
-"""`hedgerow publish`: a private table goes in, a release comes out."""
+"""`hedgerow publish` and `clusters`: a private table goes in, a release comes out."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +34,7 @@ from hedgerow.cli.options import (
     SchedulerAddress,
     SchemaFile,
     ScratchFolder,
+    TableName,
     TableOrTables,
     confirm_large,
     delimiter_of,
@@ -117,7 +119,7 @@ def publish(
     has to be confirmed.
     """
     import hedgerow
-    from hedgerow.cli.display import words
+    from hedgerow.present import words
     from hedgerow.release.files import check_target, leftovers
     from hedgerow.schema import Schema
 
@@ -128,7 +130,6 @@ def publish(
         warn(
             f"{path} is left of a run that was killed. It may hold noisy counts that nobody was "
             "to see: delete it, unless such a run is still going on.",
-            as_json,
         )
     try:
         known = Schema.load(schema)
@@ -140,11 +141,11 @@ def publish(
     source_table, tables = split_tables(table)
     settings = method_of(ctx.obj.pop("method", None), known, ctx.obj)
     for warning in known.warnings:
-        warn(warning, as_json)
-    warn_of_rounding(epsilon, as_json)
+        warn(warning)
+    warn_of_rounding(epsilon)
     confirm_large(epsilon, yes_epsilon, as_json)
-    warn_of_delta(settings, known, delta, as_json)
-    with progress("Publishing") as bar, data_warnings(as_json):
+    warn_of_delta(settings, known, delta)
+    with progress("Publishing") as bar, data_warnings():
         release: Any = hedgerow.publish(
             source_of(data, source_table, query, row_wise),
             known,
@@ -172,7 +173,7 @@ def publish(
     with telling(out):
         booked = None if release.booking is None else release.booking.facts()
         if as_json:
-            facts = {"release": str(out), **words.facts(release)}
+            facts = {"release": str(out), **words.summary(release)}
             print_json(facts | {"ledger": booked, "warnings": warned()})
             return
         say(f"Published to {out}: {words.published(release)}.")
@@ -182,11 +183,11 @@ def publish(
             if line is not None:
                 say(line)
         if verbose:
-            spent = [list(row) for row in words.spent(release)]
+            spent = words.spent(release)
             print_table(["what for", "budget", words.spent_of(known)], spent)
         tell_of_taxonomy(settings, known)
         if booked is not None:
-            say(words.booked(booked))
+            say(words.booking(booked))
         elif seed is None:
             note(_UNBOOKED)
 
@@ -195,3 +196,81 @@ def _look_swapped(data: str, schema: Path) -> bool:
     """Whether the names look as if one stood in the place of the other."""
     notation = (".yaml", ".yml")
     return data.endswith(notation) and schema.suffix not in notation
+
+
+def clusters(
+    data: Annotated[str, typer.Argument(help="The private data: whatever `publish` takes.")],
+    schema: SchemaFile,
+    epsilon: Epsilon,
+    out: Annotated[Path, typer.Option(help="The folder to write the release to.")],
+    clusters: Annotated[int, typer.Option(metavar="N", help="How many clusters.")] = 2,
+    share: Annotated[
+        int, typer.Option(metavar="PERCENT", help="How much of epsilon finds the centroids.")
+    ] = 10,
+    overwrite: Overwrite = False,
+    table: TableName = None,
+    query: QueryText = None,
+    row_wise: RowWise = False,
+    allow_empty: AllowEmpty = False,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The budget ledger that books centroids and release."),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The data set in the ledger; default: the schema's name."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="For tests: repeatable noise. The release is then NOT private."),
+    ] = None,
+    yes_epsilon: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER", help="The same epsilon once more, which one above 10 has to be."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Publish a table whose class is the cluster of each record, found privately.
+
+    Finds centroids by private k-means with a share of epsilon, gives each record the number of
+    its nearest one, and publishes that table with the rest. Together they cost epsilon. The
+    centroids are private too, and are shown.
+    """
+    from hedgerow.methods.clusters import publish_clusters
+    from hedgerow.present import words
+    from hedgerow.schema import Schema
+
+    known = Schema.load(schema)
+    warn_of_rounding(epsilon)
+    confirm_large(epsilon, yes_epsilon, as_json)
+    with progress("Publishing") as bar, data_warnings():
+        centroids, release = publish_clusters(
+            source_of(data, table, query, row_wise), known, clusters, epsilon, share=share,
+            seed=seed, ledger=ledger, dataset=dataset, progress=bar, out=out, overwrite=overwrite,
+            allow_empty=allow_empty,
+        )  # fmt: skip
+    with telling(out):
+        points = centroids.describe()
+        if as_json:
+            facts = {"release": str(out), **words.summary(release)}
+            print_json(
+                facts | {"centroids": points, "centroids_epsilon": centroids.epsilon,
+                         "warnings": warned()}
+            )  # fmt: skip
+            return
+        say(f"Published to {out}: {words.published(release)}.")
+        first, rest = Fraction(centroids.epsilon), Fraction(release.guarantee["epsilon"])
+        say(
+            f"Epsilon {float(first + rest):g} per person: {float(first):g} for the centroids, "
+            f"{float(rest):g} for the release."
+        )
+        print_table(
+            ["centroid", *(f"{place + 1}" for place in range(len(points)))],
+            [[name, *(point[name] for point in points)] for name in points[0]],
+        )
+        if ledger is None and seed is None:
+            note("No ledger was given, so nobody adds up what releases about these people spend.")

@@ -1,8 +1,11 @@
-"""`hedgerow query`: counts from a release, and how far off they may be."""
+"""`hedgerow query` and `table`: counts from a release, and how far off they may be."""
 
 from __future__ import annotations
 
+import datetime
 import math
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,28 +21,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from hedgerow.release import Release
-    from hedgerow.schema import Query
+    from hedgerow.release.summaries import Summaries
+    from hedgerow.release.tabulate import CountTable
 
-_MISSING = (
-    "There is no upper end: {} in suppressed rows are missing, and nobody can say how many those "
-    "are."
-)
-NOT_MEASURED, MODELED, RULED_OUT = "not measured", "modeled", "ruled out"  # of `basis`
+
+NOT_MEASURED, RULED_OUT = "not measured", "ruled out"  # of `basis`
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
-_IN_TABLE = 200  # more rows than this nobody reads in a terminal
+_SHOWN = 200  # more rows than this nobody reads in a terminal
 _SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
 _NUMBERS = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
-_ITEM_NUMBERS = ("estimate", "low", "high")  # of itemsets: their intervals have no two parts
-_MODEL_NUMBERS = (*_ITEM_NUMBERS, "typical_error")  # by a model
+_ITEM_NUMBERS = ("estimate", "low", "high", "standard_error")  # of itemsets: in no two parts
+_MODEL_NUMBERS = ("estimate", "low", "high", "typical_error")  # by a model
 
-_BASES = {
-    "measured": "  basis: measured",
-    "modeled": "  basis: modeled, since exactly this was not counted",
-    "assumed even": "  basis: assumed even, since only a part of some {} is asked for",
-}
-
-Columns = dict[str, list[Any]]
-"""The numbers of answers by name, and their `basis`."""
+Answer = dict[str, Any]
+"""A query in canonical words, the numbers of its answer, its `basis` and its `reliability`."""
 
 
 def query(
@@ -99,43 +94,34 @@ def query(
             )
         refuse_existing(out, overwrite)
     opened = Release.load(release)
+    answers: list[Answer]
     if summaries := [one for one in (mean, total, quantile) if one is not None]:
         if len(summaries) > 1:
             hint = "Write one of them, such as hedgerow query release/ --mean age."
             raise UsageError("--mean, --sum and --quantile do not go together.", hint=hint)
-        from hedgerow.cli.commands.table import plain_rows, print_summary
-
-        caption, rows = _summarize(opened, queries or [], file, share, (mean, total, quantile))
-        if out is not None and write is not None:
-            with whole_file(out, overwrite, private=not opened.guarantee["private"]) as temporary:
-                write(rows, temporary)
-        if as_json:
-            told = None if out is None else str(out)
-            print_json({"level": share, "answers": plain_rows(rows), "out": told})
-        elif out is not None:
-            say(f"Wrote the answers to {out}.")
-        else:
-            print_summary(caption, rows, 1)
-        return
-    if not queries and file is None:
-        example = opened.example
-        hint = f"Write one in quotes, such as {example}, or name a file with --file."
-        raise UsageError("There is no query.", hint=hint)
-    texts, columns = _ask(opened, queries or [], file, share)
+        which = (mean, total, quantile)
+        caption, rows = _summarize_each(opened, queries or [], file, share, which)
+        answers, tell = rows.to_pylist(), partial(_tell_summary, caption, rows, 1)
+    else:
+        if not queries and file is None:
+            hint = f"Write one in quotes, such as {opened.example}, or name a file with --file."
+            raise UsageError("There is no query.", hint=hint)
+        answers = _ask(opened, queries or [], file, share)
+        tell = partial(_tell_answers, opened, answers, share)
+        answers = list(map(_without_guesses, answers))
     if out is not None and write is not None:
         import pyarrow as pa
 
         with whole_file(out, overwrite, private=not opened.guarantee["private"]) as temporary:
-            write(pa.table({"query": texts, **_known(columns)}), temporary)
-        with telling(out):
-            if as_json:
-                print_json(_facts(texts, columns, share, str(out)))
-            else:
-                say(f"Wrote the answers to {out}.")
-    elif as_json:
-        print_json(_facts(texts, columns, share, None))
-    else:
-        _TELL[opened.kind](opened, texts, columns, share)
+            write(rows if summaries else pa.Table.from_pylist(answers), temporary)
+    with telling(out):
+        if as_json:
+            place = None if out is None else str(out)
+            print_json({"level": share, "answers": plain_rows(answers), "out": place})
+        elif out is not None:
+            say(f"Wrote the answers to {out}.")
+        else:
+            tell()
 
 
 def share_of(level: str) -> float:
@@ -152,292 +138,248 @@ def share_of(level: str) -> float:
     return share
 
 
-def _ask(
-    release: Release, texts: list[str], file: Path | None, level: float
-) -> tuple[list[str], Columns]:
-    """The queries in canonical words, and the numbers of their answers."""
+def _ask(release: Release, texts: list[str], file: Path | None, level: float) -> list[Answer]:
     from hedgerow.estimate.answers import reliability
     from hedgerow.schema import Vocabulary, read_queries
     from hedgerow.schema.query import query_lines
 
-    if release.schema.kind == "transactions":
+    queries: list[Any]
+    if release.kind == "transactions":
         from hedgerow.cli.display.transactions import read_items, text_of
 
         lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
-        sets = [read_items(line, release.schema.transaction_items) for line in lines]
-        if not sets:
-            raise UsageError(f"{file} holds no query.", hint="Write one per line.")
-        answers = release.count(sets, level=level)
-        told = (*_ITEM_NUMBERS, "standard_error", "basis")
-        columns = {name: getattr(answers, name).tolist() for name in told}
-        columns["reliability"] = list(reliability(answers))
-        return [text_of(items) for items in sets], columns
-    vocabulary = Vocabulary(release.schema)
-    asked: list[Query] = [vocabulary.parse(text) for text in texts]
-    if file is not None:
-        asked += read_queries(file, release.schema)
-        if not asked:
-            raise UsageError(f"{file} holds no query.", hint="Write one per line.")
-    answers = release.count(asked, level=level)
-    names = _NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
-    columns = {name: getattr(answers, name).tolist() for name in (*names, "basis")}
-    columns["reliability"] = list(reliability(answers))
-    return [vocabulary.text(one) for one in asked], columns
-
-
-def _summarize(
-    release: Release, texts: list[str], file: Path | None, level: float,
-    which: tuple[str | None, str | None, str | None],
-) -> tuple[str, pa.Table]:  # fmt: skip
-    """What to call the mean, sum or quantile of the records of each query, and the rows."""
-    import pyarrow as pa
-
-    from hedgerow.cli.commands.table import summary_of
-    from hedgerow.schema import Vocabulary
-    from hedgerow.schema.query import query_lines
-
-    lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
-    if file is not None and not lines:
+        queries = [read_items(line, release.schema.transaction_items) for line in lines]
+        names = [text_of(items) for items in queries]
+    else:
+        vocabulary = Vocabulary(release.schema)
+        queries = [vocabulary.parse(text) for text in texts]
+        queries += [] if file is None else read_queries(file, release.schema)
+        names = [vocabulary.text(one) for one in queries]
+    if not queries:
         raise UsageError(f"{file} holds no query.", hint="Write one per line.")
-    vocabulary, lines = Vocabulary(release.schema), lines or ["everybody"]
-    found = [summary_of(release, *which, [], line, level) for line in lines]
-    words = pa.array([vocabulary.text(vocabulary.parse(line)) for line in lines])
-    rows = pa.concat_tables([one.to_arrow() for one in found]).combine_chunks()
-    return found[0].caption(), rows.add_column(0, "query", words)
+    answers = release.count(queries, level=level)
+    numbers = _NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
+    numbers = _ITEM_NUMBERS if release.kind == "transactions" else numbers
+    columns = {"query": names}
+    columns |= {name: getattr(answers, name).tolist() for name in (*numbers, "basis")}
+    columns["reliability"] = list(reliability(answers))
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _facts(
-    texts: list[str],
-    columns: Columns,
-    level: float,
-    out: str | None,
-) -> dict[str, Any]:
-    rows = zip(*_known(columns).values(), strict=True)
-    answers = [
+def _without_guesses(answer: Answer) -> Answer:
+    """The same without numbers if nothing was measured: files are read without their words."""
+    if answer["basis"] != NOT_MEASURED:
+        return answer
+    words = ("query", "basis", "reliability")
+    return {name: value if name in words else None for name, value in answer.items()}
+
+
+def plain_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows as JSON has them: dates as texts, and nothing for a bound that is not there."""
+    return [
         {
-            "query": text,
-            # JSON has no word for a bound that is not there.
-            **{
-                n: None if v in (None, math.inf, -math.inf) or v != v else v
-                for n, v in zip(columns, row, strict=True)
-            },
+            name: str(v) if isinstance(v, datetime.date)
+            else None if isinstance(v, float) and not math.isfinite(v) else v
+            for name, v in row.items()
         }
-        for text, row in zip(texts, rows, strict=True)
-    ]
-    return {"level": level, "answers": answers, "out": out}
+        for row in rows
+    ]  # fmt: skip
 
 
-def _known(columns: Columns) -> Columns:
-    """The same without numbers where nothing was measured: files are read without their words."""
-    basis = columns["basis"]
-    return {
-        name: values
-        if name in ("basis", "reliability")
-        else [None if b == NOT_MEASURED else v for v, b in zip(values, basis, strict=True)]
-        for name, values in columns.items()
-    }
-
-
-def _tell_itemsets(release: Release, texts: list[str], columns: Columns, level: float) -> None:
-    from hedgerow.cli.display.transactions import itemsets_of
-
-    if len(texts) > _IN_WORDS:
-        _tabulate(texts, columns)
-        say(f"\nfrom, to: the {percent(level)} interval of the true count.")
-        say("basis: measured if exactly this was counted, otherwise modeled.")
-        return
-    for place, text in enumerate(texts):
-        estimate, low, high = (columns[n][place] for n in _ITEM_NUMBERS)
-        held = " hold all of these" if len(itemsets_of(text)) > 1 else ""
-        about = f"about {number(max(estimate, 0.0))} {release.schema.unit_names[1]}{held}"
-        say(f"{text}\n  {about}; {percent(level)} interval: {_between(low, high)}")
-        say(_BASES[columns["basis"][place]])
-        _say_noise(columns, place)
-
-
-def _tell_regions(release: Release, texts: list[str], columns: Columns, level: float) -> None:
-    those = release.schema.unit_names[1]
-    if len(texts) > _IN_WORDS:
-        _tabulate(texts, columns)
-        _explain(level, those)
-        _explain_basis(release, columns)
-        return
-    for place, text in enumerate(texts):
-        estimate, low, high, noise, below, above = (columns[n][place] for n in _NUMBERS)
-        estimate = max(estimate, 0.0)  # noise may push it below, which nobody wants to read
-        if place:
-            say()
-        if _tell_unmeasured(release, text, columns, place, level):
-            continue
-        say(text)
-        if max(below, above) > _SWAMPED * estimate:
-            # A number up front would be taken for the answer, and it is hardly more than a guess.
-            say(
-                f"  {percent(level)} interval: {_between(low, high)} (about {number(estimate)} if "
-                f"{those} are spread evenly inside the regions that the query cuts)"
-            )
-        else:
-            interval = f"{percent(level)} interval: {_between(low, high)}"
-            say(f"  about {number(estimate)} {those}; {interval}")
-        say(f"  noise: give or take {number(noise)}, added to protect people")
-        if below > 0 or above > 0:
-            say(
-                f"  uniformity error: up to {number(below)} fewer or {number(above)} more, since "
-                f"{those} may not lie evenly in regions the query cuts"
-            )
-        else:
-            say("  uniformity error: none, the query follows the edges of the regions")
-        say(_BASES[columns["basis"][place]].format("regions"))
-        _say_noise(columns, place)
-
-
-def _tell_tables(release: Release, texts: list[str], columns: Columns, level: float) -> None:
-    """Answers of a release of tables: a model's estimate, and an interval without it."""
-    if len(texts) > _IN_WORDS:
-        _tabulate(texts, columns)
-        say(
-            f"\nfrom, to: the {percent(level)} interval of the true count, which holds whatever "
-            "the data looks like.\nabout: the estimate, from a model of all tables that were "
-            "counted. usually within: its typical error,\nby the same model; nothing is promised "
-            "about either."
-        )
-        _explain_basis(release, columns)
-        return
-    for place, text in enumerate(texts):
-        estimate, low, high, typical = (columns[n][place] for n in _MODEL_NUMBERS)
-        if place:
-            say()
-        if _tell_unmeasured(release, text, columns, place, level):
-            continue
-        if columns["basis"][place] == RULED_OUT:
-            say(f"{text}\n  0 {release.schema.unit_names[1]}, by a rule of the schema")
-            continue
-        say(
-            f"{text}\n  about {number(max(estimate, 0.0))} {release.schema.unit_names[1]}, usually "
-            f"within {number(typical)}, by a model of all tables that were counted"
-        )
-        say(f"  {percent(level)} interval, which does not rely on the model: {_between(low, high)}")
-        say(_BASES[columns["basis"][place]])
-        _say_noise(columns, place)
-
-
-def _tell_rows(release: Any, texts: list[str], columns: Columns, level: float) -> None:
-    """Answers of generalized rows: whoever is in suppressed rows is missing."""
-    share: float = release.sampling_rate
-    those = release.schema.unit_names[1]
-    if len(texts) > _IN_WORDS:
-        told = ("low", "estimate", "noise", "basis", "reliability")
-        _tabulate(texts, {name: columns[name] for name in told})
-        say(
-            f"\nfrom: the lower end of the {percent(level)} interval; there is no upper end. "
-            f"about: how many are in the published rows,\nif {those} are spread evenly inside what "
-            f"a row leaves open. noise: give or take.\n{_MISSING.format(those)}"
-        )
-        return
-    for place, text in enumerate(texts):
-        estimate, low, noise = (columns[n][place] for n in ("estimate", "low", "noise"))
-        if place:
-            say()
-        if _tell_unmeasured(release, text, columns, place, level):
-            continue
-        confidence = (
-            f"with {percent(level)} confidence"
-            if low > 0
-            else "since no published row is wholly among these"
-        )
-        say(f"{text}\n  at least {number(low)}, {confidence}")
-        say(
-            f"  about {number(max(estimate, 0.0))} {those} are in the published rows, if they are "
-            "spread evenly inside what a row leaves open"
-        )
-        cause = (
-            "added to protect people"
-            if share >= 1
-            else f"since only {share:g} of them were sampled"
-        )
-        say(f"  noise: give or take {number(noise)} of these, {cause}")
-        if columns["basis"][place] == MODELED:
-            say(f"  basis: modeled, since {those} in suppressed rows are missing")
-        else:
-            say(_BASES[columns["basis"][place]].format("rows"))
-    say(f"\n{_MISSING.format(those)}")
-
-
-def _tell_unmeasured(
-    release: Release, text: str, columns: Columns, place: int, level: float
-) -> bool:
-    """Tells an answer that nothing was measured for: the estimate is no finding."""
-    if columns["basis"][place] != NOT_MEASURED:
-        return False
-    names = [name for name in release.unmeasured if name in text]
-    say(
-        f"{text}\n  not measured: the release says nothing about {', '.join(names)} (about "
-        f"{number(max(columns['estimate'][place], 0.0))} if all values were equally frequent)"
-    )
-    low, high = columns["low"][place], columns["high"][place]
-    say(f"  {percent(level)} interval: {_between(low, high)}")
-    return True
-
-
-def _explain_basis(release: Release, columns: Columns) -> None:
-    otherwise = "assumed even" if "assumed even" in columns["basis"] else "modeled"
-    say(f"basis: measured if exactly this was counted, otherwise {otherwise}.")
-    if "mostly noise" in columns["reliability"]:
-        from hedgerow.estimate.answers import NOISE
-        from hedgerow.present.tables import REMARKS
-
-        say(f"{REMARKS[NOISE].capitalize()}")
-    if RULED_OUT in columns["basis"]:
-        say("Ruled out: nobody, by a rule of the schema.")
-    if NOT_MEASURED in columns["basis"]:
-        say(f"Not measured: the release says nothing about {', '.join(release.unmeasured)}.")
-
-
-def _tabulate(texts: list[str], columns: Columns) -> None:
-    # The interval comes first: with uniformity error the estimate may be hardly more than a guess.
-    order = ("low", "high", "estimate", *_NUMBERS[3:], "typical_error")
-    shown = [name for name in order if name in columns]
-    told = columns.get("basis")
-    rows = []
-    for place, text in enumerate(texts[:_IN_TABLE]):
-        numbers = [number(max(columns[name][place], 0.0)) for name in shown]
-        if told is not None and told[place] == NOT_MEASURED:
-            # what was not measured has ends, but no estimate that anybody should read
-            ends = ("low", "high")
-            numbers = [n if name in ends else "-" for n, name in zip(numbers, shown, strict=True)]
-        basis = [] if told is None else [told[place]]
-        if _is_noise(columns, place):
-            basis = [columns["reliability"][place]]
-        rows.append([text, *numbers, *basis])
-    names = ("from", "to", "about", "noise", "cut: fewer", "cut: more", "usually within")
-    heads = dict(zip(order, names, strict=True))
-    headings = ["query", *(heads[name] for name in shown), *([] if told is None else ["basis"])]
-    print_table(headings, rows, set(range(1, 1 + len(shown))))
-    if len(texts) > _IN_TABLE:
-        note(f"Only the first {_IN_TABLE} answers are shown; --out FILE writes them all.")
-
-
-def _is_noise(columns: Columns, place: int) -> bool:
-    """Whether the noise of an answer is so large that the estimate says little."""
-    return bool(columns["reliability"][place] == "mostly noise")
-
-
-def _say_noise(columns: Columns, place: int) -> None:
-    """Marks an answer that is mostly noise, as tables do."""
+def _tell_answers(release: Release, answers: list[Answer], level: float) -> None:
+    """Answers in sentences if they are few, and otherwise as a table."""
     from hedgerow.estimate.answers import NOISE
     from hedgerow.present.tables import REMARKS
 
-    if _is_noise(columns, place):
-        say(f"  {REMARKS[NOISE].rstrip('.')}")
+    describe, explain, columns = _TELL[release.kind]
+    those, covered = release.schema.unit_names[1], percent(level)
+    if len(answers) > _IN_WORDS:
+        _tabulate(answers, columns)
+        say(f"\n{explain(those, covered)}")
+        if release.kind in ("table", "marginals"):
+            bases = {answer["basis"] for answer in answers}
+            otherwise = "assumed even" if "assumed even" in bases else "modeled"
+            say(f"basis: measured if exactly this was counted, otherwise {otherwise}.")
+            if any(answer["reliability"] == NOISE for answer in answers):
+                say(f"{REMARKS[NOISE].capitalize()}")
+            if RULED_OUT in bases:
+                say("Ruled out: nobody, by a rule of the schema.")
+            if NOT_MEASURED in bases:
+                silent = ", ".join(release.unmeasured)
+                say(f"Not measured: the release says nothing about {silent}.")
+        return
+    for place, answer in enumerate(answers):
+        if place and release.kind != "transactions":
+            say()
+        say(answer["query"])
+        interval = _between(answer["low"], answer["high"])
+        # noise may push it below zero, which nobody wants to read
+        about = number(max(answer["estimate"], 0.0))
+        if answer["basis"] == NOT_MEASURED:
+            names = ", ".join(name for name in release.unmeasured if name in answer["query"])
+            say(
+                f"  not measured: the release says nothing about {names} (about {about} if all "
+                "values were equally frequent)"
+            )
+            say(f"  {covered} interval: {interval}")
+            continue
+        if answer["basis"] == RULED_OUT:
+            say(f"  0 {those}, by a rule of the schema")
+            continue
+        for line in describe(release, answer, about, interval, covered):
+            say(f"  {line}")
+        if answer["reliability"] == NOISE and release.kind != "rows":
+            say(f"  {REMARKS[NOISE].rstrip('.')}")
+    if release.kind == "rows":
+        say(f"\n{_MISSING.format(those)}")
 
 
-def _explain(level: float, those: str) -> None:
-    say(
-        f"\nfrom, to: the {percent(level)} interval of the true count. about: the estimate "
-        f"if {those} are\nspread evenly inside the regions that the query cuts. noise: give or "
-        "take, from the noise alone.\ncut: how many fewer or more there may be besides, since they "
-        "may not be spread evenly."
+_BASES = {
+    "measured": "basis: measured",
+    "modeled": "basis: modeled, since exactly this was not counted",
+    "assumed even": "basis: assumed even, since only a part of some {} is asked for",
+}
+_MISSING = (
+    "There is no upper end: {} in suppressed rows are missing, and nobody can say how many those "
+    "are."
+)
+
+
+def _describe_itemset(
+    release: Release, answer: Answer, about: str, interval: str, covered: str
+) -> list[str]:
+    from hedgerow.cli.display.transactions import itemsets_of
+
+    held = " hold all of these" if len(itemsets_of(answer["query"])) > 1 else ""
+    those = release.schema.unit_names[1]
+    return [
+        f"about {about} {those}{held}; {covered} interval: {interval}", _BASES[answer["basis"]],
+    ]  # fmt: skip
+
+
+def _describe_by_regions(
+    release: Release, answer: Answer, about: str, interval: str, covered: str
+) -> list[str]:
+    those = release.schema.unit_names[1]
+    below, above = answer["uniformity_low"], answer["uniformity_high"]
+    first = f"about {about} {those}; {covered} interval: {interval}"
+    if max(below, above) > _SWAMPED * max(answer["estimate"], 0.0):
+        # A number up front would be taken for the answer, and it is hardly more than a guess.
+        first = (
+            f"{covered} interval: {interval} (about {about} if {those} are spread evenly inside "
+            "the regions that the query cuts)"
+        )
+    uneven = "none, the query follows the edges of the regions"
+    if below > 0 or above > 0:
+        uneven = (
+            f"up to {number(below)} fewer or {number(above)} more, since {those} may not lie "
+            "evenly in regions the query cuts"
+        )
+    return [
+        first, f"noise: give or take {number(answer['noise'])}, added to protect people",
+        f"uniformity error: {uneven}", _BASES[answer["basis"]].format("regions"),
+    ]  # fmt: skip
+
+
+def _describe_by_tables(
+    release: Release, answer: Answer, about: str, interval: str, covered: str
+) -> list[str]:
+    """A model's estimate, and an interval without it."""
+    return [
+        f"about {about} {release.schema.unit_names[1]}, usually within "
+        f"{number(answer['typical_error'])}, by a model of all tables that were counted",
+        f"{covered} interval, which does not rely on the model: {interval}",
+        _BASES[answer["basis"]],
+    ]
+
+
+def _describe_by_rows(
+    release: Any, answer: Answer, about: str, interval: str, covered: str
+) -> list[str]:
+    """Of generalized rows: whoever is in suppressed rows is missing."""
+    those, share = release.schema.unit_names[1], release.sampling_rate
+    sure = "since no published row is wholly among these"
+    if answer["low"] > 0:
+        sure = f"with {covered} confidence"
+    cause = (
+        "added to protect people" if share >= 1 else f"since only {share:g} of them were sampled"
     )
+    basis = _BASES[answer["basis"]].format("rows")
+    if answer["basis"] == "modeled":
+        basis = f"basis: modeled, since {those} in suppressed rows are missing"
+    return [
+        f"at least {number(answer['low'])}, {sure}",
+        f"about {about} {those} are in the published rows, if they are spread evenly inside what a "
+        "row leaves open",
+        f"noise: give or take {number(answer['noise'])} of these, {cause}",
+        basis,
+    ]
+
+
+def _explain_itemsets(those: str, covered: str) -> str:
+    return (
+        f"from, to: the {covered} interval of the true count.\n"
+        "basis: measured if exactly this was counted, otherwise modeled."
+    )
+
+
+def _explain_by_regions(those: str, covered: str) -> str:
+    return (
+        f"from, to: the {covered} interval of the true count. about: the estimate if {those} are\n"
+        "spread evenly inside the regions that the query cuts. noise: give or take, from the noise "
+        "alone.\ncut: how many fewer or more there may be besides, since they may not be spread "
+        "evenly."
+    )
+
+
+def _explain_by_tables(those: str, covered: str) -> str:
+    return (
+        f"from, to: the {covered} interval of the true count, which holds whatever the data looks "
+        "like.\nabout: the estimate, from a model of all tables that were counted. usually within: "
+        "its typical error,\nby the same model; nothing is promised about either."
+    )
+
+
+def _explain_by_rows(those: str, covered: str) -> str:
+    return (
+        f"from: the lower end of the {covered} interval; there is no upper end. about: how many "
+        f"are in the published rows,\nif {those} are spread evenly inside what a row leaves open. "
+        f"noise: give or take.\n{_MISSING.format(those)}"
+    )
+
+
+# The interval comes first: with uniformity error the estimate may be hardly more than a guess.
+_HEADS = {
+    "low": "from", "high": "to", "estimate": "about", "noise": "noise",
+    "uniformity_low": "cut: fewer", "uniformity_high": "cut: more",
+    "typical_error": "usually within",
+}  # fmt: skip
+_TELL: dict[str, tuple[Callable[..., list[str]], Callable[[str, str], str], tuple[str, ...]]] = {
+    "table": (_describe_by_regions, _explain_by_regions, tuple(_HEADS)),
+    "marginals": (_describe_by_tables, _explain_by_tables, tuple(_HEADS)),
+    "transactions": (_describe_itemset, _explain_itemsets, tuple(_HEADS)),
+    "rows": (_describe_by_rows, _explain_by_rows, ("low", "estimate", "noise")),
+}
+"""How an answer, a table of them and its columns are told, by the kind of release."""
+
+
+def _tabulate(answers: list[Answer], names: tuple[str, ...]) -> None:
+    from hedgerow.estimate.answers import NOISE
+
+    shown, rows = [name for name in names if name in answers[0]], []
+    for answer in answers[:_SHOWN]:
+        # what was not measured has ends, but no estimate that anybody should read
+        silent = answer["basis"] == NOT_MEASURED
+        numbers = [
+            "-" if silent and name not in ("low", "high") else number(max(answer[name], 0.0))
+            for name in shown
+        ]
+        noisy = answer["reliability"] == NOISE
+        rows.append([answer["query"], *numbers, NOISE if noisy else answer["basis"]])
+    heads = ["query", *(_HEADS[name] for name in shown), "basis"]
+    print_table(heads, rows, set(range(1, 1 + len(shown))))
+    if len(answers) > _SHOWN:
+        note(f"Only the first {_SHOWN} answers are shown; --out FILE writes them all.")
 
 
 def _between(low: float, high: float) -> str:
@@ -448,10 +390,327 @@ def _between(low: float, high: float) -> str:
     return f"between {number(low)} and {number(high)}"
 
 
-_TELL = {
-    "table": _tell_regions,
-    "marginals": _tell_tables,
-    "transactions": _tell_itemsets,
-    "rows": _tell_rows,
-}
-"""How answers are told, by the kind of release."""
+def _summarize_each(
+    release: Release, texts: list[str], file: Path | None, level: float,
+    which: tuple[str | None, str | None, str | None],
+) -> tuple[str, pa.Table]:  # fmt: skip
+    """What to call the mean, sum or quantile of the records of each query, and the rows."""
+    import pyarrow as pa
+
+    from hedgerow.schema import Vocabulary
+    from hedgerow.schema.query import query_lines
+
+    lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
+    if file is not None and not lines:
+        raise UsageError(f"{file} holds no query.", hint="Write one per line.")
+    vocabulary, lines = Vocabulary(release.schema), lines or ["everybody"]
+    summaries = [_summarize(release, *which, [], line, level) for line in lines]
+    words = pa.array([vocabulary.text(vocabulary.parse(line)) for line in lines])
+    rows = pa.concat_tables([one.to_arrow() for one in summaries]).combine_chunks()
+    return summaries[0].caption(), rows.add_column(0, "query", words)
+
+
+def table(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    attributes: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ATTRIBUTE", help="One attribute or several; item, or item item, for items."
+        ),
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="QUERY", help="Count only what meets this query; see docs/queries.md."
+        ),
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="count|share|rows",
+            help="Counts, shares of the total, or shares of the last attribute in each row of the "
+            "others.",
+        ),
+    ] = "count",
+    bins: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=...",
+            help="How to divide an attribute: age=18,40,65 for bands that begin there, job=1 for a "
+            "level of its taxonomy. Once for each.",
+        ),
+    ] = None,
+    mean: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="The mean of this number instead, by the attributes."),
+    ] = None,
+    total: Annotated[
+        str | None,
+        typer.Option("--sum", metavar="NUMBER", help="The sum of this number, by the attributes."),
+    ] = None,
+    quantile: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER=PART",
+            help="A quantile of this number, by the attributes: age=0.5 for the median.",
+        ),
+    ] = None,
+    rules: Annotated[
+        float | None,
+        typer.Option(
+            metavar="CONFIDENCE",
+            help="Association rules of items from this confidence on, instead of counts.",
+        ),
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Only the N largest cells.")
+    ] = None,
+    level: Annotated[
+        str, typer.Option(metavar="SHARE", help="The coverage of intervals.")
+    ] = "0.95",
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="Intervals that hold for all cells at once.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write it to this file: .csv, .csv.gz, .parquet, .html, .xlsx, .png, .svg or .pdf."
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show counts of all values of an attribute, or of several together, with intervals.
+
+    Each cell has an estimate, an interval and a remark where there is mostly noise. Without an
+    attribute, --out NAME.xlsx writes a workbook of all tables. Costs no further budget.
+    """
+    from hedgerow.cli.files import refuse_existing, refuse_inside, table_writer, whole_file
+    from hedgerow.release import Release
+
+    share = share_of(level)
+    if by not in ("count", "share", "rows"):
+        raise UsageError(
+            f"--by cannot be {by!r}.",
+            hint="Write --by count, --by share for percentages, or --by rows.",
+        )
+    if by == "rows" and len(attributes or ()) < 2:
+        raise UsageError(
+            "--by rows needs two attributes.",
+            hint="Write hedgerow table release/ occupation smoker --by rows, for example.",
+        )
+    if out is not None:
+        if out.suffix.lower() not in _DRAWN:
+            table_writer(out, _DRAWN)  # which refuses what it cannot write
+        refuse_inside(out, release)
+        refuse_existing(out, overwrite)
+    opened: Any = Release.load(release)
+    tell: Callable[[], None]
+    if rules is not None:
+        if attributes or where or bins or simultaneous or by != "count":
+            raise UsageError(
+                "--rules goes with --top, --level and --out alone.",
+                hint="Write hedgerow table release/ --rules 0.5, for example.",
+            )
+        if opened.kind != "transactions":
+            raise UsageError(
+                "only releases of items have association rules.",
+                hint="Name attributes instead, such as hedgerow table release/ sex age.",
+            )
+        found: Any = opened.rules(least=rules, level=share, kind="arrow").slice(0, top)
+        facts = {"level": share, "rules": plain_rows(found.to_pylist())}
+        tell = partial(_tell_rules, opened, found, share)
+    elif summaries := [one for one in (mean, total, quantile) if one is not None]:
+        if len(summaries) > 1 or by != "count" or bins or top or simultaneous:
+            raise UsageError(
+                "--mean, --sum and --quantile go with attributes and --where alone.",
+                hint="Write one of them, such as hedgerow table release/ sex --mean age.",
+            )
+        summary = _summarize(opened, mean, total, quantile, attributes or [], where, share)
+        found = summary.to_arrow()
+        groups = plain_rows(found.to_pylist())
+        facts = {"level": summary.level, summary.what: summary.number.name, "groups": groups}
+        tell = partial(_tell_summary, summary.caption(), found, len(summary.names))
+    elif attributes:
+        own, beside = (attributes[-1:], attributes[:-1]) if by == "rows" else (attributes, None)
+        found = opened.table(
+            *own,
+            by=beside,
+            where=_condition(opened, where),
+            share=by != "count",
+            level=share,
+            simultaneous=simultaneous,
+            bins=_bins(bins or []),
+            top=top,
+        )
+        facts = _describe_table(found)
+        tell = partial(_tell_table, opened, found, where)
+    elif out is None or out.suffix.lower() != ".xlsx":
+        raise UsageError("There is no attribute.", hint=_names(opened))
+    if out is None:
+        print_json(facts) if as_json else tell()
+        return
+    with whole_file(out, overwrite, private=not opened.guarantee["private"]) as temporary:
+        if rules is not None:
+            table_writer(out)(_join_items(found), temporary)
+        elif summaries:
+            table_writer(out)(found, temporary)
+        elif attributes:
+            _write_table(opened, found, where, temporary)
+        else:
+            from hedgerow.present.workbook import write_workbook
+
+            write_workbook(opened, temporary)
+    with telling(out):
+        if as_json:
+            print_json({"out": str(out)})
+        else:
+            say(f"Wrote {out}.")
+
+
+_DRAWN = (".html", ".xlsx", ".png", ".svg", ".pdf")  # files of a table that are no plain ones
+
+
+def _summarize(
+    release: Release, mean: str | None, total: str | None, quantile: str | None,
+    by: list[str], where: str | None, level: float,
+) -> Summaries:  # fmt: skip
+    """The mean, sum or quantile that options name, of each group."""
+    if mean is not None:
+        return release.mean(mean, by=by, where=where, level=level)
+    if total is not None:
+        return release.sum(total, by=by, where=where, level=level)
+    name, _, part = (quantile or "").rpartition("=")
+    try:
+        return release.quantile(name, float(part), by=by, where=where, level=level)
+    except ValueError:
+        hint = "Write --quantile age=0.5 for the median."
+        raise UsageError(f"--quantile {quantile!r} names no part.", hint=hint) from None
+
+
+def _tell_summary(caption: str, rows: pa.Table, words: int) -> None:
+    """Numbers of groups, the first columns of which are words."""
+    say(f"{caption}\n")
+    columns = [rows[name].to_pylist() for name in rows.column_names]
+    shown = [
+        ["-" if v is None else f"{v:,.6g}" if isinstance(v, float) else str(v) for v in row]
+        for row in zip(*columns, strict=True)
+    ]
+    print_table(rows.column_names, shown[:_SHOWN], set(range(words, len(columns))))
+    if len(shown) > _SHOWN:
+        note(f"Only the first {_SHOWN} groups are shown; --out FILE writes them all.")
+
+
+def _join_items(rules: pa.Table) -> pa.Table:
+    """Rules with the items that are held in one text, as every kind of file can hold them."""
+    import pyarrow as pa
+
+    given = pa.array([", ".join(one) for one in rules["given"].to_pylist()], pa.string())
+    return rules.set_column(0, "given", given)
+
+
+def _tell_rules(release: Release, rules: pa.Table, level: float) -> None:
+    those = release.schema.unit_names[1]
+    say(f"{release.schema.name}: of the {those} that hold some items, how many hold another\n")
+    heads, rows = ["given", "then"], []
+    for name in ("support", "confidence", "lift"):
+        heads += [name, "from", "to"]
+    for row in _join_items(rules).to_pylist()[:_SHOWN]:
+        values = [
+            f"{row[name + end]:{form}f}" if math.isfinite(row[name + end]) else "any"
+            for name, form in (("support", ",.0"), ("confidence", ".2"), ("lift", ".2"))
+            for end in ("", "_low", "_high")
+        ]
+        rows.append([row["given"], row["then"], *values])
+    print_table(heads, rows, set(range(2, len(heads))))
+    say()
+    say(f"from, to: intervals; each contains the true number with a probability of at least "
+        f"{100 * level:g}%, for a rule that was chosen without looking.")  # fmt: skip
+    say("Rules were picked by their estimates, and the largest are often too large.")
+    say("lift: how many times as many hold it among those as among all.")
+
+
+def _names(release: Release) -> str:
+    if release.kind == "transactions":
+        return "Write item, or item item for pairs; or --out NAME.xlsx for all tables."
+    names = [attribute.name for attribute in release.schema.columns]
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"Name one of {shown}; or --out NAME.xlsx for all tables."
+
+
+def _condition(release: Release, where: str | None) -> Any:
+    if where is None or release.kind != "transactions":
+        return where
+    from hedgerow.cli.display.transactions import read_items
+
+    return read_items(where, release.schema.transaction_items)
+
+
+def _bins(texts: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, values = text.rpartition("=")
+        parts = [part.strip() for part in values.split(",")]
+        if not equals or not name or not all(parts):
+            raise UsageError(
+                f"--bins {text!r} divides nothing.", hint="Write --bins age=18,40,65 or job=1."
+            )
+        level = len(parts) == 1 and parts[0].isdigit()
+        found[name] = int(parts[0]) if level else parts
+    return found
+
+
+def _write_table(release: Release, found: CountTable, where: str | None, path: Path) -> None:
+    """Writes a table to a file of the kind that its name says."""
+    from hedgerow.cli.files import table_writer
+
+    kind = path.suffix.lower()
+    if kind not in _DRAWN:
+        table_writer(path)(found.to_arrow(), path)
+    elif kind == ".html":
+        from hedgerow.present import html
+        from hedgerow.present.tables import table_document
+
+        path.write_text(html.page(table_document(release, found, where)), encoding="utf-8")
+    elif kind == ".xlsx":
+        from hedgerow.present.workbook import write_sheet
+
+        write_sheet(release, found, path, where)
+    else:
+        from hedgerow.present.tables import title_of
+        from hedgerow.release.tabulate import draw_table
+        from hedgerow.schema.schema import display_label
+
+        title, label = title_of(release, found, where), partial(display_label, release.schema)
+        draw_table(found, title, label).figure.savefig(path, dpi=130, format=kind[1:])
+
+
+def _tell_table(release: Release, found: CountTable, where: str | None) -> None:
+    from hedgerow.present.tables import columns, headings, how_to_read, lines, title_of
+
+    say(f"{title_of(release, found, where)}\n")
+    heads, rows = headings(found, release.schema), lines(found, release.schema)
+    first = len(found.names)
+    shown = rows if len(rows) <= _SHOWN + 1 else [*rows[:_SHOWN], *rows[len(found) :]]
+    print_table(heads, shown, set(range(first, first + len(columns(found)))))
+    say()
+    for sentence in how_to_read(found, release.schema):
+        say(sentence)
+    if len(shown) < len(rows):
+        note(f"Only the first {_SHOWN} cells are shown; --out FILE writes them all.")
+
+
+def _describe_table(found: CountTable) -> dict[str, Any]:
+    from hedgerow.estimate.answers import reliability
+
+    (remark,), (total,) = reliability(found.total), plain_rows(found.total.to_arrow().to_pylist())
+    names = ("estimate", "low", "high", "typical_error")
+    known = remark != NOT_MEASURED
+    return {
+        "level": found.level,
+        "simultaneous": found.simultaneous,
+        "picked": found.picked,
+        "by": found.by,
+        "cells": plain_rows(found.to_arrow().to_pylist()),
+        "total": {name: total[name] if known else None for name in names} | {"reliability": remark},
+    }

@@ -1,16 +1,77 @@
-"""`hedgerow report`: a page about a release that can be shown around."""
+"""What a release says, as text, page, document or rows: `show`, `report`, `dossier`, `sample`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hedgerow.cli.commands.evaluate import Quick, judged
-from hedgerow.cli.display.terminal import print_json, say, telling, warn, warned
+from hedgerow.cli.commands.evaluate import Quick, judge_release, raw_source
+from hedgerow.cli.display.terminal import print_document, print_json, say, telling, warn, warned
 from hedgerow.cli.options import AsJson, Delimiter, LineBreaks, Overwrite, QueryText, TableName
 from hedgerow.errors import UsageError
+
+if TYPE_CHECKING:
+    from hedgerow.present.dossier import Booked
+    from hedgerow.release import Release
+
+
+def show(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    top: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="How many tables, or largest regions or itemsets, to list."
+        ),
+    ] = 12,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Draw how regions were made instead.")
+    ] = False,
+    depth: Annotated[
+        int, typer.Option(metavar="G", min=0, help="How deep to draw with --tree.")
+    ] = 3,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also draw the first finding, or the largest regions, to this PNG, SVG or PDF.",
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a release says, what it promises, and its tables, regions or itemsets.
+
+    Counts are the published, noisy ones.
+    """
+    from hedgerow.present.kinds import KINDS
+    from hedgerow.present.report import overview
+    from hedgerow.present.words import summary
+    from hedgerow.release import Release
+
+    if plot is not None:
+        from hedgerow.cli.display.picture import check_picture
+        from hedgerow.cli.files import refuse_existing, refuse_inside
+
+        check_picture(plot)
+        refuse_inside(plot, release, "--plot")
+        refuse_existing(plot, overwrite, "--plot")
+    opened = Release.load(release)
+    kind = KINDS[opened.kind]
+    parts, steps = kind.steps(opened, depth, top) if tree else (None, {})
+    drawn = ""
+    if plot is not None:
+        from hedgerow.cli.display.picture import draw_release
+
+        drawn = draw_release(opened, top, plot, overwrite)
+    if as_json:
+        listed = kind.listing(opened, top)
+        print_json({**summary(opened), **listed, **steps, "plot": plot and str(plot)})
+        return
+    print_document(overview(opened, top, parts))
+    if plot is not None:
+        say(f"\nDrew {drawn} to {plot}.")
 
 
 def report(
@@ -45,10 +106,9 @@ def report(
     One HTML file that opens without a network. With --raw it is only for the steward; without, it
     may be passed on with the release. Exit code 1 if the release fails its own checks.
     """
-    from hedgerow.cli.files import refuse_existing, refuse_inside, refuse_releases, write_text
+    from hedgerow.cli.files import refuse_existing, refuse_releases, write_text
     from hedgerow.present import html
-    from hedgerow.present.promise import doubt
-    from hedgerow.present.report import open_and_verify
+    from hedgerow.present.report import doubt, open_and_verify
     from hedgerow.present.report import report as document
 
     if out.suffix.lower() not in (".html", ".htm"):
@@ -59,21 +119,20 @@ def report(
             "and there is none.",
             hint="Leave them out, or name the raw data with --raw.",
         )
-    refuse_inside(out, release)
     refuse_releases(out)
     refuse_existing(out, overwrite)
     opened, verdict = open_and_verify(release)
     against = None
     if raw is not None:
-        against = judged(
-            raw, release, table, query, delimiter, seed, as_json, side=side,
-            line_breaks=line_breaks, quick=quick, opened=opened,
-        )  # fmt: skip
+        source = raw_source(raw, release, table, query)
+        against = judge_release(
+            source, opened, delimiter, seed=seed, side=side, line_breaks=line_breaks, quick=quick
+        )
     doubted, seeded = doubt(opened, verdict), not opened.guarantee["private"]
     text = html.page(document(opened, verdict, against))
     write_text(out, text, overwrite, private=raw is not None or seeded)
     if doubted is not None:
-        warn(f"{doubted.loud}. {doubted.why}", as_json)
+        warn(f"{doubted.loud}. {doubted.why}")
     with telling(out):
         if as_json:
             private = raw is None and not seeded and doubted is None
@@ -90,3 +149,215 @@ def report(
             say(f"Wrote a page for recipients to {out}: made from the release alone.")
     if doubted is not None:
         raise typer.Exit(doubted.exit_code)
+
+
+def dossier(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The document, .html or .md; if nothing else is asked for, dossier.html.",
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A deployment record for the OpenDP Deployments Registry, as .yaml.",
+        ),
+    ] = None,
+    catalog: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The tables, described for data portals, as .zip: CSV on the Web, Data Package, "
+            "Croissant and DCAT-AP, with a data dictionary.",
+        ),
+    ] = None,
+    url: Annotated[
+        str,
+        typer.Option(
+            metavar="URL", help="With --catalog, where the files of the archive will lie."
+        ),
+    ] = "",
+    health_category: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="With --catalog, the category of health data; the record is then HealthDCAT-AP.",
+        ),
+    ] = "",
+    ledger: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The budget ledger that the release was booked in."),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="With --ledger, the data set of a release that is not in it."
+        ),
+    ] = None,
+    published: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATE",
+            help="With --record or --catalog, when it was published (2026-01-31), if no ledger "
+            "knows it.",
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write what a data protection officer or ethics board must know about a release.
+
+    By the topics of NIST SP 800-226, with a line for a signature; what hedgerow cannot know is
+    left open. Exit code 1 if the release fails its own checks. Changed files get no document.
+    """
+    from hedgerow.cli.files import refuse_existing, refuse_releases, whole_file, write_text
+    from hedgerow.present import html
+    from hedgerow.present.catalog import (
+        Listing,
+        deployment_record,
+        open_answers,
+        open_places,
+        record_text,
+        write_archive,
+    )
+    from hedgerow.present.catalog import catalog as describe
+    from hedgerow.present.dossier import dossier as document
+    from hedgerow.present.report import doubt, open_and_verify
+    from hedgerow.present.text import markdown
+
+    if out is None and record is None and catalog is None:
+        out = release.absolute().parent / "dossier.html"
+    listing = Listing(url=url, health=health_category, published=published)
+    for file, option, usual, others in (
+        (out, "--out", ".html", (".md", ".htm", ".markdown")),
+        (record, "--record", ".yaml", (".yml",)),
+        (catalog, "--catalog", ".zip", ()),
+    ):
+        if file is None:
+            continue
+        if file.suffix.lower() not in (usual, *others):
+            what = f"cannot end in {file.suffix}" if file.suffix else "has no ending"
+            ends = f"{usual} or .md" if option == "--out" else usual
+            raise UsageError(
+                f"The name {file} {what}; the ending says what to write.",
+                hint=f"Let {option} end in {ends}: {file}{usual}.",
+            )
+        refuse_releases(file, option)
+        refuse_existing(file, overwrite, option)
+    opened, verdict = open_and_verify(release)
+    booked = None if ledger is None else _booked(opened, release, ledger, dataset)
+    seeded = not opened.guarantee["private"]
+    to_complete: list[str] = []
+    unsaid: list[str] = []
+    # before anything is written, since both may be refused
+    files = None if catalog is None else describe(opened, verdict, listing, booked)
+    if record is not None:
+        deployment = deployment_record(opened, verdict, published, booked)
+        to_complete = open_places(deployment)
+        write_text(record, record_text(deployment), overwrite, private=seeded)
+    if catalog is not None and files is not None:
+        unsaid = open_answers(opened, listing)
+        with whole_file(catalog, overwrite, "--catalog", private=seeded) as temporary:
+            write_archive(files, temporary)
+    if out is not None:
+        contents = document(opened, verdict, booked)
+        write = html.page if out.suffix.lower() in (".html", ".htm") else markdown
+        write_text(out, write(contents), overwrite, private=seeded)
+        for one in contents.warnings:
+            warn(f"{one.loud}. {one.why}")
+    doubted = doubt(opened, verdict)
+    with telling(out or record or catalog or release):
+        if as_json:
+            written = {"dossier": out, "record": record, "catalog": catalog}
+            names = {what: file and str(file) for what, file in written.items()}
+            print_json(
+                {**names, "to_complete": to_complete, "unsaid": unsaid, "warnings": warned()}
+            )
+        else:
+            if out is not None:
+                say(f"Wrote {out}. What it leaves open is for a person to complete and sign.")
+            if record is not None:
+                say(f"Wrote {record}. To be completed by a person: {', '.join(to_complete)}.")
+            if catalog is not None:
+                more = f" A portal may ask for: {', '.join(unsaid)}." if unsaid else ""
+                say(f"Wrote {catalog}: unpack it where people download the tables.{more}")
+    if doubted is not None:
+        raise typer.Exit(doubted.exit_code)
+
+
+def _booked(release: Release, folder: Path, ledger: Path, dataset: str | None) -> Booked:
+    """The data set of a release in a ledger, and its entry; warns of what is wrong."""
+    from hedgerow.ledger.file import digest_of
+    from hedgerow.ledger.ledger import BudgetLedger
+    from hedgerow.present.dossier import doubts, found_in
+
+    accounts = {account.name: account for account in BudgetLedger(ledger).accounts()}
+    booked, why = found_in(tuple(accounts.values()), release, digest_of(folder))
+    if booked is not None and booked[1] is not None:
+        for sentence in doubts(release, booked[1]):
+            warn(sentence)
+        return booked
+    if why is not None:
+        warn(why)
+    name = dataset or (release.schema.name if booked is None else booked[0].name)
+    if name in accounts:
+        warn(f"The release is not booked in {ledger}.")
+        return accounts[name], None
+    raise UsageError(
+        f"{ledger} has neither this release nor a data set called {name!r}.",
+        hint=f"Name its data set with --dataset: {', '.join(accounts) or 'none'}.",
+    )
+
+
+def sample(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    out: Annotated[
+        Path, typer.Option(help="The file to write: .csv, .csv.gz or .parquet; items: also .dat.")
+    ],
+    rows: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="How many rows; by default as many as the release counts."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same rows.")] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw synthetic rows, or records of items, from a release.
+
+    Records of items are one per line (.dat), lists (.parquet) or a row for each item (.csv).
+    Rows describe nobody and cost no further budget.
+    """
+    from hedgerow.cli.display.transactions import fimi_writer
+    from hedgerow.cli.files import refuse_existing, refuse_inside, table_writer, whole_file
+    from hedgerow.release import Release
+
+    text = out.suffix.lower() in (".dat", ".txt")
+    write = fimi_writer if text else table_writer(out)
+    refuse_inside(out, release)
+    refuse_existing(out, overwrite)
+    if rows is not None and rows < 0:
+        raise UsageError("--rows must not be negative.", hint="Leave it out, or give 0 or more.")
+    opened = Release.load(release)
+    form: dict[str, Any] = {}
+    if opened.kind == "transactions":
+        form = {"form": "long" if ".csv" in out.suffixes else "lists"}
+    elif text:
+        raise UsageError(f"{out} is for items.", hint="Let it end in .csv, .csv.gz or .parquet.")
+    drawn = opened.synthesize(rows, seed=seed, kind="arrow", **form)
+    with whole_file(out, overwrite, private=not opened.guarantee["private"]) as temporary:
+        write(drawn, temporary)
+    with telling(out):
+        if as_json:
+            columns = {"columns": list(drawn.column_names), "not_measured": [*opened.unmeasured]}
+            print_json({"rows": str(out), **columns})
+            return
+        say(f"Wrote synthetic {opened.describe().record}s to {out}.")
+        if opened.unmeasured:
+            say(
+                f"Not measured: {', '.join(opened.unmeasured)}. The release says nothing about "
+                "these columns, and their values are drawn evenly."
+            )

@@ -1,16 +1,451 @@
-"""`hedgerow schema diff`: what is different between two schemas."""
+"""Commands about schemas: `init`, `check`, `sign`, `schema diff`, `taxonomy`. None publishes."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hedgerow.cli.display.terminal import print_json, print_table, say
-from hedgerow.cli.options import AsJson
-from hedgerow.errors import UsageError
+from hedgerow.cli.asking import ask_for_schema, on_terminal, print_published
+from hedgerow.cli.display.terminal import (
+    data_warnings,
+    note,
+    print_json,
+    print_table,
+    progress,
+    say,
+    tell_preparation,
+    telling,
+    warn,
+    warned,
+)
+from hedgerow.cli.options import (
+    AllowEmpty,
+    AsJson,
+    Delimiter,
+    EncodingName,
+    HeaderRow,
+    LineBreaks,
+    Overwrite,
+    QueryText,
+    RowWise,
+    Sheet,
+    TableName,
+    TableOrTables,
+    delimiter_of,
+    layout_of,
+    source_of,
+    split_tables,
+    words_for,
+)
+from hedgerow.errors import SchemaError, UsageError
+from hedgerow.present.words import many
+
+if TYPE_CHECKING:
+    from hedgerow.schema import Attribute, Schema
+    from hedgerow.schema.trees import Branch, Tree
+
+
+def init(
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="The private data: CSV (also .gz, .zip), workbook, lines of items, Parquet, "
+            "postgresql://... "
+            "or duckdb:///..."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The schema file to write.")] = Path("schema.yaml"),
+    overwrite: Overwrite = False,
+    delimiter: Delimiter = None,
+    line_breaks: LineBreaks = False,
+    sheet: Sheet = None,
+    header_row: HeaderRow = None,
+    encoding: EncodingName = None,
+    table: TableOrTables = None,
+    query: QueryText = None,
+    trust_header: Annotated[
+        bool,
+        typer.Option(
+            "--trust-header", help="The first line holds names, even if it looks like a record."
+        ),
+    ] = False,
+    person: Annotated[
+        str | None,
+        typer.Option(help="The column that tells people apart, if they have several rows."),
+    ] = None,
+    no_questions: Annotated[
+        bool,
+        typer.Option(
+            "--no-questions", help="Ask nothing, as without a terminal, and write a draft."
+        ),
+    ] = False,
+    proposals: Annotated[
+        bool,
+        typer.Option(
+            "--proposals",
+            help="With --json, also print what the questions are made from, as PRIVATE as "
+            "the data.",
+        ),
+    ] = False,
+    no_file: Annotated[
+        bool,
+        typer.Option("--no-file", help="With --proposals, write no draft."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draft a schema from a table or transactions, for a person to finish.
+
+    On a terminal it asks one question at a time: Enter accepts a proposal, ? explains, back
+    returns; after Ctrl-C the same command continues. Proposals are read off PRIVATE data: a
+    draft is refused until a person has replaced them with public knowledge and signed it.
+    """
+    from hedgerow.cli.files import refuse_existing, write_text
+    from hedgerow.draft.draft import ItemSketch, Sketch, draft_text, sketch_table
+
+    if no_file and not (proposals and as_json):
+        raise UsageError("--no-file is for --proposals with --json.", hint="Omit it.")
+    source_table, tables = split_tables(table)
+    source = source_of(data, source_table, query)
+    if not no_file:
+        refuse_existing(out, overwrite)
+
+    def draft(who: str | None) -> Sketch | ItemSketch:
+        found = sketch_table(
+            source,
+            delimiter=delimiter_of(delimiter),
+            line_breaks=line_breaks,
+            trust_header=trust_header,
+            written=layout_of(encoding, header_row, sheet),
+            person=who or person,
+        )
+        if isinstance(found, Sketch):
+            return found.with_tables(tables)
+        for option, given in (("--table", tables), ("--person", person)):
+            if given:
+                what = f"{option} names columns, and these are records of items."
+                raise UsageError(what, hint="Omit it.")
+        return found
+
+    if not (no_questions or as_json) and on_terminal():
+        ask_for_schema(draft, out, overwrite, "..." if "://" in data else data)
+        return
+    drafted = draft(None)
+    text = draft_text(drafted)
+    if not no_file:
+        write_text(out, text, overwrite, private=True)
+    with telling(out):
+        if as_json:
+            place = None if no_file else str(out)
+            facts: dict[str, Any] = {"schema": place, "draft": True, "read_private_data": True}
+            if proposals and isinstance(drafted, Sketch):
+                facts["proposals"] = drafted.to_dict()
+            print_json(facts)
+            return
+        say(f"Wrote a draft to {out}.")
+        if "\nitems:\n" in text:
+            note(
+                "This draft was read off PRIVATE data. Before you use it:\n"
+                "  1. replace the universe by what is publicly known: all items there could be;\n"
+                "  2. order them so that neighbors are alike, or write a taxonomy;\n"
+                "  3. leave `max_items` out, unless long records must not be read in full;\n"
+                "  4. state whom a release protects: `unit: row` if each record is one person;\n"
+                "  5. run `hedgerow check`, then `hedgerow sign`, which takes `draft: true` away."
+            )
+            return
+        note(
+            "This draft was read off PRIVATE data. Before you use it:\n"
+            "  1. replace bounds and values by what is publicly known about each column;\n"
+            "  2. write taxonomies for long lists of values; choose the class and the "
+            "identifiers;\n"
+            "  3. state whom a release protects: `unit: row`, or `unit: person` if a person can\n"
+            "     have several rows, with the column that identifies people\n"
+            "     (`role: person, max_rows: ...`);\n"
+            "  4. run `hedgerow check`, then `hedgerow sign`, which takes `draft: true` away."
+        )
+
+
+def check(
+    schema: Annotated[Path, typer.Argument(help="The schema file.")],
+    data: Annotated[
+        str | None, typer.Option(help="Also check whether this private data follows it.")
+    ] = None,
+    delimiter: Delimiter = None,
+    line_breaks: LineBreaks = False,
+    table: TableName = None,
+    query: QueryText = None,
+    row_wise: RowWise = False,
+    allow_empty: AllowEmpty = False,
+    unused: Annotated[
+        bool,
+        typer.Option(
+            "--unused",
+            help="With --data, also name values that no row has. NOT PRIVATE.",
+        ),
+    ] = False,
+    show_values: Annotated[
+        bool,
+        typer.Option(
+            "--show-values",
+            help="With --data, also quote values that differ from the schema's only in "
+            "case or spaces. NOT PRIVATE.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check a schema and, with --data, whether data follows it.
+
+    Lists all that a release publishes, and marks what looks like somebody's own words. With
+    --data errors name rows and columns; warnings and counts are NOT PRIVATE.
+    """
+    from hedgerow.present.report import facts
+    from hedgerow.schema import Schema, refuse_no_unit
+    from hedgerow.schema.diff import published_columns
+
+    known = Schema.load(schema)
+    refuse_no_unit(known)
+    for option, given in (("--unused", unused), ("--show-values", show_values)):
+        if given and (data is None or known.kind != "table"):
+            raise UsageError(
+                f"{option} is about the data of a table.",
+                hint=f"Give --data with a table, or leave {option} out.",
+            )
+    if known.is_draft and not as_json:
+        note("This is a draft: sign it (`hedgerow sign`) when all of it is public knowledge.")
+    for warning in known.warnings:
+        warn(warning)
+    preparation: Any = None
+    if data is not None:
+        from hedgerow.data import check_transactions, refuse_mixing
+        from hedgerow.draft.check import check_rows
+
+        source = source_of(data, table, query, row_wise)
+        refuse_mixing(source)
+        with progress("Checking the data") as bar, data_warnings():
+            look: Any = check_transactions
+            if known.kind == "table":
+                look = partial(check_rows, quote=show_values, unused=unused)
+            preparation = look(
+                source,
+                known,
+                delimiter=delimiter_of(delimiter),
+                line_breaks=line_breaks,
+                progress=bar,
+                allow_empty=allow_empty,
+            )
+    if as_json:
+        told: dict[str, Any] = {"preparation": None}
+        if preparation is not None:
+            loud = (
+                "NOT PRIVATE: `preparation` holds exact counts, for the holder of the data alone."
+            )
+            for sentence in (loud, *preparation.warnings()):
+                warn(sentence)
+            told = {"private": False, "preparation": asdict(preparation)}
+        print_json(_check_facts(known, data) | told)
+        return
+    say(f"{known.name}: the schema is right{', but a draft' if known.is_draft else ''}.")
+    if known.kind == "table":
+        columns = [_describe_attribute(attribute) for attribute in known.attributes]
+        print_table(["attribute", "kind", "domain", "missing", "outside"], columns)
+    else:
+        print_table(
+            ["setting", "value"], [[key, str(value)] for key, value in _describe_items(known)]
+        )
+    if known.target is not None:
+        say(f"class: {known.target.name} ({', '.join(known.classes)})")
+    if known.identifiers:
+        say(f"dropped: {', '.join(known.identifiers)}")
+    say(_describe_unit(known))
+    for sentence in _list_relations(known):
+        say(sentence)
+    print_published(published_columns(known, getattr(preparation, "rare", None)), say)
+    if known.is_draft or known.metadata.signed is None:
+        say(f"Sign it when all of that is public knowledge: hedgerow sign {schema} --name ...")
+    for name, value in facts(known):
+        say(f"{name}: {value}")
+    if data is not None:
+        say(f"{words_for(data)} follows the schema.")
+    if preparation is not None:
+        tell_preparation(preparation)
+
+
+def _describe_items(schema: Schema) -> list[tuple[str, object]]:
+    """What a schema says about items: words for people and programs alike."""
+    items = schema.transaction_items
+    first, last = items.labels[0], items.labels[-1]
+    levels = many(items.taxonomy.height, "level")
+    tree = "a taxonomy" if items.semantic else f"groups of {items.fan_out} neighbors"
+    facts: list[tuple[str, object]] = [
+        ("universe", f"{many(items.size, 'item')}, from {first} to {last}"),
+        ("tree", f"{tree}, {levels}"),
+        ("foreign", items.foreign),
+        ("empty", items.empty),
+        ("max_items", items.max_items or "no cap"),
+    ]
+    places = (("column", items.column), ("person", items.person), ("item", items.item))
+    return facts + [(key, name) for key, name in places if name is not None]
+
+
+def _describe_unit(schema: Schema) -> str:
+    if schema.kind == "transactions":
+        column = schema.transaction_items.person
+        one = "record" if column is None else f"value of {column}"
+        return f"one {one} is one person"
+    if schema.person is None:
+        return "one row is one person"
+    return (
+        f"people are identified by {schema.person.column}; at most "
+        f"{many(schema.person.max_rows, 'row')} of each "
+        f"{'counts' if schema.person.max_rows == 1 else 'count'}"
+    )
+
+
+def _list_relations(schema: Schema) -> list[str]:
+    """Tables that the release should hold, and what cannot be."""
+    sentences = []
+    for table in schema.tables:
+        names = " by ".join(schema.columns[place].name for place in table.places)
+        weight = f" (weight {float(table.weight):g})" if table.weight != 1 else ""
+        sentences.append(f"the release should hold: {names}{weight}")
+    return sentences + [f"rule: {rule.text}" for rule in schema.rules]
+
+
+def _describe_attribute(attribute: Attribute) -> list[str]:
+    from hedgerow.schema import Numeric
+
+    kind: str
+    if isinstance(attribute, Numeric):
+        domain = (
+            f"{attribute.edge(0)} to {attribute.edge(attribute.grid)} by {_format_step(attribute)}"
+        )
+        kind = attribute.kind
+    else:
+        levels = many(attribute.taxonomy.height, "level")
+        domain = f"{many(attribute.size, 'value')}, {levels}"
+        kind = "boolean" if attribute.boolean else "categorical"
+    return [attribute.name, kind, domain, attribute.missing, attribute.outside]
+
+
+def _format_step(attribute: Any) -> str:
+    if attribute.kind == "date":
+        return many(int(attribute.step), "day")
+    return f"{float(attribute.step):g}"
+
+
+def _check_facts(schema: Schema, data: str | None) -> dict[str, Any]:
+    from hedgerow.schema.diff import published_columns
+
+    names = ["name", "kind", "domain", "missing", "outside"]
+    return {
+        "name": schema.name,
+        "unit": schema.unit,
+        "hash": schema.hash,
+        "fingerprint": schema.fingerprint,
+        "draft": schema.is_draft,
+        "began_as_draft": schema.began_as_draft,
+        "metadata": schema.metadata.describe(),
+        "attributes": [
+            dict(zip(names, _describe_attribute(a), strict=True)) for a in schema.attributes
+        ],
+        "class": schema.target.name if schema.target else None,
+        "classes": list(schema.classes),
+        "identifiers": list(schema.identifiers),
+        "unit_of_protection": _describe_unit(schema),
+        "tables": schema.to_dict().get("tables", []),
+        "rules": [rule.text for rule in schema.rules],
+        "items": dict(_describe_items(schema)) if schema.kind == "transactions" else None,
+        "published": [asdict(one) for one in published_columns(schema)],
+        "warnings": warned(),
+        "data_follows_schema": True if data is not None else None,
+    }
+
+
+def sign(
+    schema: Annotated[Path, typer.Argument(help="The schema file.")],
+    name: Annotated[
+        str, typer.Option(help="Who has looked at all of it; every release states the name.")
+    ],
+    data: Annotated[
+        str | None,
+        typer.Option(
+            help="Also look at this private table, and mark values that fewer than 10 people have. "
+            "NOT PRIVATE."
+        ),
+    ] = None,
+    delimiter: Delimiter = None,
+    line_breaks: LineBreaks = False,
+    table: TableName = None,
+    query: QueryText = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="It was looked at before; ask nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Sign a schema off, or sign it again after a change.
+
+    Shows all that a release of it publishes, with what is long or odd marked (with --data what
+    is rare), asks whether anybody could have written that who never saw the data, and writes
+    name, date and a fingerprint into the file; a draft's mark and comments are taken out. After a
+    change `hedgerow publish` refuses it.
+    """
+    import datetime
+    from dataclasses import asdict
+
+    from hedgerow.schema import refuse_no_unit
+    from hedgerow.schema.diff import published_columns
+    from hedgerow.studio.schema_text import SchemaText
+
+    text = SchemaText.load(schema)
+    known = text.schema()
+    refuse_no_unit(known)
+    reviewer = name.strip()
+    if not reviewer:
+        raise UsageError("a person signs a schema by name.", hint='Write --name "Ada Brown".')
+    for warning in known.warnings:
+        warn(warning)
+    rare: Any = {}
+    if data is not None:
+        from hedgerow.draft.check import check_rows
+
+        if known.kind != "table":
+            raise UsageError("--data is about the values of a table.", hint="Leave it out.")
+        with progress("Checking the data") as bar, data_warnings():
+            rare = check_rows(
+                source_of(data, table, query), known, delimiter=delimiter_of(delimiter),
+                line_breaks=line_breaks, progress=bar,
+            ).rare  # fmt: skip
+    published = published_columns(known, rare)
+    if not as_json:
+        print_published(published, say)
+    if not yes:
+        if as_json or not on_terminal():
+            raise UsageError(
+                "nobody is there who could look at the schema.",
+                hint="Run it on a terminal, or write --yes after a person has looked at all that "
+                f"`hedgerow check {schema}` lists.",
+            )
+        note("Could anybody have written all of this who never saw the data? (yes or no)")
+        typer.echo("> ", nl=False, err=True)
+        if input().strip().casefold() != "yes":
+            note("Nothing was signed. Change what should not be published, and sign then.")
+            raise typer.Exit(1)
+    today = datetime.date.today().isoformat()
+    text.sign(reviewer, today, known.fingerprint).save(text.mark)
+    if as_json:
+        print_json({
+            "schema": str(schema), "reviewer": reviewer, "signed": today,
+            "fingerprint": known.fingerprint,
+            "published": [asdict(one) for one in published], "warnings": warned(),
+        } | ({} if data is None else {"private": False}))  # fmt: skip
+        return
+    say(f"{reviewer} signed {schema} on {today}.")
+
 
 _COMPARED = 2
 
@@ -49,3 +484,122 @@ def schema(
         say("The two schemas say the same.")
     else:
         print_table(["about", "difference"], [list(pair) for pair in changes])
+
+
+class Format(StrEnum):
+    """How a taxonomy is written."""
+
+    YAML = "yaml"
+    ARX = "arx"
+    CODES = "codes"
+    MAPPING = "mapping"
+
+
+def taxonomy(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A taxonomy file (YAML, ARX hierarchy, code list or mapping), the name of a list "
+            "that comes with hedgerow, or with --attribute a schema or a .hchy file."
+        ),
+    ],
+    attribute: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The attribute whose taxonomy is meant."),
+    ] = None,
+    depth: Annotated[
+        int, typer.Option(metavar="N", min=0, help="How many levels of the tree to show.")
+    ] = 2,
+    to: Annotated[
+        Format | None, typer.Option(metavar="FORMAT", help="Write the taxonomy in this form.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write it to this file; without it the text is printed."),
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show a taxonomy, count its leaves, lint it, or convert it.
+
+    Opens no private data. Forms are nested YAML, ARX hierarchies (value;group;...;*), code lists
+    (code,parent,label) and mappings (rule,value,group,...). Only mappings keep rules.
+    """
+    from hedgerow.schema.lint import Report, raise_faults
+    from hedgerow.schema.taxonomy import Reading
+    from hedgerow.schema.trees import FORMATS, KEEP_RULES, grow, lint_tree, outline, to_nested
+
+    if out is not None and to is None:
+        raise UsageError("--out needs a form", hint="Add, for example, --to yaml.")
+    tree, root = _read(source, attribute)
+    report = Report()
+    whole = grow(root, tree.file, report)
+    raise_faults(report.faults)
+    reading = Reading(tuple({rule.rule: rule.leaf for rule in tree.rules}.items()))
+    for line in lint_tree(root, reading):
+        warn(line)
+    groups = sum(1 for below in whole.children if below) - 1
+    if to is not None:
+        if reading.rules and to.value not in KEEP_RULES:
+            warn(f"{many(len(reading.rules), 'rule')} left out; --to mapping keeps them.")
+        text = FORMATS[to.value](tree, root)
+        if out is None and not as_json:
+            say(text.rstrip("\n"))
+        if out is not None:
+            from hedgerow.cli.files import write_text
+
+            write_text(out, text, overwrite, private=False)
+            with telling(out):
+                note(f"{out} was written.")
+        if not as_json:
+            return
+    if as_json:
+        print_json(
+            {
+                "source": source, "leaves": len(whole.leaves), "groups": max(groups, 0),
+                "levels": whole.height, "rules": dict(reading.rules), "root": root.label,
+                "tree": to_nested(root), "warnings": warned(),
+            }
+        )  # fmt: skip
+        return
+    for line in outline(root, depth):
+        say(line)
+    say(
+        f"{many(len(whole.leaves), 'value')}, {many(max(groups, 0), 'group')}, "
+        f"{many(whole.height, 'level')}, {many(len(reading.rules), 'rule')}"
+    )
+
+
+def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
+    """The tree of a file, of a list by name, or of an attribute."""
+    from hedgerow.schema import Categorical, Schema
+    from hedgerow.schema.lint import Report, raise_faults
+    from hedgerow.schema.trees import RuleLine, Tree, branch_of, built_in, read_taxonomy_file
+    from hedgerow.schema.yaml_reader import Text
+
+    several = attribute is not None and Path(source).suffix.lower() == ".hchy"
+    if attribute is not None and not several:
+        columns = {
+            column.name: column
+            for column in Schema.load(source).columns
+            if isinstance(column, Categorical)
+        }
+        if attribute not in columns:
+            raise SchemaError(
+                f"{source} has no categorical attribute {attribute!r}",
+                hint=f"Choose one of {', '.join(columns)}." if columns else "Choose another file.",
+            )
+        column = columns[attribute]
+        rules = [RuleLine(rule, leaf) for rule, leaf in column.reading.rules]
+        return Tree(source, branch_of(column.taxonomy), rules), branch_of(column.taxonomy)
+    report = Report()
+    written = Text(f"{source}#{attribute}" if several else source)
+    tree = read_taxonomy_file(written, None, None, Path(), report)
+    if tree.branch is None and not Path(tree.file or source).is_file():
+        raise SchemaError(
+            f"there is no taxonomy file {source!r}",
+            hint=f"Check the path, or choose one of {', '.join(built_in())}.",
+        )
+    raise_faults(report.faults)
+    assert tree.branch is not None  # or there was a fault
+    return tree, tree.branch

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.cli.display.words import strength
 from hedgerow.cli.files import whole_file
 from hedgerow.errors import UsageError
+from hedgerow.present.words import strength
 from hedgerow.release.rows import FRONTIER_WORDS
 from hedgerow.release.tabulate import BAR, BEYOND, draw_ends, new_figure
 
 if TYPE_CHECKING:
     from hedgerow.evaluation.simulate import Simulation
     from hedgerow.present.findings import Difference
-    from hedgerow.present.regions import ShownRegion
+    from hedgerow.present.kinds import ShownRegion
     from hedgerow.release import (
         MarginalsRelease,
         Release,
@@ -199,7 +199,7 @@ def draw_release(release: Release, top: int, path: Path, overwrite: bool) -> str
 
 
 def _draw_regions(release: TableRelease, top: int, path: Path, overwrite: bool) -> str:
-    from hedgerow.present.regions import largest
+    from hedgerow.present.kinds import largest
 
     draw(release, largest(release, top or _SOME), path, overwrite)
     return "the largest regions"
@@ -213,8 +213,7 @@ def _draw_risk(release: RowsRelease, top: int, path: Path, overwrite: bool) -> s
 
 
 def _draw_itemsets(release: TransactionsRelease, top: int, path: Path, overwrite: bool) -> str:
-    from hedgerow.present.kinds import item_rows
-    from hedgerow.present.regions import ShownRegion
+    from hedgerow.present.kinds import ShownRegion, item_rows
 
     shown = [
         ShownRegion(

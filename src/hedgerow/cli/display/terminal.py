@@ -85,7 +85,8 @@ def _stop(number: int, _: FrameType | None) -> NoReturn:
     raise Stopped(number)
 
 
-# Warnings of this run that are kept for its JSON: printed as text, they would spoil it.
+# Warnings of a run that prints JSON are kept for that: printed as text, they would spoil it.
+_as_json = False
 _kept: list[str] = []
 
 
@@ -141,7 +142,8 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command."""
-        as_json = bool(ctx.params.get("as_json"))
+        global _as_json
+        _as_json = as_json = bool(ctx.params.get("as_json"))
         _kept.clear()
         try:
             return super().invoke(ctx)
@@ -179,12 +181,15 @@ def _silence_stdout() -> None:
 
 
 @contextmanager
-def telling(written: Path) -> Iterator[None]:
+def telling(written: Path | None) -> Iterator[None]:
     """For what is said after a file was written: the work is done even if nobody can read it.
 
     Args:
-        written: The file or folder.
+        written: The file or folder, if there is one.
     """
+    if written is None:
+        yield
+        return
     try:
         yield
         sys.stdout.flush()
@@ -275,9 +280,9 @@ def _fitted(text: str, stream: TextIO) -> str:
     return "\n".join(lines)
 
 
-def warn(text: str, as_json: bool = False) -> None:
+def warn(text: str) -> None:
     """Prints a warning, or keeps it for the JSON that comes later."""
-    if as_json:
+    if _as_json:
         _kept.append(text)
     else:
         note(f"Warning: {text}")
@@ -289,7 +294,7 @@ def warned() -> list[str]:
 
 
 @contextmanager
-def data_warnings(as_json: bool = False) -> Iterator[None]:
+def data_warnings() -> Iterator[None]:
     """Tells the steward, who sits at this terminal, what the library finds odd."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)
@@ -298,7 +303,7 @@ def data_warnings(as_json: bool = False) -> Iterator[None]:
 
         def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
             if issubclass(category, DataWarning | LedgerWarning):
-                warn(str(message), as_json)
+                warn(str(message))
             else:
                 usual(message, category, *rest, **more)
 
@@ -398,7 +403,9 @@ def progress(words: str) -> Iterator[Bar | None]:
         yield Bar(bar, words)
 
 
-def print_table(columns: list[str], rows: list[list[str]], right: set[int] | None = None) -> None:
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], right: set[int] | None = None
+) -> None:
     """Prints a table that fits the terminal.
 
     Args:

@@ -95,8 +95,7 @@ def _means(way: Way, schema: Schema, method: str, delta: str) -> dict[str, Any]:
     Raises:
         HedgerowError: If it is not a budget, or the method cannot do with it.
     """
-    from hedgerow.present.promise import after, factor, percent_up
-    from hedgerow.present.words import caution, purpose_words
+    from hedgerow.present.words import after, caution, factor, percent_up, purpose_words
     from hedgerow.privacy.budget import Budget
 
     budget = Budget.of(way.get("epsilon", "1"), delta)

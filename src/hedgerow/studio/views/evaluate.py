@@ -60,14 +60,4 @@ def _describe(result: Any) -> dict[str, Markup]:
 
     fields = {key: one for key, one in result.items() if key in Judgment.__dataclass_fields__}
     found = TypeAdapter(Judgment).validate_python(fields)
-    sections = {
-        "Values": against.values_against(found),
-        "Tables": against.tables_against(found),
-        "Counts": against.counts_against(found),
-        "Predictions": against.classes_against(found),
-        "Regions and rows": against.detail_against(found),
-        "What became of the rows": ()
-        if found.preparation is None
-        else against.prepared(found.preparation),
-    }
-    return {name: Markup(fragment(parts)) for name, parts in sections.items() if parts}
+    return {one.title: Markup(fragment(one.parts)) for one in against.sections(found)}

@@ -26,7 +26,7 @@ _OPEN = "+"  # before the name of the ledger that a data set is to be opened in;
 
 def show(asked: Asked) -> Response:
     """What would be spent on whom, and where the release would go."""
-    from hedgerow.present.promise import factor
+    from hedgerow.present.words import factor
     from hedgerow.privacy.budget import LARGE_EPSILON, Budget
 
     way = Way.of(asked, "publish")

@@ -50,7 +50,7 @@ def show(asked: Asked) -> Response:
     """What the release promises, whether that holds, and what can be done with it."""
     from hedgerow.present.findings import findings
     from hedgerow.present.html import fragment
-    from hedgerow.present.promise import doubt
+    from hedgerow.present.report import doubt
     from hedgerow.present.words import guarantee
 
     way = Way.of(asked, "release")
@@ -199,8 +199,7 @@ def tree(asked: Asked) -> Response:
     """What was published: how everyone was divided, level by level, and the largest parts."""
     from hedgerow.estimate.partition import TreePartition
     from hedgerow.present.html import fragment
-    from hedgerow.present.kinds import KINDS
-    from hedgerow.present.regions import cuts, nested
+    from hedgerow.present.kinds import KINDS, cuts, nested
 
     way, release, name = _opened(asked)
     root, parts = None, {}

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from hedgerow.cli import simulate
-from hedgerow.cli.simulate import Trials
+from hedgerow.cli.commands.plan import Trials, show_plan_by_accuracy
 from hedgerow.evaluation import expected
-from hedgerow.evaluation.expected import AccuracyPlan, TargetResult
-from hedgerow.evaluation.trials import read_target
+from hedgerow.evaluation.expected import AccuracyPlan, TargetResult, read_target
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(
@@ -47,7 +45,7 @@ def test_what_can_be_had_is_told(
         schema=SCHEMA, settings=[], delta="0", rows=9, runs=1, dependence=0.5, public=None,
         plot=None, overwrite=False, as_json=False,
     )  # fmt: skip
-    simulate.show_plan_by_accuracy(trials, [target])
+    show_plan_by_accuracy(trials, [target])
     told = capsys.readouterr().out
     missed = "not reached: within 259 at 10"
     assert (missed in told) == (epsilon is None)

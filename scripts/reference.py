@@ -1,4 +1,4 @@
-"""Writes what the documentation takes from the code: `python -m hedgerow.cli.reference docs`.
+"""Writes what the documentation takes from the code: `python scripts/reference.py docs`.
 
 That is the page of the command line, and the tables of settings on the pages of methods.
 """
@@ -9,11 +9,10 @@ import inspect
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import typer
 
@@ -52,8 +51,7 @@ ends with 0 even if its output cannot be printed.
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Parameter:
+class _Parameter(NamedTuple):
     """An argument or option as the page shows it, read from the command's own signature.
 
     The parser's objects know all this too, but their shape changes between its versions.

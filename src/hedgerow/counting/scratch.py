@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import IO, Any
 
-from hedgerow.counting.engine import Bytes
+from hedgerow.arrays import Bytes
 from hedgerow.disk import FULL, Room
 from hedgerow.errors import DataError, UsageError
 
@@ -106,7 +106,7 @@ class Shelf:
 
     def close(self) -> None:
         """Gives everything back."""
-        self._kept = []
+        self._kept, self._end = [], 0
         if self._file is not None:
             self._file.close()
 

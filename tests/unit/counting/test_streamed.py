@@ -10,11 +10,9 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import sample
-from hedgerow.counting import tallies as questions
-from hedgerow.counting.streaming import chunks
-from hedgerow.counting.streaming.chunks import Memory
-from hedgerow.counting.streaming.streamed import StreamedEngine
-from hedgerow.counting.tallies import histogram_questions
+from hedgerow.counting import parts as questions
+from hedgerow.counting.parts import histogram_questions
+from hedgerow.counting.streamed import Memory, StreamedEngine
 from hedgerow.data import RowStream, read
 from hedgerow.errors import DataError, DataWarning
 
@@ -100,23 +98,26 @@ def test_warnings_reach_the_steward() -> None:
     assert [w.category for w in told] == [DataWarning]
 
 
+def streamed(rows: int) -> StreamedEngine:
+    return StreamedEngine.read(RowStream(sample.people(rows), sample.schema()), TINY)
+
+
 def test_an_error_in_a_thread_ends_the_run_and_frees_everything(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def burst(*_: object) -> None:
         raise ValueError("in a thread")
 
-    monkeypatch.setattr(chunks, "cells_of", burst)
-    engine = StreamedEngine.of_table(read(sample.people(500), sample.schema()), TINY)
+    monkeypatch.setattr(questions, "row_cells", burst)
+    engine = streamed(500)
     with pytest.raises(ValueError, match="in a thread"):
         engine.cell_counts(())
     engine.close()
-    assert engine._chunks._shelf._file is not None and engine._chunks._shelf._file.closed
+    assert engine._rows._file is not None and engine._rows._file.closed
 
 
 def test_scratch_files_are_no_larger_than_the_codes_need() -> None:
-    table = read(sample.people(3000), sample.schema())
-    with StreamedEngine.of_table(table, TINY) as engine:
+    with streamed(3000) as engine:
         codes = 3000 * int(engine._layout.width.sum())
         assert codes <= engine.bytes_on_disk <= 2 * codes
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hedgerow.counting.streaming.scratch import Shelf, Spare
+from hedgerow.counting.scratch import Shelf, Spare
 from hedgerow.errors import DataError
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import GridPartition
-from hedgerow.present.regions import ShownRegion, largest
+from hedgerow.present.kinds import ShownRegion, largest
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
 

@@ -1,0 +1,697 @@
+"""The Dask engines: workers count where the data is, the driver adds up (and draws all noise).
+
+Records stay in the workers' memory as partitions; what moves is questions, splits and counts. A
+partition is never changed: a split makes a new one from the old. So Dask can make any of them again
+from the files and the splits, when the worker that had it is lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pydoc
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import attrgetter
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from hedgerow.arrays import Bytes, Ints, Small
+from hedgerow.compiled import cores
+from hedgerow.counting.engine import Domain, Split
+from hedgerow.counting.items import (
+    Expansion,
+    ItemEngine,
+    Masks,
+    Question,
+    child_bounds,
+    expand_records,
+    sum_masks,
+)
+from hedgerow.counting.parts import (
+    Bounds,
+    Crew,
+    HistogramQuestion,
+    Layout,
+    PartsEngine,
+    Tally,
+    split_rows,
+    sum_counts,
+)
+from hedgerow.data import RowStream
+from hedgerow.data.parquet import Piece, read_piece
+from hedgerow.data.records import Lookup, Noted, Records, items_of
+from hedgerow.data.source import Progress, silent
+from hedgerow.data.stream import Report, encode_columns
+from hedgerow.data.transactions import open_pieces
+from hedgerow.errors import DataError, HedgerowError, UsageError
+from hedgerow.schema import Schema
+from hedgerow.surroundings import shield_processes
+
+T = TypeVar("T")
+
+# The connection to a Dask cluster: refused in our words, and closed whatever happens.
+
+
+PATIENCE = 20  # seconds to wait for a scheduler, and for its first worker
+_NEAR = 3  # seconds to wait for a worker that may be behind a wall
+
+# Dask has a worker give every freed piece of memory back, so that the system has to clear it again
+# for the next one: that takes a third of the time of reading. These are for processes on Linux.
+_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
+WORKER_SETTINGS = {
+    f"{_ENVIRONMENT}.MALLOC_TRIM_THRESHOLD_": 1 << 24,
+    f"{_ENVIRONMENT}.MALLOC_MMAP_THRESHOLD_": 1 << 22,
+}
+
+
+@contextmanager
+def connected(scheduler: str | None) -> Iterator[Any]:
+    """A connection to a cluster whose workers have been looked at."""
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise UsageError(
+            "The Dask engine needs the package distributed.",
+            hint="Install it with: pip install 'hedgerow[dask]'.",
+        ) from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it quotes what failed
+    with ExitStack() as stack:
+        where: Any = scheduler
+        if scheduler is None:
+            shield_processes()
+            # Without a limit nothing is spilled to files, which a crash would leave behind; and
+            # with keys of this run alone no other user of the machine can talk to the workers.
+            with _deaf_to_interrupts(), dask.config.set(WORKER_SETTINGS):
+                started = LocalCluster(
+                    n_workers=cores(), threads_per_worker=1, processes=True, memory_limit=0,
+                    host="127.0.0.1", dashboard_address="127.0.0.1:0", security=True,
+                    silence_logs=logging.CRITICAL,
+                )  # fmt: skip
+            where = stack.enter_context(started)
+        try:
+            client = stack.enter_context(Client(where, timeout=PATIENCE, set_as_default=False))
+        except (OSError, TimeoutError, ValueError, TypeError):
+            raise UsageError(
+                f"there is no Dask scheduler at {scheduler}",
+                hint="Check the address, such as tcp://10.0.0.5:8786, and that it is running.",
+            ) from None
+        check_workers(client)
+        yield client
+
+
+def reachable(client: Any, workers: Sequence[str]) -> bool:
+    """Whether answers can be fetched from workers: by way of the scheduler it takes far longer."""
+    from distributed.comm.core import connect
+
+    async def answers(address: str) -> bool:
+        try:
+            line = await connect(address, timeout=_NEAR, **client.connection_args)
+        except (OSError, TimeoutError):
+            return False
+        line.abort()
+        return True
+
+    return bool(workers) and bool(client.sync(answers, workers[0]))
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes that are started here do not hear Ctrl-C, which a terminal sends to all.
+
+    The driver hears it and ends them; they would only print where they were.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def check_workers(client: Any) -> None:
+    """Refuses a cluster on which hedgerow is missing or another one."""
+    from hedgerow import __version__
+
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        raise UsageError(
+            "the Dask scheduler has no workers", hint="Start some: dask worker ADDRESS."
+        ) from None
+    # A function of Python's own, so that a worker without hedgerow can answer too.
+    found = client.run(pydoc.locate, "hedgerow.__version__", on_error="return")
+    for worker, version in found.items():
+        if version != __version__:
+            known = isinstance(version, str)
+            what = f"has hedgerow {version}" if known else "has no hedgerow that can be loaded"
+            raise UsageError(
+                f"the worker {worker} {what}; here it is {__version__}",
+                hint=f"Install hedgerow[dask] {__version__} for all workers.",
+            )
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Tells what a cluster could not do in our words; its own may quote a record."""
+    from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
+
+    try:
+        yield
+    except HedgerowError:
+        raise
+    except KilledWorker:
+        raise DataError(
+            "workers of the cluster died again and again",
+            hint="Give them more memory, or start more of them. Rows stay in their memory.",
+        ) from None
+    except (FutureCancelledError, OSError, TimeoutError) as error:
+        raise DataError(
+            f"the connection to the cluster was lost ({type(error).__name__})",
+            hint="Nothing was released. Look at the scheduler, and run it again.",
+        ) from None
+
+
+# Partitions of the data on the workers of a cluster, and how all of them are asked.
+
+
+_ROWS = 1 << 23  # of a partition, at most if row groups allow
+_PER_THREAD = 2  # partitions, at least: one of them is there twice while it is split
+_MERGED = 8  # answers that one task adds up
+TAKEN = 2  # answers that the driver adds up itself
+
+
+class Workers:
+    """The partitions of one run, as futures.
+
+    Args:
+        client: The connection to the cluster.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._threads: dict[str, int] = client.nthreads()  # of each worker
+        self._direct = reachable(client, [*self._threads])
+        self._states: list[Any] = []  # the partitions, as futures
+        self._beside: list[tuple[str, list[int]]] = []  # which of them each worker has
+        self._told: Progress = silent
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Has the workers forget the data, and ends processes that were started for them."""
+        self._states = []
+        self._stack.close()
+
+    def watch(self, told: Progress) -> None:
+        """Has the share of the data told that each pass has seen."""
+        self._told = told
+
+    def _read(
+        self, pieces: Sequence[Piece], read: Callable[..., Any], told: Progress, **how: Any
+    ) -> None:
+        """Has the workers read all pieces; `read` takes some of them and the first one's number."""
+        parts, firsts = grouped([_anywhere(piece) for piece in pieces], sum(self._threads.values()))
+        self._start(read, parts, firsts, told=told, **how)
+
+    def _start(
+        self, make: Callable[..., Any], *each: Sequence[Any], told: Progress = silent, **how: Any
+    ) -> None:
+        """Makes the partitions, one from each of some values."""
+        self._states = self._client.map(make, *each, pure=False, **how)
+        self._wait(self._states, told)
+        self._look()
+
+    @explained()
+    def _change(self, change: Callable[..., Any], *order: Any) -> None:
+        """Makes each partition anew from the old one and an order.
+
+        Each task carries the order: sent as a value of its own it would lie on some workers, and
+        Dask would move records there.
+        """
+        orders = ([part] * len(self._states) for part in order)
+        self._states = self._client.map(change, self._states, *orders, pure=False)
+
+    def _each(self, ask: Callable[[Any], Any]) -> list[Any]:
+        """What each partition answers."""
+        found: list[Any] = self._client.gather(self._client.map(ask, self._states, pure=False))
+        return found
+
+    @explained()
+    def _look(self) -> None:
+        """Notes which partitions lie side by side.
+
+        A question about them then goes where they are, since that is the cheapest. Dask could also
+        be told so, but it would forget such a task if all workers were lost at once.
+        """
+        holders = self._client.who_has(self._states)
+        beside: dict[str, list[int]] = {}
+        for place, state in enumerate(self._states):
+            # a worker may have been lost just now: then its partitions are made again elsewhere
+            beside.setdefault(min(holders.get(state.key, ()), default=""), []).append(place)
+        self._beside = sorted(beside.items())
+        if not self._threads.keys() >= beside.keys() - {""}:
+            self._threads = self._client.nthreads()
+
+    @explained()
+    def _answer(self, ask: Callable[[Any], T], add: Callable[[Sequence[T]], T]) -> T:
+        """Asks each worker once about all its partitions, and adds up the answers.
+
+        Args:
+            ask: What some partitions answer.
+            add: Adds up answers, none of which it changes.
+        """
+        answers = [
+            self._client.submit(
+                _ask_partitions, [self._states[place] for place in places], ask, add,
+                self._threads.get(worker, 1), pure=False,
+            )
+            for worker, places in self._beside
+        ]  # fmt: skip
+        return self._merged(add, answers)
+
+    def _total(self, field: str, add: Callable[[Sequence[T]], T]) -> T:
+        """What all partitions hold in a field, added up."""
+        total: T = self._answer(partial(_ask_each, attrgetter(field), add), add)
+        return total
+
+    def _merged(self, add: Callable[[Sequence[T]], T], answers: list[Any]) -> T:
+        """Adds up the answers of different workers, a few at a time."""
+        pending = answers
+        while len(pending) > TAKEN:
+            groups = [pending[i : i + _MERGED] for i in range(0, len(pending), _MERGED)]
+            pending = [self._client.submit(add, group, pure=False) for group in groups]
+        self._wait(answers, self._told)
+        return add(self._client.gather(pending, direct=self._direct))
+
+    def _wait(self, futures: list[Any], told: Progress) -> None:
+        from distributed import as_completed
+
+        for number, _ in enumerate(as_completed(futures, loop=self._client.loop), start=1):
+            told(number / len(futures))
+
+
+def _anywhere(piece: Piece) -> Piece:
+    """The piece by a path that means the same in every process."""
+    return piece if "://" in piece.path else replace(piece, path=os.path.abspath(piece.path))
+
+
+def grouped(pieces: Sequence[Piece], threads: int) -> tuple[list[list[Piece]], list[int]]:
+    """Neighboring pieces as partitions of equal size, about, and each one's first row."""
+    total = sum(piece.rows for piece in pieces)
+    number = _PER_THREAD * max(1, threads)
+    number *= max(1, -(-total // (number * _ROWS)))
+    groups: list[list[Piece]] = []
+    firsts, seen, latest = [], 0, -1
+    for piece in pieces:
+        turn = (2 * seen + piece.rows) * number // (2 * total) if total else 0
+        if turn != latest:
+            groups.append([])
+            firsts.append(seen)
+            latest = turn
+        groups[-1].append(piece)
+        seen += piece.rows
+    return groups or [[]], firsts or [0]
+
+
+def _ask_partitions(
+    partitions: Sequence[Any],
+    ask: Callable[[Sequence[Any]], T],
+    add: Callable[[Sequence[T]], T],
+    threads: int,
+) -> T:
+    """What a worker's partitions answer, shared by threads: it does nothing else meanwhile."""
+    threads = min(threads, len(partitions))
+    if threads <= 1:
+        return ask(partitions)
+    crew = Crew(threads)
+    try:
+        shares = [partitions[first::threads] for first in range(threads)]
+        return add(list(crew.map(ask, shares)))
+    finally:
+        crew.dismiss()
+
+
+def _ask_each(
+    ask: Callable[[Any], T], add: Callable[[Sequence[T]], T], partitions: Sequence[Any]
+) -> T:
+    """What partitions answer one by one, added up."""
+    return add([ask(partition) for partition in partitions])
+
+
+# Tables.
+
+
+class ClusterEngine(Workers, PartsEngine):
+    """Counts rows on a Dask cluster.
+
+    Use `read` to make one, and close it at the end.
+
+    Args:
+        schema: The public schema.
+        client: The connection to the cluster.
+        memory: How many bytes a batch of histograms may take in the driver.
+    """
+
+    def __init__(self, schema: Schema, client: Any, memory: int) -> None:
+        Workers.__init__(self, client)
+        PartsEngine.__init__(self, Domain.of(schema), memory // 4, TAKEN + 1)
+
+    @staticmethod
+    def read(
+        stream: RowStream, scheduler: str | None, memory: int, told: Progress = silent
+    ) -> ClusterEngine:
+        """Has the workers read all rows; refuses what breaks the schema when all were seen.
+
+        Args:
+            stream: The input, in Parquet files that the workers can open too.
+            scheduler: The address of a scheduler, or None for processes on this machine.
+            memory: How many bytes the driver may take, about.
+            told: Called with the share of the input that has been read.
+        """
+        pieces, schema = stream.source.pieces, stream.schema
+        _check_input(stream)
+        with ExitStack() as stack:
+            client = stack.enter_context(connected(scheduler))
+            engine = ClusterEngine(schema, client, memory)
+            names = [stream.source.names[place] for place in stream.wanted]
+            with explained():
+                engine._read(pieces, read_partition, told, schema=schema, wanted=names)
+                report = Report()
+                for noted in engine._each(attrgetter("report")):
+                    report.merge(noted)
+                stream.empty = not any(piece.rows for piece in pieces)
+                stream.finish(report)
+                engine._counts = engine._level()
+            engine._stack = stack.pop_all()
+        return engine
+
+    def _tally(self, question: HistogramQuestion) -> Tally:
+        return self._answer(partial(_tally, question, self._layout), _sum_tallies)
+
+    def _move(self, places: Ints, split: Split) -> Ints:
+        self._change(split_partition, places, split, self._layout, self.domain.classes)
+        return self._level()
+
+    def _ask(self, ask: Callable[[Bytes], T], add: Callable[[Sequence[T]], T], none: T) -> T:
+        return self._answer(partial(_ask_rows, ask, add), add)
+
+    def _level(self) -> Ints:
+        """The class counts of the nodes of the latest level."""
+        counts: Ints = self._answer(
+            partial(_ask_each, attrgetter("counts"), sum_counts), sum_counts
+        )
+        self._look()
+        return counts
+
+
+def _check_input(stream: RowStream) -> None:
+    if not stream.source.pieces:
+        raise UsageError(
+            f"{stream.source.what}: the Dask engine reads Parquet files",
+            hint="Write the table to Parquet files where all workers can open them, or take the "
+            "engine streamed.",
+        )
+    if stream.schema.person is not None:
+        raise UsageError(
+            "The Dask engine cannot cap the rows of a person, which may lie on any worker.",
+            hint="Take the engine streamed, or keep at most max_rows rows of each person in the "
+            "data and leave the person column out.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partition:
+    """Some of the rows, grouped by the nodes of the latest level.
+
+    Args:
+        rows: Packed rows.
+        bounds: Where the rows of each node lie.
+        counts: The class counts of each node.
+        report: What was odd about the rows as they were read.
+        closed: Rows of nodes that were not split, so that nobody asks for them but by cells.
+    """
+
+    rows: Bytes
+    bounds: Bounds
+    counts: Ints
+    report: Report
+    closed: tuple[Bytes, ...] = ()
+
+    def __repr__(self) -> str:
+        """Nothing: a repr ends up in logs and on dashboards."""
+        return "Partition(...)"
+
+
+def partition_of(rows: Bytes, domain: Domain, report: Report | None = None) -> Partition:
+    """A partition whose rows all belong to the root."""
+    column = Layout.of(domain).column(rows, -1)
+    return Partition(
+        rows=rows,
+        bounds=np.array([[0], [len(rows)]], dtype=np.int32),
+        counts=np.bincount(column, minlength=domain.classes).astype(np.int64)[None, :],
+        report=report or Report(),
+    )
+
+
+def read_partition(
+    pieces: Sequence[Piece], first_row: int, schema: Schema, wanted: Sequence[str]
+) -> Partition:
+    """Reads and encodes pieces of the input."""
+    domain = Domain.of(schema)
+    layout = Layout.of(domain)
+    attributes: list[Any] = [*schema.attributes]
+    if schema.target is not None:
+        attributes.append(schema.target)
+    report = Report()
+    blocks = [np.zeros((0, layout.stride), dtype=np.uint8)]
+    for piece in pieces:
+        for batch in read_piece(piece, wanted, threads=False):  # others read at the same time
+            columns, stays = encode_columns(batch, attributes, report, first_row)
+            first_row += batch.num_rows
+            if schema.target is None:
+                columns.append(np.zeros(batch.num_rows, dtype=np.int64))
+            packed = layout.pack(columns)
+            blocks.append(packed if stays is None else packed[stays])
+    return partition_of(np.concatenate(blocks), domain, report)
+
+
+def split_partition(
+    partition: Partition, places: Ints, split: Split, layout: Layout, classes: int
+) -> Partition:
+    """The partition after a split, whose nodes have these places in the latest level."""
+    rows = partition.rows
+    bounds = partition.bounds.take(places, axis=1)
+    size = bounds[1] - bounds[0]
+    closed = partition.closed
+    if split.final:
+        moved, into = None, bounds[0]
+    else:
+        # rows that may be split again lie together, and no other row is copied twice
+        into = (np.cumsum(size) - size).astype(np.int32)
+        moved = np.empty((int(size.sum()), layout.stride), dtype=np.uint8)
+        if len(moved) < len(rows):
+            stays = np.ones(len(rows), dtype=np.bool_)
+            for first, last in bounds.T.tolist():
+                stays[first:last] = False
+            closed = (*closed, rows[stays])
+    inner, counts = split_rows(rows, moved, layout, bounds, into, split, classes)
+    kept = rows if moved is None else moved
+    return replace(partition, rows=kept, bounds=inner, counts=counts, closed=closed)
+
+
+def _tally(question: HistogramQuestion, layout: Layout, partitions: Sequence[Partition]) -> Tally:
+    """What partitions answer to a question about histograms."""
+    tally = question.tally()
+    for partition in partitions:
+        bounds = partition.bounds.take(question.nodes, axis=1)
+        question.count(partition.rows, layout, bounds, tally)
+    return tally
+
+
+def _sum_tallies(tallies: Sequence[Tally]) -> Tally:
+    if len(tallies) == 1:
+        return tallies[0]
+    total = Tally(tallies[0].counts + tallies[1].counts, [*tallies[0].keys, *tallies[1].keys])
+    for tally in tallies[2:]:
+        total.add(tally)
+    return total
+
+
+def _ask_rows(
+    ask: Callable[[Bytes], T], add: Callable[[Sequence[T]], T], partitions: Sequence[Partition]
+) -> T:
+    """What all rows of partitions answer."""
+    return add([ask(rows) for one in partitions for rows in (one.rows, *one.closed)])
+
+
+# Transactions.
+
+
+class ClusterItems(Workers, ItemEngine):
+    """Counts transactions on a Dask cluster.
+
+    Use `read` to make one, and close it at the end.
+
+    Args:
+        schema: The public schema.
+        client: The connection to the cluster.
+    """
+
+    def __init__(self, schema: Schema, client: Any) -> None:
+        assert schema.items is not None
+        Workers.__init__(self, client)
+        ItemEngine.__init__(self, schema.items.size)
+
+    @staticmethod
+    def read(
+        source: Any,
+        schema: Schema,
+        scheduler: str | None,
+        told: Progress = silent,
+        allow_empty: bool = True,
+    ) -> ClusterItems:
+        """Has the workers read all records; refuses what breaks the schema when all were seen.
+
+        Args:
+            source: Parquet files that the workers can open too, with one record per row.
+            schema: The public schema.
+            scheduler: The address of a scheduler, or None for processes on this machine.
+            told: Called with the share of the input that has been read.
+            allow_empty: Whether an input without any record is in order.
+        """
+        assert schema.items is not None
+        if schema.items.person is not None:
+            raise UsageError(
+                "The Dask engine cannot gather the items of a person, which may lie on any worker.",
+                hint="Take the engine streamed, or write one row for each person with a list of "
+                "items.",
+            )
+        pieces, column, records = open_pieces(source, schema)
+        if not pieces:
+            raise UsageError(
+                f"{records.what}: the Dask engine reads Parquet files",
+                hint="Write the transactions to Parquet files where all workers can open them, one "
+                "list of items in a row, or take the engine streamed.",
+            )
+        with ExitStack() as stack:
+            client = stack.enter_context(connected(scheduler))
+            engine = ClusterItems(schema, client)
+            with explained():
+                engine._read(pieces, read_item_partition, told, schema=schema, column=column)
+                for noted in engine._each(attrgetter("noted")):
+                    records.merge(noted)
+                records.done(allow_empty)
+                engine._held = engine._count_latest()
+            engine._stack = stack.pop_all()
+        return engine
+
+    def _sum(self, size: int, question: Question) -> Ints:
+        ask = partial(_sum_items, size, question)
+        return self._answer(partial(_ask_each, ask, sum_counts), sum_counts)
+
+    def _expand(self, expansion: Expansion) -> Masks:
+        self._change(_expand, expansion)
+        masks: Masks = self._total("masks", sum_masks)
+        self._look()
+        return masks
+
+    def _keep(self, place: Ints, mask: Ints) -> Ints:
+        self._change(_keep, self._expanded, place, mask)
+        return self._count_latest()
+
+    def _count_latest(self) -> Ints:
+        """How many records lie in each of the latest partitions of the tree."""
+        counts: Ints = self._answer(
+            partial(_ask_each, attrgetter("latest"), sum_counts), sum_counts
+        )
+        self._look()
+        return counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemPartition:
+    """Some of the records, ordered by the partitions of a tree that they lie in.
+
+    Args:
+        start: Where each record begins in `codes`, and where the last one ends.
+        codes: The items of all records.
+        order: The records grouped by partition of the tree.
+        bounds: Where each of these begins and ends in the order: [2, partitions].
+        noted: What was odd about the records as they were read.
+        latest: How many records lie in each of the latest partitions of the tree.
+        masks: What the latest expansion found.
+    """
+
+    start: Ints
+    codes: Small
+    order: Ints
+    bounds: Ints
+    latest: Ints
+    noted: Noted
+    masks: Masks | None = None
+
+    def __repr__(self) -> str:
+        """Nothing: a repr ends up in logs and on dashboards."""
+        return "ItemPartition(...)"
+
+
+def item_partition_of(held: tuple[Ints, Small], noted: Noted | None = None) -> ItemPartition:
+    """A partition whose records all lie at the root."""
+    start, codes = held
+    records = len(start) - 1
+    return ItemPartition(
+        start=start,
+        codes=codes,
+        order=np.arange(records),
+        bounds=np.array([[0], [records]], dtype=np.int64),
+        latest=np.array([records], dtype=np.int64),
+        noted=noted or Noted(),
+    )
+
+
+def read_item_partition(
+    pieces: Sequence[Piece], first: int, schema: Schema, column: str
+) -> ItemPartition:
+    """Reads and encodes pieces of the input; `first` is the number of the first record."""
+    assert schema.items is not None
+    lookup = Lookup(schema.items)
+    records = Records(lookup, "", lambda places: [], first=first)
+    for piece in pieces:
+        for batch in read_piece(piece, [column], threads=False):  # others read at the same time
+            records.add(*items_of(batch.column(0), column, lookup))
+    return item_partition_of(records.finish(), records.noted)
+
+
+def _sum_items(size: int, question: Question, partition: ItemPartition) -> Ints:
+    total = np.zeros(size, dtype=np.int64)
+    question(partition.start, partition.codes, total)
+    return total
+
+
+def _expand(partition: ItemPartition, expansion: Expansion) -> ItemPartition:
+    begin, end = partition.bounds[:, expansion.partitions]
+    order = partition.order.copy()
+    masks = expand_records(partition.start, partition.codes, order, begin, end, expansion)
+    return replace(partition, order=order, masks=masks)
+
+
+def _keep(partition: ItemPartition, expanded: Ints, place: Ints, mask: Ints) -> ItemPartition:
+    assert partition.masks is not None
+    begin, size = child_bounds(partition.bounds[0, expanded], partition.masks, place, mask)
+    bounds = np.concatenate([partition.bounds, [begin, begin + size]], axis=1)
+    return replace(partition, bounds=bounds, masks=None, latest=size)

@@ -1,1 +1,0 @@
-"""Counting on a Dask cluster: the connection, what workers do, and the engines that ask them."""

@@ -1,0 +1,622 @@
+"""The streamed engines: records that do not fit in memory, on one machine.
+
+The input is read once, batch by batch, and encoded into scratch files without a name (see
+`scratch`). Each level of a tree then costs passes over the records that are still open, chunk by
+chunk, with all cores. Memory is bounded whatever their number: a thread holds one chunk (and room
+to sort it), the rest lies on shelves that use scratch files beyond their allowance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Self, TypeVar, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.arrays import Bytes, Ints, Small, Words
+from hedgerow.compiled import cores
+from hedgerow.counting.engine import Domain, Split
+from hedgerow.counting.items import (
+    Expansion,
+    ItemEngine,
+    Masks,
+    Question,
+    child_bounds,
+    expand_records,
+    sum_masks,
+)
+from hedgerow.counting.parts import (
+    Bounds,
+    Crew,
+    HistogramQuestion,
+    PartsEngine,
+    Tally,
+    split_rows,
+    sum_counts,
+)
+from hedgerow.counting.scratch import Shelf, Spare, check_folder
+from hedgerow.data import RowStream, read_records
+from hedgerow.data.people import first_rows, id_digests, new_key, row_hash
+from hedgerow.data.source import Progress, ReadOptions, silent
+from hedgerow.data.stream import Report
+from hedgerow.schema import Schema
+
+T = TypeVar("T")
+
+DEFAULT_MEMORY = 2_000_000_000
+_ITSELF = 500_000_000  # what Python, its libraries and a batch of input take
+_LEAST = 100_000_000
+_GAP = 1 << 14  # bytes that are read along rather than skipped
+_WAITING = 1 << 16  # numbers of answers that are not yet added up, at least
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """How memory is shared out, in bytes.
+
+    Args:
+        chunk: A chunk of rows: each thread holds two of them.
+        rows: Rows that need not go to a scratch file.
+        bounds: Where nodes' rows lie, for each of two levels; what is more goes to a scratch file.
+        batch: What a batch of histograms may take until it has been scored.
+    """
+
+    chunk: int
+    rows: int
+    bounds: int
+    batch: int
+
+    @staticmethod
+    def of(total: int, threads: int) -> Memory:
+        """Shares out a number of bytes among threads.
+
+        Example:
+            >>> Memory.of(1 << 30, threads=2).chunk >> 20
+            32
+        """
+        chunk = min(1 << 25, total // (16 * threads))
+        return Memory(chunk=chunk, rows=total // 4, bounds=total // 32, batch=total // 3)
+
+
+class _Streamed:
+    """Chunks on shelves, and threads that go through them.
+
+    Args:
+        memory: How many bytes the process may take, about; or how they are shared out.
+        scratch: The folder for scratch files; the system's own by default.
+        threads: How many threads count; as many as there are cores by default.
+    """
+
+    def __init__(
+        self, memory: int | Memory, scratch: str | Path | None, threads: int | None = None
+    ) -> None:
+        check_folder(scratch)
+        self._crew = Crew(threads or cores())
+        if not isinstance(memory, Memory):
+            memory = Memory.of(max(_LEAST, memory - _ITSELF), self._crew.size)
+        self._memory = memory
+        self._scratch = scratch
+        self._told: Progress = silent
+        self._spare = Spare(scratch)
+        self._shelves: list[Shelf] = []
+        self._chunks = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Removes the scratch files and ends the threads."""
+        self._crew.dismiss()
+        for shelf in self._shelves:
+            shelf.close()
+        self._spare.give_back()
+
+    def watch(self, told: Progress) -> None:
+        """Has the share of the records told that each pass has seen."""
+        self._told = told
+
+    def keep_room(self, size: int) -> None:
+        """Sets bytes aside for what scratch files grow by while the tree does.
+
+        Raises:
+            DataError: If there is not so much room.
+        """
+        self._spare.keep(size)
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """How large the scratch files are."""
+        return sum(shelf.bytes_on_disk for shelf in self._shelves)
+
+    def _shelf(self, allowance: int) -> Shelf:
+        """A shelf that is closed at the end, if not before."""
+        self._shelves.append(Shelf(allowance, self._scratch, self._spare))
+        return self._shelves[-1]
+
+    def _each(self, work: Callable[[int], T]) -> Iterator[T]:
+        """What becomes of all chunks, in their order."""
+        for number, answer in enumerate(self._crew.map(work, range(self._chunks)), start=1):
+            yield answer
+            self._told(number / self._chunks)
+
+    def _rooms(self, make: Callable[[], T]) -> SimpleQueue[T]:
+        """What threads work with: one thing for each that can be at work."""
+        rooms: SimpleQueue[T] = SimpleQueue()
+        for _ in range(max(1, min(self._crew.size, self._chunks))):
+            rooms.put(make())
+        return rooms
+
+
+@contextmanager
+def _borrow(rooms: SimpleQueue[T]) -> Iterator[T]:
+    """One of several things, for a thread alone."""
+    room = rooms.get()
+    try:
+        yield room
+    finally:
+        rooms.put(room)
+
+
+def _add_up(
+    total: T, answers: Iterable[T], add: Callable[[Sequence[T]], T], size: Callable[[T], int]
+) -> T:
+    """Adds answers to a total, whenever they are as large as that."""
+    waiting: list[T] = []
+    for answer in answers:
+        waiting.append(answer)
+        if sum(map(size, waiting)) > max(_WAITING, size(total)):
+            total, waiting = add([total, *waiting]), []
+    return add([total, *waiting])
+
+
+def _size(answer: Any) -> int:
+    """How many numbers an answer holds, that is an array or several."""
+    return sum(map(np.size, answer)) if isinstance(answer, tuple) else int(answer.size)
+
+
+class StreamedEngine(_Streamed, PartsEngine):
+    """Counts rows that lie in scratch files: in chunks, each grouped by node.
+
+    Use `read` to make one, and close it at the end. Each level of a tree costs two passes over the
+    rows that are still open: one that counts and one that moves rows to their children.
+
+    Args:
+        schema: The public schema.
+        memory: How many bytes the process may take, about; or how they are shared out.
+        scratch: The folder for scratch files; the system's own by default.
+        threads: How many threads count; as many as there are cores by default.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        memory: int | Memory = DEFAULT_MEMORY,
+        scratch: str | Path | None = None,
+        threads: int | None = None,
+    ) -> None:
+        _Streamed.__init__(self, memory, scratch, threads)
+        PartsEngine.__init__(self, Domain.of(schema), self._memory.batch, self._crew.size)
+        self._schema = schema
+        self._rows = self._shelf(self._memory.rows)
+        self._bounds = self._shelf(self._memory.bounds)  # of the latest level's nodes
+        self._nodes = 1
+        self._sizes: list[int] = []  # rows of each chunk
+
+    @staticmethod
+    def read(
+        stream: RowStream,
+        memory: int | Memory = DEFAULT_MEMORY,
+        scratch: str | Path | None = None,
+        threads: int | None = None,
+        told: Progress = silent,
+    ) -> StreamedEngine:
+        """Reads all rows; refuses what breaks the schema when all of them have been seen."""
+        engine = StreamedEngine(stream.schema, memory, scratch, threads)
+        try:
+            engine._read(stream, told)
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    def _read(self, stream: RowStream, told: Progress) -> None:
+        """Takes all rows of a stream, capped if the schema identifies people."""
+        key, report, person = new_key(), Report(), self._schema.person
+        cap = None
+        if person is not None:
+            room = self._memory.batch  # nothing is counted yet
+            cap = PersonCap(self._layout.stride, person.max_rows, room, self._scratch)
+
+        def encode(item: tuple[int, Any]) -> tuple[Report, Bytes, Any, Any]:
+            encoded = stream.encode(item)
+            columns = encoded.columns  # of a packed row: there is always a class
+            if self._schema.target is None:
+                columns = [*columns, np.zeros(encoded.rows, dtype=np.int64)]
+            digests = rank = None
+            if cap is not None:
+                digests, rank = id_digests(encoded.people, key), row_hash(columns)
+            return encoded.report, self._layout.pack(columns), digests, rank
+
+        def batches() -> Iterator[Bytes]:
+            for noted, rows, digests, rank in self._crew.map(encode, stream.batches()):
+                report.merge(noted)
+                if cap is None:
+                    yield rows
+                else:
+                    cap.add(rows, digests, rank)
+                told(stream.share())
+            stream.finish(report)
+            if cap is not None:
+                yield from cap.rows()
+
+        try:
+            self.fill(batches())
+        finally:
+            if cap is not None:
+                cap.close()
+
+    def fill(self, batches: Iterable[Bytes]) -> None:
+        """Takes packed rows, once, as those of the root."""
+        room, used = self._room(), 0
+        for rows in batches:
+            while len(rows):
+                taken = min(len(rows), len(room) - used)
+                room[used : used + taken] = rows[:taken]
+                used, rows = used + taken, rows[taken:]
+                if used == len(room):
+                    self._store(room)
+                    used = 0
+        if used:
+            self._store(room[:used])
+        del room  # which passes need
+        self._counts = self._ask(self._count_classes, sum_counts, self._counts)
+
+    def _store(self, rows: Bytes) -> None:
+        self._rows.add(rows.reshape(-1))
+        self._bounds.add(np.array([0, len(rows)], dtype=np.int32).view(np.uint8))
+        self._sizes.append(len(rows))
+        self._chunks += 1
+
+    def _count_classes(self, rows: Bytes) -> Ints:
+        return np.bincount(self._layout.column(rows, -1), minlength=self.domain.classes)[None, :]
+
+    def _room(self) -> Bytes:
+        """Room for a chunk."""
+        stride = self._layout.stride
+        return np.empty((max(1, self._memory.chunk // stride), stride), dtype=np.uint8)
+
+    def _load(self, chunk: int, rows: Bytes, bounds: NDArray[np.integer]) -> list[tuple[int, int]]:
+        """Reads the rows of nodes, each to its place; gives the runs of rows that were read."""
+        stride = self._layout.stride
+        runs = _runs(bounds, _GAP // stride)
+        for first, last in runs:
+            self._rows.load(chunk, first * stride, rows[first:last].reshape(-1))
+        return runs
+
+    def _bounds_of(self, chunk: int, places: Ints) -> Bounds:
+        bounds = np.empty((2, self._nodes), dtype=np.int32)
+        self._bounds.load(chunk, 0, bounds.reshape(-1).view(np.uint8))
+        return bounds.take(places, axis=1)
+
+    def _tally(self, question: HistogramQuestion) -> Tally:
+        tallies, rooms = self._rooms(question.tally), self._rooms(self._room)
+
+        def count(chunk: int) -> None:
+            bounds = self._bounds_of(chunk, question.nodes)
+            with _borrow(rooms) as rows, _borrow(tallies) as tally:
+                self._load(chunk, rows, bounds)
+                question.count(rows, self._layout, bounds, tally)
+
+        for _ in self._each(count):
+            pass
+        total = tallies.get()
+        while not tallies.empty():
+            total.add(tallies.get())
+        return total
+
+    def _move(self, places: Ints, split: Split) -> Ints:
+        children, classes = len(split.edges) + len(split.nodes), self.domain.classes
+        level = self._shelf(self._memory.bounds)
+        rooms, others = self._rooms(self._room), self._rooms(self._room)
+
+        def move(chunk: int) -> tuple[Bounds, Ints]:
+            bounds = self._bounds_of(chunk, places)
+            with _borrow(rooms) as rows, _borrow(others) as moved:
+                runs = self._load(chunk, rows, bounds)
+                if split.final:
+                    return split_rows(rows, None, self._layout, bounds, bounds[0], split, classes)
+                read = sum(last - first for first, last in runs)
+                if read > int((bounds[1] - bounds[0]).sum(dtype=np.int64)):
+                    for first, last in runs:  # rows between the nodes' were read along
+                        moved[first:last] = rows[first:last]
+                answer = split_rows(rows, moved, self._layout, bounds, bounds[0], split, classes)
+                for first, last in runs:
+                    content = moved[first:last].reshape(-1)
+                    self._rows.save(chunk, first * self._layout.stride, content)
+                return answer
+
+        total = np.zeros((children, classes), dtype=np.int64)
+        for bounds, counts in self._each(move):
+            total += counts
+            level.add(bounds.reshape(-1).view(np.uint8))
+        self._bounds.close()
+        self._bounds, self._nodes = level, children
+        return total
+
+    def _ask(self, ask: Callable[[Bytes], T], add: Callable[[Sequence[T]], T], none: T) -> T:
+        rooms = self._rooms(self._room)
+
+        def answer(chunk: int) -> T:
+            with _borrow(rooms) as rows:
+                self._load(chunk, rows, np.array([[0], [self._sizes[chunk]]]))
+                return ask(rows[: self._sizes[chunk]])
+
+        return _add_up(none, self._each(answer), add, _size)
+
+
+def _runs(bounds: NDArray[np.integer], gap: int) -> list[tuple[int, int]]:
+    """The rows of nodes as few runs; rows between them are taken along if they are few.
+
+    Example:
+        >>> _runs(np.array([[0, 5, 90], [5, 7, 99]]), gap=3)
+        [(0, 7), (90, 99)]
+    """
+    used = bounds[:, bounds[0] < bounds[1]].astype(np.int64)
+    if not used.size:
+        return []
+    begin, end = used[:, np.argsort(used[0])]
+    new = np.flatnonzero(begin[1:] - end[:-1] > gap) + 1
+    first = begin[np.concatenate([[0], new])]
+    last = end[np.concatenate([new - 1, [len(end) - 1]])]
+    return list(zip(first.tolist(), last.tolist(), strict=True))
+
+
+# The cap on rows per person, for rows that do not fit in memory.
+#
+# Rows are dealt to buckets by a keyed digest of the person's id, so that all rows of one person
+# meet in one bucket; buckets are capped one by one. The same rows stay as in memory.
+
+_BUCKETS = 64
+_HEAD = 24  # bytes of digest and rank before each row
+
+
+class PersonCap:
+    """Takes rows with their persons, and gives those that stay.
+
+    Args:
+        stride: The bytes of a packed row.
+        max_rows: The public cap.
+        memory: About how many bytes may be used.
+        folder: Where scratch files may lie.
+    """
+
+    def __init__(
+        self, stride: int, max_rows: int, memory: int, folder: str | Path | None = None
+    ) -> None:
+        self._max_rows = max_rows
+        self._memory = memory
+        self._width = _HEAD + stride
+        room = max(1, memory // (4 * _BUCKETS) // self._width)
+        self._open = [np.empty((room, self._width), np.uint8) for _ in range(_BUCKETS)]
+        self._used = [0] * _BUCKETS
+        self._shelves = [Shelf(memory // (4 * _BUCKETS), folder) for _ in range(_BUCKETS)]
+        self._sizes: list[list[int]] = [[] for _ in range(_BUCKETS)]
+
+    def add(self, rows: Bytes, digests: Words, rank: Words) -> None:
+        """Deals rows to their buckets.
+
+        Args:
+            rows: Packed rows.
+            digests: [rows, 2], whose they are.
+            rank: Their rank among the rows of the same person.
+        """
+        records = np.empty((len(rows), self._width), np.uint8)
+        head = np.concatenate([digests, rank[:, None]], axis=1)
+        records[:, :_HEAD] = head.view(np.uint8)
+        records[:, _HEAD:] = rows
+        bucket = (digests[:, 0] % np.uint64(_BUCKETS)).astype(np.int64)
+        records = records[np.argsort(bucket, kind="stable")]
+        ends = np.cumsum(np.bincount(bucket, minlength=_BUCKETS))
+        for number, part in enumerate(np.split(records, ends[:-1])):
+            while len(part):
+                room = self._open[number][self._used[number] :]
+                taken = min(len(room), len(part))
+                room[:taken] = part[:taken]
+                self._used[number] += taken
+                part = part[taken:]
+                if taken == len(room):
+                    self._flush(number)
+
+    def _flush(self, number: int) -> None:
+        block = self._open[number][: self._used[number]]
+        if len(block):
+            self._shelves[number].add(block.reshape(-1))
+            self._sizes[number].append(len(block))
+        self._used[number] = 0
+
+    def rows(self) -> Iterator[Bytes]:
+        """The packed rows that stay, bucket after bucket; what was kept for them is given back."""
+        for number in range(_BUCKETS):
+            self._flush(number)
+            self._open[number] = np.empty((0, self._width), np.uint8)
+            kept = np.empty((0, self._width), np.uint8)
+            waiting: list[Bytes] = []
+            size = 0
+            for block, length in enumerate(self._sizes[number]):
+                waiting.append(np.empty((length, self._width), np.uint8))
+                self._shelves[number].load(block, 0, waiting[-1].reshape(-1))
+                size += waiting[-1].nbytes
+                # a person with very many rows must not fill the memory
+                if size > max(self._memory // 4, 2 * kept.nbytes):
+                    kept, waiting, size = self._capped([kept, *waiting]), [], 0
+            self._shelves[number].close()
+            yield np.ascontiguousarray(self._capped([kept, *waiting])[:, _HEAD:])
+
+    def _capped(self, parts: list[Bytes]) -> Bytes:
+        records = np.concatenate(parts)
+        head = np.ascontiguousarray(records[:, :_HEAD]).view(np.uint64)
+        return records[first_rows((head[:, 0], head[:, 1]), head[:, 2], self._max_rows)]
+
+    def close(self) -> None:
+        """Gives everything back."""
+        for shelf in self._shelves:
+            shelf.close()
+
+
+# The streamed engine for transactions.
+#
+# A chunk's records stay where they are; beside them lies their order, grouped by partition, which
+# an expansion changes. Every question is one pass over the chunks.
+
+
+class StreamedItems(_Streamed, ItemEngine):
+    """Counts transactions that lie in scratch files.
+
+    Use `read` to make one, and close it at the end.
+
+    Args:
+        schema: The public schema.
+        memory: How many bytes the process may take, about; or how they are shared out.
+        scratch: The folder for scratch files; the system's own by default.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        memory: int | Memory = DEFAULT_MEMORY,
+        scratch: str | Path | None = None,
+    ) -> None:
+        assert schema.items is not None
+        _Streamed.__init__(self, memory, scratch)
+        ItemEngine.__init__(self, schema.items.size)
+        self._dtype: Any = np.dtype(np.uint16 if self.items <= 1 << 16 else np.int32)
+        self._records = self._shelf(self._memory.rows)  # ends, then codes
+        self._orders = self._shelf(self._memory.rows)
+        self._masks = self._shelf(0)  # of the latest expansion
+        self._sizes: list[tuple[int, int]] = []  # records and codes of each chunk
+        self._waiting: list[tuple[NDArray[Any], Small]] = []
+        self._waiting_bytes = 0
+        # where the records of each partition begin and end in the order, chunk by chunk
+        self._bounds: list[Small] = []
+
+    @staticmethod
+    def read(
+        source: Any,
+        schema: Schema,
+        memory: int | Memory = DEFAULT_MEMORY,
+        scratch: str | Path | None = None,
+        **how: Unpack[ReadOptions],
+    ) -> StreamedItems:
+        """Reads all records; refuses what breaks the schema when all of them have been seen.
+
+        Args:
+            source: Whatever `read_transactions` takes.
+            schema: The public schema.
+            memory: How much memory may be taken, about.
+            scratch: The folder for scratch files.
+            how: How to read; see `read_transactions`.
+        """
+        engine = StreamedItems(schema, memory, scratch)
+        try:
+            read_records(source, schema, sink=engine.take, **how)
+            engine.flush()
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    def take(self, codes: Small, sizes: Ints) -> None:
+        """Takes records; a chunk is made whenever there are enough."""
+        first = 0
+        ends = np.cumsum(sizes)
+        while first < len(sizes):
+            before = int(ends[first - 1]) if first else 0
+            room = max(0, self._memory.chunk - self._waiting_bytes)
+            cost = (ends[first:] - before) * self._dtype.itemsize
+            cost += 8 * np.arange(1, len(cost) + 1)  # an end and a place in the order
+            number = max(1, int(np.searchsorted(cost, room, "right")))
+            last = first + number
+            part = codes[before : int(ends[last - 1])]
+            self._waiting.append((part.astype(self._dtype), sizes[first:last].astype(np.int32)))
+            self._waiting_bytes += int(cost[number - 1])
+            if self._waiting_bytes >= self._memory.chunk or last < len(sizes):
+                self.flush()
+            first = last
+
+    def flush(self) -> None:
+        """Makes a chunk of what waits for one."""
+        if not self._waiting:
+            return
+        codes, sizes = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
+        ends = np.cumsum(sizes, dtype=np.int32)
+        self._records.add(np.concatenate([ends.view(np.uint8), codes.view(np.uint8)]))
+        self._orders.add(np.arange(len(ends), dtype=np.int32).view(np.uint8))
+        self._sizes.append((len(ends), len(codes)))
+        self._bounds.append(np.array([[0], [len(ends)]], dtype=np.int32))
+        self._chunks += 1
+        self._held[0] += len(ends)
+        self._waiting, self._waiting_bytes = [], 0
+
+    def _chunk(self, chunk: int) -> tuple[Ints, NDArray[Any]]:
+        """Where the records of a chunk begin, and their codes."""
+        records, number = self._sizes[chunk]
+        block = np.empty(4 * records + number * self._dtype.itemsize, dtype=np.uint8)
+        self._records.load(chunk, 0, block)
+        start = np.zeros(records + 1, dtype=np.int64)
+        start[1:] = block[: 4 * records].view(np.int32)
+        return start, block[4 * records :].view(self._dtype)
+
+    def _sum(self, size: int, question: Question) -> Ints:
+        def answer(chunk: int) -> Ints:
+            sums = np.zeros(size, dtype=np.int64)
+            question(*self._chunk(chunk), sums)
+            return sums
+
+        return _add_up(np.zeros(size, dtype=np.int64), self._each(answer), sum_counts, np.size)
+
+    def _expand(self, expansion: Expansion) -> Masks:
+        partitions = expansion.partitions
+        self._masks.close()
+        self._masks = self._shelf(self._memory.bounds)
+        self._lengths: list[int] = []  # of each chunk's masks
+
+        def answer(chunk: int) -> Masks:
+            order = np.empty(self._sizes[chunk][0], dtype=np.int32)
+            self._orders.load(chunk, 0, order.view(np.uint8))
+            begin, end = self._bounds[chunk][:, partitions].astype(np.int64)
+            wide = order.astype(np.int64)
+            masks = expand_records(*self._chunk(chunk), wide, begin, end, expansion)
+            self._orders.save(chunk, 0, wide.astype(np.int32).view(np.uint8))
+            return masks
+
+        def answers() -> Iterator[Masks]:
+            for masks in self._each(answer):
+                columns = np.concatenate([masks.start, masks.mask, masks.count])
+                self._masks.add(columns.view(np.uint8))
+                self._lengths.append(len(masks.mask))
+                yield masks
+
+        none = Masks(np.zeros(len(partitions) + 1, np.int64), *np.zeros((2, 0), np.int64))
+        return _add_up(none, answers(), sum_masks, lambda masks: len(masks.mask))
+
+    def _keep(self, place: Ints, mask: Ints) -> Ints:
+        total = np.zeros(len(place), dtype=np.int64)
+        for chunk, length in enumerate(self._lengths):
+            first = len(self._expanded) + 1
+            columns = np.empty(first + 2 * length, dtype=np.int64)
+            self._masks.load(chunk, 0, columns.view(np.uint8))
+            masks = Masks(*np.split(columns, [first, first + length]))
+            bounds = self._bounds[chunk]
+            begin, size = child_bounds(bounds[0, self._expanded], masks, place, mask)
+            total += size
+            new = np.array([begin, begin + size], dtype=np.int32)
+            self._bounds[chunk] = np.concatenate([bounds, new], axis=1)
+        return total

@@ -1,1 +1,0 @@
-"""Counting of tables larger than memory, chunk by chunk."""
