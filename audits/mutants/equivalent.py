@@ -11,12 +11,12 @@ __all__ = ["EQUIVALENT", "reason"]
 # (module, line before, line after): why the two do the same
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
-        "privacy/binomial.py",
+        "privacy/sampler.py",
         "low, high = int((total - slack) * one), -int(-(total + slack) * one // 1)",
         "low, high = int((total - slack) * one), -int(+(total + slack) * one // 1)",
     ): "It is squared at least once, so the sign goes; the slack is far more than the rounding.",
     (
-        "privacy/binomial.py",
+        "privacy/sampler.py",
         "precision = bits + 64 + 2 * trials.bit_length()",
         "precision = bits + 65 + 2 * trials.bit_length()",
     ): "Any precision is exact; with less, more bits are asked for more often.",
@@ -101,7 +101,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "even: bool = (k - first) % 2 <= 0",
     ): "A remainder is never below 0.",
     (
-        "privacy/binomial.py",
+        "privacy/sampler.py",
         "precision = 64 + trials.bit_length()",
         "precision = 65 + trials.bit_length()",
     ): "It decides how trials are cut into portions, and any portions have one law.",
@@ -111,7 +111,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return self.budgets.parts[ -1]",
     ): "There is one budget.",
     (
-        "privacy/binomial.py",
+        "privacy/sampler.py",
         "return max(0, low >> shift), min(1 << precision, -(-high >> shift))",
         "return max(0, low >> shift), min( 2 << precision, -(-high >> shift))",
     ): "A bracket that reaches a little beyond 1 is one still.",
@@ -136,22 +136,22 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "for child, (parent, wanted) in enumerate(zip(place.tolist(), mask.tolist(), strict=False)):",  # noqa: E501
     ): "Both have a member for each child.",
     (
-        "privacy/binomial.py",
+        "privacy/sampler.py",
         "halvings = max(0, (x.numerator // x.denominator).bit_length() + 1)",
         "halvings = max(0, (x.numerator // x.denominator).bit_length() // 1)",
     ): "Up to 1, too, the terms fall, and partial sums bracket the limit.",
     (
-        "privacy/binomial.py",
+        "privacy/sampler.py",
         "halvings = max(0, (x.numerator // x.denominator).bit_length() + 1)",
         "halvings = max(0, (x.numerator // x.denominator).bit_length() + 0)",
     ): "Up to 1, too, the terms fall, and partial sums bracket the limit.",
     (
-        "privacy/binomial.py",
+        "privacy/sampler.py",
         "precision = bits + 64 + 2 * trials.bit_length()",
         "precision = bits + 64 | 2 * trials.bit_length()",
     ): "Any precision is exact; with less, more bits are asked for more often.",
     (
-        "privacy/binomial.py",
+        "privacy/sampler.py",
         "if u_high <= sum_low:",
         "if u_high < sum_low:",
     ): "What is not decided is asked for more bits, and decided then.",
@@ -188,7 +188,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         'if file.execute("PRAGMA user_version").fetchone() <= (1,):',
     ): "A file without a version was refused before.",
     (
-        "privacy/binomial.py",
+        "privacy/sampler.py",
         "portion = max(1, (_MEAN << precision) // max(high, 1))",
         "portion = max(1, (_MEAN << precision) ^ max(high, 1))",
     ): "It decides how trials are cut into portions, and any portions have one law.",

@@ -147,7 +147,10 @@ TARGETS: tuple[Target, ...] = (
     ),
     _target("privacy/keystream.py", GOLDEN, slow=_unit("privacy", "sampler")),
     _target(
-        "privacy/sampler.py", GOLDEN, slow=(*_unit("privacy", "sampler_laws"), *ROWS, *TRANSACTIONS)
+        "privacy/sampler.py",
+        *_unit("privacy", "binomial"),
+        GOLDEN,
+        slow=(*_unit("privacy", "suppression", "sampler_laws"), *ROWS, *TRANSACTIONS),
     ),
     Target(
         path="privacy/sampler_kernels.py",
@@ -155,7 +158,6 @@ TARGETS: tuple[Target, ...] = (
         slow=_unit("privacy", "sampler_kernels", "sampler_gaussian", "sampler_laws"),
         plain=True,
     ),
-    _target("privacy/binomial.py", slow=_unit("privacy", "suppression", "sampler")),
     _target("privacy/suppression.py", *_unit("methods", "supermodular")),
     *(_target(f"ledger/{name}.py", *_LEDGER, slow=BOOKS) for name in ("ledger", "file")),
     _target(

@@ -798,8 +798,7 @@ def _counted(
 ) -> Measurement:
     """Noisy counts of disjoint places, or of items, under one charge to everybody."""
     row = exact.map(lambda counts: counts[None, :])
-    draw = curator.laplace if curator.law(purpose) == "laplace" else curator.gaussian
-    noisy, units = draw(purpose, 0, _ROOT, row, max_contribution=max_contribution)
+    noisy, units = curator.noisy(purpose, 0, _ROOT, row, max_contribution=max_contribution)
     price = np.full(len(where), units[0], dtype=np.int64)
     return measured(
         curator, purpose, at, [(where, noisy[0][:, None], price)], max_contribution=max_contribution

@@ -484,11 +484,10 @@ def _buy(
     numbers: int,
 ) -> Measurement:
     """Draws numbers of everybody, of which a record changes some by one in each draw."""
-    draw = curator.laplace if curator.law(purpose) == "laplace" else curator.gaussian
     bought, taken = [], 0
     for counts, price in exact:
         row = counts.map(lambda flat: flat[None, :])
-        values, units = draw(purpose, 0, _ROOT, row, price, max_contribution=numbers)
+        values, units = curator.noisy(purpose, 0, _ROOT, row, price, max_contribution=numbers)
         places = taken + np.arange(values.shape[1])
         bought.append((places, values.T, np.repeat(units, values.shape[1])))
         taken += values.shape[1]

@@ -82,17 +82,13 @@ class Budget:
             >>> float(Budget.of(np.log(3)).epsilon)
             1.098612
         """
-        exact_epsilon = _exact("epsilon", epsilon)
-        exact_delta = _exact("delta", delta)
-        if exact_epsilon <= 0:
+        exact_epsilon = read_number("epsilon", epsilon)
+        exact_delta = read_number("delta", delta)
+        if not 0 < exact_epsilon <= MOST_EPSILON:
             raise UsageError(
-                "epsilon must be above 0.",
-                hint="Common choices lie between 0.1 and 2.",
-                places=[("epsilon",)],
-            )
-        if exact_epsilon > MOST_EPSILON:
-            raise UsageError(
-                f"epsilon above {MOST_EPSILON} protects nobody.",
+                "epsilon must be above 0."
+                if exact_epsilon <= 0
+                else f"epsilon above {MOST_EPSILON} protects nobody.",
                 hint="Common choices lie between 0.1 and 2.",
                 places=[("epsilon",)],
             )
@@ -138,12 +134,6 @@ class Budget:
         return self.delta / (self.rows * bound)
 
 
-_WRITTEN = {
-    "epsilon": "Write it like 1, 0.5 or 1/3.",
-    "delta": "Write 0, or a tiny number such as 1e-9.",
-}
-
-
 def refuse_large(epsilon: Number, again: Number | None) -> None:
     """Refuses a large epsilon that was not said a second time.
 
@@ -180,10 +170,6 @@ def read_number(name: str, value: Number) -> Fraction:
     Raises:
         UsageError: If it is none.
     """
-    return _exact(name, value)
-
-
-def _exact(name: str, value: Number) -> Fraction:
     try:
         # a float means the decimal that it is written as (numpy's write their type as well)
         written = float.__repr__(value) if isinstance(value, float) else str(value)
@@ -192,9 +178,10 @@ def _exact(name: str, value: Number) -> Fraction:
         top, slash, bottom = written.partition("/")
         return _decimal(top) / (_decimal(bottom) if slash else 1)
     except (ValueError, ArithmeticError):
+        zero = "Write 0, or a tiny number such as 1e-9."
         raise UsageError(
             f"{name} must be a finite number.",
-            hint=_WRITTEN.get(name, "Write it like 1, 0.5 or 1/3."),
+            hint=zero if name == "delta" else "Write it like 1, 0.5 or 1/3.",
             places=[(name,)],
         ) from None
 

@@ -85,9 +85,7 @@ class Curator:
         `Ledger.charge`).
         """
         self._must_pay("epsilon", purpose)
-        units = self.ledger.charge(purpose, depth, accounts, units)
-        rates = self._rates(purpose, units, max_contribution)
-        return self._sampler.laplace(exact.open(_KEY), rates), units
+        return self._count(purpose, depth, accounts, exact, units, max_contribution)
 
     def gaussian(
         self,
@@ -113,9 +111,7 @@ class Curator:
         therefore buys 1/s = 2 rho / max_contribution, rounded down.
         """
         self._must_pay("rho", purpose)
-        units = self.ledger.charge(purpose, depth, accounts, units)
-        rates = self._rates(purpose, units, max_contribution)
-        return self._sampler.gaussian(exact.open(_KEY), rates), units
+        return self._count(purpose, depth, accounts, exact, units, max_contribution)
 
     def noisy(
         self,
@@ -124,10 +120,25 @@ class Curator:
         accounts: Ints,
         exact: Sealed[Ints],
         units: Ints | None = None,
+        max_contribution: int = 1,
     ) -> tuple[Ints, Ints]:
-        """Noisy counts, a record in one number at most, with the noise that their budget buys."""
+        """Noisy counts with the noise that their budget buys; see there for `max_contribution`."""
         draw = self.laplace if self.law(purpose) == "laplace" else self.gaussian
-        return draw(purpose, depth, accounts, exact, units)
+        return draw(purpose, depth, accounts, exact, units, max_contribution)
+
+    def _count(
+        self, purpose: str, depth: int, accounts: Ints, exact: Sealed[Ints],
+        units: Ints | None, max_contribution: int,
+    ) -> tuple[Ints, Ints]:  # fmt: skip
+        units = self.ledger.charge(purpose, depth, accounts, units)
+        rates = Rates.of(
+            units,
+            lambda unit: self.noise_rate(purpose, unit, max_contribution),
+            purpose,
+            lambda unit: self.ledger.amount(purpose, unit),
+        )
+        draw = self._sampler.laplace if self.law(purpose) == "laplace" else self._sampler.gaussian
+        return draw(exact.open(_KEY), rates), units
 
     def sparse(
         self,
@@ -249,15 +260,6 @@ class Curator:
         """Refuses counts whose noise another budget buys."""
         if self.ledger.allows(purpose) and self.ledger.budget_of(purpose) != budget:
             raise LeakError(f"the noise of {purpose} is not paid in {budget}")
-
-    def _rates(self, purpose: str, units: Ints, max_contribution: int) -> Rates:
-        """The rates of the noise on counts, by what each was charged."""
-        return Rates.of(
-            units,
-            lambda unit: self.noise_rate(purpose, unit, max_contribution),
-            purpose,
-            lambda unit: self.ledger.amount(purpose, unit),
-        )
 
     def law(self, purpose: str) -> Literal["laplace", "gaussian"]:
         """The law of the noise on a purpose's counts: each budget buys what is least with it."""

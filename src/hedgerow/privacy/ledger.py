@@ -9,7 +9,7 @@ had spent; accounts of siblings are parallel.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -187,8 +187,7 @@ class Ledger:
             published: The accounts of the published leaves.
             leaves: How many leaves share each of these accounts.
         """
-        purposes = list(self._lines)
-        spending = np.stack([self._spent[purpose][published] for purpose in purposes], axis=1)
+        spending = np.stack([self._spent[purpose][published] for purpose in self._lines], axis=1)
         profiles, numbers = np.unique(spending, axis=0, return_counts=True)
         return {
             "budgets": {
@@ -206,14 +205,17 @@ class Ledger:
                 for (purpose, depth, units), nodes in sorted(self._entries.items())
             ],
             "paths": [
-                {"leaves": int(number) * leaves, "spent": self._profile(purposes, profile)}
+                {
+                    "leaves": int(number) * leaves,
+                    "spent": {
+                        budget: {
+                            purpose: units
+                            for purpose, units in zip(self._lines, profile.tolist(), strict=True)
+                            if units and self._lines[purpose].budget == budget
+                        }
+                        for budget in self.budgets
+                    },
+                }
                 for profile, number in zip(profiles, numbers, strict=True)
             ],
         }
-
-    def _profile(self, purposes: Sequence[str], profile: Ints) -> dict[str, dict[str, int]]:
-        spent: dict[str, dict[str, int]] = {budget: {} for budget in self.budgets}
-        for purpose, units in zip(purposes, profile, strict=True):
-            if units:
-                spent[self._lines[purpose].budget][purpose] = int(units)
-        return spent

@@ -215,19 +215,9 @@ def fill_kept(words: Words, at: Ints, item: int, trials: Ints, a: Ints, b: Ints,
     steps=lambda words, at, item, start, *rest: 2 * int(start[-1] - start[item]) + 40 * len(start)
 )
 def select_exponential(
-    words: Words,
-    at: Ints,
-    item: int,
-    start: Ints,
-    score: Ints,
-    weight: Ints,
-    count: Ints,
-    a: Ints,
-    b: Ints,
-    cumulative: Ints,
-    run_out: Ints,
-    offset_out: Ints,
-) -> int:
+    words: Words, at: Ints, item: int, start: Ints, score: Ints, weight: Ints, count: Ints,
+    a: Ints, b: Ints, cumulative: Ints, run_out: Ints, offset_out: Ints,
+) -> int:  # fmt: skip
     """The exponential mechanism: P[run] proportional to weight * count * exp(score * a/b).
 
     With x = (best - score) * a/b >= k for an integer k, exp(-x) = 2^-k * (2/e)^k * exp(-(x - k)).
@@ -298,17 +288,9 @@ def _bernoulli_exp_less(words: Words, at: Ints, gap: Any, a: Any, b: Any, k: Any
     )
 )
 def permute_and_flip(
-    words: Words,
-    at: Ints,
-    item: int,
-    start: Ints,
-    score: Ints,
-    count: Ints,
-    a: Ints,
-    b: Ints,
-    run_out: Ints,
-    offset_out: Ints,
-) -> int:
+    words: Words, at: Ints, item: int, start: Ints, score: Ints, count: Ints, a: Ints, b: Ints,
+    run_out: Ints, offset_out: Ints,
+) -> int:  # fmt: skip
     """Permute-and-flip over runs of equally likely candidates.
 
     Candidates are visited in random order, each taken with probability exp(-(best - score) a/b).

@@ -26,7 +26,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 
 from hedgerow.errors import UsageError
-from hedgerow.privacy.binomial import tail_above
+from hedgerow.privacy.sampler import tail_above
 
 _DIGITS = 50
 _UP = Context(prec=_DIGITS, rounding=ROUND_CEILING)

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from hedgerow.privacy import binomial
-from hedgerow.privacy.binomial import sample_tail
+from hedgerow.privacy import sampler
 from hedgerow.privacy.keystream import Keystream
+from hedgerow.privacy.sampler import sample_tail
 
 Judge = Callable[[Iterable[Hashable], Mapping[Hashable, float]], bool]
 
@@ -35,7 +35,7 @@ def tail_probability(rate: float, threshold: int) -> float:
 )
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_the_exponential_is_bracketed_and_tight(x: Fraction, precision: int) -> None:
-    low, high = binomial._exp_minus(x, precision)
+    low, high = sampler._exp_minus(x, precision)
     true = exact_exp_minus(x) * 2**precision
     assert low <= true <= high
     assert high - low <= 3
@@ -50,13 +50,13 @@ def test_the_exponential_is_bracketed_and_tight(x: Fraction, precision: int) -> 
 def test_the_tail_and_its_powers_are_bracketed(rate: Fraction, threshold: int, power: int) -> None:
     precision = 160
     one = 1 << precision
-    low, high = binomial._tail(rate, threshold, precision)
+    low, high = sampler._tail(rate, threshold, precision)
     true = exact_exp_minus(rate * threshold) / (1 + exact_exp_minus(rate))
     assert low <= true * one <= high
     assert high - low <= 8
     with decimal.localcontext(prec=120):
         nothing = Fraction(Decimal(1 - true.numerator / Decimal(true.denominator)) ** power)
-    low, high = binomial._power((one - high, one - low), power, precision)
+    low, high = sampler._power((one - high, one - low), power, precision)
     slack = Fraction(1, 10**100)
     assert low <= (nothing + slack) * one
     assert (nothing - slack) * one <= high
@@ -119,12 +119,12 @@ def test_a_comparison_that_bits_cannot_decide_asks_for_more() -> None:
     trials, rate, threshold = 3, Fraction(1), 1
     precision = 400
     one = 1 << precision
-    low, high = binomial._tail(rate, threshold, precision)
-    nothing = binomial._power((one - high, one - low), trials, precision)[0]
+    low, high = sampler._tail(rate, threshold, precision)
+    nothing = sampler._power((one - high, one - low), trials, precision)[0]
     first = nothing >> precision - 64
-    assert binomial._invert(first, 64, trials, rate, threshold) is None
-    assert binomial._invert(first - 1, 64, trials, rate, threshold) == 0
-    assert binomial._invert(first + 1, 64, trials, rate, threshold) == 1
+    assert sampler._invert(first, 64, trials, rate, threshold) is None
+    assert sampler._invert(first - 1, 64, trials, rate, threshold) == 0
+    assert sampler._invert(first + 1, 64, trials, rate, threshold) == 1
 
     class Fixed(Keystream):
         def __init__(self, *words: int) -> None:
@@ -141,14 +141,14 @@ def test_a_comparison_that_bits_cannot_decide_asks_for_more() -> None:
 
 @pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 10**30), Fraction(1, 10**9)])
 def test_a_bracket_stays_within_one(x: Fraction) -> None:
-    low, high = binomial._exp_minus(x, 64)
+    low, high = sampler._exp_minus(x, 64)
     assert 0 < low <= high <= 1 << 64
 
 
 def test_trials_are_drawn_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a mean of about 32, or the sums of an inversion would be long."""
     asked = []
-    monkeypatch.setattr(binomial, "_sample", lambda stream, n, *_: asked.append(n) or 0)
+    monkeypatch.setattr(sampler, "_sample", lambda stream, n, *_: asked.append(n) or 0)
     sample_tail(Keystream(seed=1), 10_000, Fraction(1), 1)
     p = tail_probability(1.0, 1)
     assert sum(asked) == 10_000

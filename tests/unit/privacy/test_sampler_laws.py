@@ -25,7 +25,7 @@ import pytest
 from in_turn import in_turn
 from scipy import stats
 
-from hedgerow.privacy import binomial, sampler, sampler_kernels
+from hedgerow.privacy import sampler, sampler_kernels
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Candidates, Listing, Rates, SecureSampler
 
@@ -99,7 +99,7 @@ def exact_law(draw: Callable[[SecureSampler], Hashable], least: float = 0.0) -> 
             )
             patch.setattr(sampler_kernels, "_word", lambda w, at, mask, s=source: s.below(2))
             patch.setattr(sampler_kernels, "bernoulli_exp_fraction", source.trial)
-            patch.setattr(binomial, "sample_tail", _no_empty_cells)
+            patch.setattr(sampler, "sample_tail", _no_empty_cells)
             try:
                 outcome = draw(SecureSampler(_Stream(source)))  # type: ignore[arg-type]
                 found[outcome] = found.get(outcome, 0) + source.mass
