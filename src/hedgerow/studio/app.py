@@ -1,4 +1,4 @@
-"""The studio as a web app: routes, forms, and what becomes of errors.
+"""The studio as a web app, served on the loopback addresses: routes, forms, and errors.
 
 Views are plain functions from what was asked to an answer. They run in threads. One that changes
 something takes a form, which is read here alone: its size, its kind and its token are checked
@@ -8,125 +8,46 @@ before a view sees it.
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+import shlex
+import socket
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from hmac import compare_digest
 from importlib import import_module, resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlencode
+from typing import Any
+from urllib.parse import parse_qs
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.studio.folder import Conflict, Outside
+from hedgerow.studio.folder import Outside
 from hedgerow.studio.guard import Guard, Keys
 from hedgerow.studio.jobs import Jobs
-from hedgerow.studio.pages import HERE, Pages
-from hedgerow.studio.releases import Releases
+from hedgerow.studio.steps import HERE, Asked, Pages, Studio, link, status_of
 from hedgerow.studio.views import ROUTES
 from hedgerow.surroundings import only_inside
-
-if TYPE_CHECKING:
-    from hedgerow.studio.guided import Guided
 
 MOST_BYTES = 2_000_000  # of a form
 MOST_FIELDS = 10_000
 _FORM = "application/x-www-form-urlencoded"
 _PACE = 0.25  # seconds between two looks at a job
-
-
-@dataclass(frozen=True, kw_only=True)
-class Studio:
-    """What all views share.
-
-    Args:
-        root: The folder, resolved.
-        keys: The secrets of this run.
-        jobs: Long work.
-        pages: The templates.
-        drafts: Bounds and values of drafts as they were made, in memory alone.
-        guided: What was read off data for questions, and the answers, in memory alone: for each
-            schema, by the marks of its texts.
-        releases: Releases that were opened.
-        sent: Forms that publish, by their one-time numbers: the folder of the release and the job.
-    """
-
-    root: Path
-    keys: Keys
-    jobs: Jobs
-    pages: Pages
-    drafts: dict[Path, dict[str, tuple[str, ...]]] = field(default_factory=dict)
-    guided: dict[Path, dict[str, Guided]] = field(default_factory=dict)
-    releases: Releases = field(default_factory=Releases)
-    sent: dict[str, list[str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A request as views see it: the address for what is public, the form for the rest.
-
-    Args:
-        studio: What all views share.
-        query: The parameters of the address.
-        form: The fields of the form, if one was sent.
-        part: Whether a script asks for a part of the page.
-        fault: Why a form was not taken; its page is then shown again with what was entered.
-    """
-
-    studio: Studio
-    query: Mapping[str, str]
-    form: Mapping[str, list[str]] = field(default_factory=dict)
-    part: bool = False
-    fault: HedgerowError | None = None
-
-    def get(self, name: str, default: str = "") -> str:
-        """A field of the form, or else a parameter of the address."""
-        found = self.form.get(name)
-        return found[0] if found else self.query.get(name, default)
-
-    def every(self, name: str) -> list[str]:
-        """All values of a field."""
-        return self.form.get(name, [])
-
-    @property
-    def leads(self) -> dict[str, str]:
-        """The fields that the fault is about."""
-        return {} if self.fault is None else _leads(self, self.fault)
-
-    def show(self, page: str, status: int = 200, /, **values: Any) -> Response:
-        """A page."""
-        if self.fault is not None and status == 200:
-            status = _status(self.fault)
-        return self.studio.pages.show(page, status, asked=self, **values)
-
+_LOOPBACK = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
+_TRIES = 20
 
 View = Callable[[Asked], Response]
-
-
-def link(page: str, **parameters: str) -> str:
-    """The address of a page; parameters without a value are left out.
-
-    Example:
-        >>> link("/unit", data="a b.csv", schema="")
-        '/unit?data=a+b.csv'
-    """
-    given = urlencode({name: value for name, value in parameters.items() if value})
-    return f"{page}?{given}" if given else page
-
-
-def go(page: str, **parameters: str) -> Response:
-    """Leads to another page after something was done."""
-    return RedirectResponse(link(page, **parameters), status_code=303)
 
 
 def make_app(root: Path, port: int, keys: Keys | None = None) -> Starlette:
@@ -159,8 +80,8 @@ def make_app(root: Path, port: int, keys: Keys | None = None) -> Starlette:
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     for path, views in ROUTES.items():
-        for method, view in views.items():
-            routes.append(Route(path, _endpoint(studio, view, method, refuse), methods=[method]))
+        for method in views:
+            routes.append(Route(path, _endpoint(studio, path, method, refuse), methods=[method]))
     app = Starlette(
         routes=routes,
         lifespan=life,
@@ -195,17 +116,18 @@ def find_view(name: str) -> View:
 
 
 def _endpoint(
-    studio: Studio, view: str, method: str, refuse: Callable[[int, str, str], Response]
+    studio: Studio, path: str, method: str, refuse: Callable[[int, str, str], Response]
 ) -> Callable[[Request], Any]:
     """A view as Starlette calls it."""
+    view, step = ROUTES[path][method], path.split("/")[1]
 
     async def answer(request: Request) -> Response:
         form: Mapping[str, list[str]] = {}
         if method == "POST":
-            found = await _form(request)
-            if isinstance(found, int):
-                return refuse(found, _REFUSED[found], "Go back, and try again.")
-            form = found
+            fields = await _form(request)
+            if isinstance(fields, int):
+                return refuse(fields, _REFUSED[fields], "Go back, and try again.")
+            form = fields
             if not compare_digest(form.pop("token", [""])[0].encode(), studio.keys.form.encode()):
                 return refuse(
                     403,
@@ -213,7 +135,9 @@ def _endpoint(
                     "Load the page again and fill it in there.",
                 )
         part = request.headers.get("hx-request") == "true"
-        asked = Asked(studio=studio, query=dict(request.query_params), form=form, part=part)
+        asked = Asked(
+            studio=studio, step=step, query=dict(request.query_params), form=form, part=part
+        )  # fmt: skip
         return await run_in_threadpool(_answer, view, asked)
 
     return answer
@@ -266,8 +190,8 @@ def _answer(view: str, asked: Asked) -> Response:
                 return _answer(page, replace(asked, fault=error))
     except HedgerowError as error:
         fault = asked.fault or error
-        leads = _leads(asked, fault)
-        return asked.show("error", _status(fault), error=fault, leads=leads, again=None)
+        leads = asked.find_fields(fault)
+        return asked.show("error", status_of(fault), error=fault, leads=leads, again=None)
     except Exception as error:
         if os.environ.get("HEDGEROW_DEBUG") == "1":
             raise
@@ -279,10 +203,6 @@ def _answer(view: str, asked: Asked) -> Response:
         return asked.show("error", 500, error=unexpected, leads={}, again=None)
 
 
-def _status(error: HedgerowError) -> int:
-    return 404 if isinstance(error, Outside) else 409 if isinstance(error, Conflict) else 400
-
-
 def _page_of(view: str) -> str | None:
     """The view of the page that a form stands on, so that nothing that was entered is lost."""
     path = next((path for path, views in ROUTES.items() if views.get("POST") == view), "")
@@ -292,16 +212,6 @@ def _page_of(view: str) -> str | None:
             return None if shown == view else shown
         path = path.rpartition("/")[0]
     return ROUTES["/"]["GET"]
-
-
-def _leads(asked: Asked, error: HedgerowError) -> dict[str, str]:
-    """The fields that an error is about."""
-    from hedgerow.studio.steps import Way
-
-    try:
-        return Way.of(asked, "").fields(error.places)
-    except HedgerowError:  # what was chosen cannot be found either
-        return {}
 
 
 def _events(studio: Studio) -> Callable[[Request], Any]:
@@ -334,3 +244,98 @@ def _events(studio: Studio) -> Callable[[Request], Any]:
 def _event(kind: str, text: str) -> str:
     lines = "".join(f"data: {line}\n" for line in text.splitlines() or [""])
     return f"event: {kind}\n{lines}\n"
+
+
+def serve(
+    root: Path,
+    port: int,
+    opened: Callable[[str], None],
+    open_page: Callable[[str], object] | None = None,
+) -> None:
+    """Serves a folder until it is told to stop.
+
+    Args:
+        root: The folder.
+        port: The port; 0 for any that is free.
+        opened: Called with the one-time link once the server can be asked.
+        open_page: Opens a browser at an address, which holds no secret: everybody on a machine can
+            see what programs are started with.
+
+    Raises:
+        UsageError: If there is no such folder, or the port is taken.
+    """
+    if not root.exists():
+        raise UsageError(
+            f"the folder {root} does not exist.",
+            hint=f"Make it, and put your data into it: mkdir {shlex.quote(str(root))}",
+        )
+    if not root.is_dir():
+        raise UsageError(f"{root} is not a folder.", hint="Name the folder that holds your data.")
+    with ExitStack() as stack:
+        doors = _listen(port)
+        for door in doors:
+            stack.enter_context(door)
+        port, keys = doors[0].getsockname()[1], Keys()
+        link = f"{keys.home(port)}/open?token={keys.link}"
+        app = make_app(root, port, keys)
+        config = uvicorn.Config(
+            app, access_log=False, log_level="critical", server_header=False, ws="none",
+            http="h11", loop="asyncio", timeout_graceful_shutdown=2, proxy_headers=False,
+        )  # fmt: skip
+        opened(link)
+        if open_page is not None:
+            page = stack.enter_context(_leading_to(link))
+            keys.when_used = lambda: page.unlink(missing_ok=True)
+            open_page(page.as_uri())
+        uvicorn.Server(config).run(sockets=doors)
+
+
+@contextmanager
+def _leading_to(link: str) -> Iterator[Path]:
+    """A page that only this user can read, and that leads to a link; gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="hedgerow-studio-") as folder:
+        page = Path(folder) / "open.html"
+        with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(
+                "<!DOCTYPE html><meta charset=utf-8><title>hedgerow studio</title>"
+                f'<meta http-equiv="refresh" content="0; url={html.escape(link)}">'
+                f'<a href="{html.escape(link)}">Open the studio</a>'
+            )
+        yield page
+
+
+def _listen(port: int) -> list[socket.socket]:
+    """Sockets at one port of both loopback addresses, where the machine has both.
+
+    Browsers try either of them for a name that ends in `.localhost`: what we leave free, another
+    user could take, and would be sent our cookie.
+    """
+    for attempt in range(_TRIES):
+        doors: list[socket.socket] = []
+        try:
+            for family, address in _LOOPBACK:
+                if family == socket.AF_INET6 and not _has_version_6():
+                    continue
+                doors.append(door := socket.socket(family))
+                door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                door.bind((address, doors[0].getsockname()[1] if len(doors) > 1 else port))
+            for door in doors:
+                door.listen()
+        except OSError as error:
+            for door in doors:
+                door.close()
+            if port or attempt == _TRIES - 1:
+                raise UsageError(
+                    f"port {port} cannot be used ({error.strerror}).",
+                    hint="Leave --port out, and a free one is taken.",
+                ) from None
+        else:
+            return doors
+    raise AssertionError("the last try returns or raises")
+
+
+def _has_version_6() -> bool:
+    with suppress(OSError), socket.socket(socket.AF_INET6) as door:
+        door.bind(("::1", 0))
+        return True
+    return False

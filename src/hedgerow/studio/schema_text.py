@@ -1,4 +1,4 @@
-"""Changes to the text of a schema file that leave the rest of it as it was written.
+"""Changes to the text of a schema file that leave the rest as it was, and its earlier versions.
 
 A person may have written comments, ranges and names of files into it. So only the lines of a
 changed column are written anew. The text is read as a schema before it replaces the file.
@@ -10,19 +10,21 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from hedgerow.errors import SchemaError
+from hedgerow.errors import HedgerowError, SchemaError
 from hedgerow.schema import Schema
 from hedgerow.schema.build import load_schema
+from hedgerow.schema.diff import schema_diff
 from hedgerow.schema.lint import Report, raise_faults
 from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text, parse_yaml, read_text
-from hedgerow.studio import history
 from hedgerow.studio.folder import Conflict
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -82,6 +84,14 @@ class SchemaText:
         return SchemaText(path, text or "")
 
     @property
+    def previous(self) -> Version | None:
+        """The version that the last change was made to, which undoing it restores."""
+        now, known = current(self), versions(self.path)
+        if now is None:  # it was changed elsewhere since
+            return known[-1] if known else None
+        return next((one for one in known if one.number == now.parent), None)
+
+    @property
     def mark(self) -> str:
         """What tells this text from another one: two tabs must not overwrite each other."""
         return hashlib.sha256(self.text.encode("utf-8")).hexdigest()[:32]
@@ -103,15 +113,13 @@ class SchemaText:
     @cached_property
     def columns(self) -> dict[str, dict[str, Node]]:
         """The settings of every column."""
-        node = self.keys.get("attributes")
-        pairs = node.pairs if isinstance(node, Entries) else []
-        return {key.value: _settings(below) for key, below in pairs}
+        columns = entries_of(self.keys.get("attributes"))
+        return {name: entries_of(below) for name, below in columns.items()}
 
     @cached_property
     def items(self) -> dict[str, Node]:
         """The settings of the items of transactions; none for a table."""
-        node = self.keys.get("items")
-        return {} if node is None else _settings(node)
+        return entries_of(self.keys.get("items"))
 
     def with_items(self, settings: Mapping[str, Node]) -> SchemaText:
         """The same with other settings of the items."""
@@ -316,9 +324,9 @@ class SchemaText:
         finally:
             temporary.unlink(missing_ok=True)
         if restored and text == self.text:
-            history.go_to(self.path, restored)
+            go_to(self.path, restored)
         elif page and text != before.text:
-            history.record(self.path, before.text, text, page)
+            record(self.path, before.text, text, page)
         return withdrawn
 
     def _lines(self, *keys: str) -> tuple[int, int]:
@@ -353,13 +361,12 @@ class SchemaText:
 
 def _signers(node: Node | None) -> list[str]:
     """The keys below `metadata:` that say who signed the schema off, and when."""
-    keys = [key.value for key, _ in node.pairs] if isinstance(node, Entries) else []
-    return [key for key in keys if key in ("reviewer", "reviewed", "signed")]
+    return [key for key in entries_of(node) if key in ("reviewer", "reviewed", "signed")]
 
 
-def _settings(node: Node) -> dict[str, Node]:
-    pairs = node.pairs if isinstance(node, Entries) else []
-    return {key.value: below for key, below in pairs}
+def entries_of(node: Node | None) -> dict[str, Node]:
+    """What stands below a key, by the keys of its own."""
+    return {key.value: one for key, one in node.pairs} if isinstance(node, Entries) else {}
 
 
 def _domain(settings: Mapping[str, Node]) -> tuple[str, ...]:
@@ -426,3 +433,129 @@ def _item(node: Node, indent: str) -> list[str]:
         return [f"{indent}-{line}"]
     first, *rest = below or [f"{indent}  []"]
     return [f"{indent}- {first.lstrip()}", *rest]
+
+
+# Earlier versions of a schema file, so that every change of the studio can be undone.
+#
+# They lie beside the schema in the studio's own folder, which only its owner can read: a draft may
+# hold what was read off the data. Each knows which one it was made from. Going back deletes
+# nothing, so that one can go forth again.
+
+FOLDER = ".hedgerow-studio"
+_HEAD = "current"
+ELSEWHERE = "elsewhere"
+"""Who made a change that the studio did not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """A version of a schema file.
+
+    Args:
+        number: Its place in the history, from 1.
+        parent: The number of the version it was made from; 0 for the first.
+        page: The page of the studio that made it, or `ELSEWHERE`.
+        path: Where its text lies.
+    """
+
+    number: int
+    parent: int
+    page: str
+    path: Path
+
+    @property
+    def text(self) -> str:
+        """The text of the schema."""
+        return self.path.read_text("utf-8")
+
+    @property
+    def time(self) -> str:
+        """When it was made."""
+        return datetime.fromtimestamp(self.path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
+
+
+def versions(schema: Path) -> list[Version]:
+    """All versions of a schema file, the oldest first.
+
+    Args:
+        schema: The schema file.
+    """
+    known = []
+    for path in sorted(_folder(schema).glob("*-*-*.yaml")):
+        number, parent, page = path.stem.split("-", 2)
+        if number.isdigit() and parent.isdigit():
+            known.append(Version(number=int(number), parent=int(parent), page=page, path=path))
+    return known
+
+
+def current(text: SchemaText) -> Version | None:
+    """The version that the file is now; None if it was never kept."""
+    same = [one for one in versions(text.path) if one.text == text.text]
+    head = _folder(text.path) / _HEAD
+    number = head.read_text() if head.exists() else ""
+    return next((one for one in same if str(one.number) == number), same[-1] if same else None)
+
+
+def record(schema: Path, before: str, after: str, page: str) -> None:
+    """Keeps both sides of a change.
+
+    Args:
+        schema: The schema file.
+        before: Its text before the change.
+        after: Its text now.
+        page: The page that made the change.
+    """
+    folder = _folder(schema)
+    for place in (folder.parents[1], folder.parent, folder):
+        place.mkdir(mode=0o700, exist_ok=True)
+    _keep(folder.parents[1] / ".gitignore", "*\n")
+    known = versions(schema)
+    now = current(SchemaText(schema, before))
+    number = known[-1].number if known else 0
+    if now is None:  # its first change here, or it was changed by hand in the meantime
+        last = number
+        number += 1
+        _keep(_name(folder, number, last, ELSEWHERE), before)
+    go_to(schema, number + 1)
+    _keep(_name(folder, number + 1, number if now is None else now.number, page), after)
+
+
+def go_to(schema: Path, number: int) -> None:
+    """Notes which version the file is now."""
+    head = _folder(schema) / _HEAD
+    head.unlink(missing_ok=True)
+    _keep(head, str(number))
+
+
+def forget(schema: Path) -> None:
+    """Deletes all versions of a schema file but the file itself."""
+    shutil.rmtree(_folder(schema), ignore_errors=True)
+
+
+def _folder(schema: Path) -> Path:
+    return schema.parent / FOLDER / "history" / schema.name
+
+
+def _name(folder: Path, number: int, parent: int, page: str) -> Path:
+    return folder / f"{number:05}-{parent:05}-{page}.yaml"
+
+
+def _keep(path: Path, text: str) -> None:
+    """Writes a new file that only its owner can read; one that is there stays as it is."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def describe_change(before: SchemaText | None, after: SchemaText) -> list[str]:
+    """What is different between two texts of a schema, in sentences."""
+    if before is None:
+        return []
+    try:
+        changes = schema_diff(before.schema(), after.schema())
+    except HedgerowError:  # a draft that no command reads yet
+        return ["The questions of the draft were answered."] if after.has_unit else []
+    return [line if about == "schema" else f"{about}: {line}" for about, line in changes]

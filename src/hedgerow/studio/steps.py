@@ -1,18 +1,31 @@
-"""The path from data to a release, and where on it somebody is."""
+"""What every view gets: the request, the path from data to a release, and the templates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.studio.app import Asked, link
-from hedgerow.studio.folder import argument, inside
+from hedgerow.store.markup import visible
+from hedgerow.studio.folder import Conflict, Outside, Releases, argument, inside
+from hedgerow.studio.guard import Keys
+from hedgerow.studio.jobs import Job, Jobs
 
 if TYPE_CHECKING:
+    from hedgerow.schema import Schema
     from hedgerow.studio.schema_text import SchemaText
+    from hedgerow.studio.views.guided import Guided
+
+HERE = Path(__file__).parent
 
 STEPS: dict[str, str] = {
     "data": "Data",
@@ -26,6 +39,9 @@ STEPS: dict[str, str] = {
     "release": "Release",
 }
 """The page of each step, and what it is called."""
+
+CHANGING = ("unit", "columns", "taxonomies", "tables", "about", "check")
+"""The pages that change a schema, where the last change can be undone."""
 
 _WRITTEN = ("header_row", "delimiter", "encoding", "sheet", "trust_header")  # about the file
 _KEPT = ("data", "schema", "epsilon", "delta", "method", "rows", "release", *_WRITTEN)
@@ -61,6 +77,22 @@ _FIELDS = {  # by the last key of a place in a schema, or by an option: page, fi
 _OF_ALL = ("missing", "outside", "decimal", "thousands", "format", "ignore")  # in that form alone
 
 
+def link(page: str, **parameters: str) -> str:
+    """The address of a page; parameters without a value are left out.
+
+    Example:
+        >>> link("/unit", data="a b.csv", schema="")
+        '/unit?data=a+b.csv'
+    """
+    given = urlencode({name: value for name, value in parameters.items() if value})
+    return f"{page}?{given}" if given else page
+
+
+def go(page: str, **parameters: str) -> Response:
+    """Leads to another page after something was done."""
+    return RedirectResponse(link(page, **parameters), status_code=303)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Way:
     """What was chosen so far: the address carries it from step to step, and nothing private.
@@ -74,21 +106,6 @@ class Way:
     root: Path
     step: str
     chosen: dict[str, str]
-
-    @staticmethod
-    def of(asked: Asked, step: str) -> Way:
-        """What a request says was chosen.
-
-        Raises:
-            Outside: If a name leads out of the folder.
-        """
-        root = asked.studio.root
-        chosen = {name: asked.get(name).strip() for name in _KEPT if asked.get(name).strip()}
-        for name in ("data", "schema", "release"):
-            if name in chosen:
-                found = inside(root, chosen[name], folder=name == "release")
-                chosen[name] = str(found.relative_to(root))
-        return Way(root=root, step=step, chosen=chosen)
 
     def get(self, name: str, default: str = "") -> str:
         """What was chosen."""
@@ -114,6 +131,10 @@ class Way:
         """What was said about how the file is written, as options of a command."""
         return [f"--{name.replace('_', '-')}={self.chosen[name]}"
                 for name in names if name in self.chosen]  # fmt: skip
+
+    def go(self, page: str, **more: str) -> Response:
+        """Leads to another page after something was done."""
+        return go(f"/{page}", **(self.chosen | more))
 
     def to(self, page: str, **more: str) -> str:
         """The address of another page with what was chosen."""
@@ -162,3 +183,173 @@ class Way:
         from hedgerow.studio.schema_text import SchemaText  # slow to import
 
         return SchemaText.load(self.path("schema"))
+
+
+def _show(value: Any) -> Any:
+    if value is None:
+        return ""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _brief(root: str, message: str) -> str:
+    """A message with paths as they are seen from the folder of the studio."""
+    return message.replace(root.rstrip(os.sep) + os.sep, "") if root else message
+
+
+class Pages:
+    """The templates, with what all pages share.
+
+    Args:
+        shared: Values that every template knows.
+    """
+
+    def __init__(self, **shared: Any) -> None:
+        self._templates = Environment(
+            loader=FileSystemLoader(HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            finalize=_show,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.globals.update(shared, CHANGING=CHANGING)
+        self._templates.filters["zipped"] = zip
+        self._templates.filters["brief"] = partial(_brief, str(shared.get("root", "")))
+
+    def show(self, name: str, status: int = 200, /, **values: Any) -> HTMLResponse:
+        """A page, or a part of one.
+
+        Args:
+            name: The template, without its ending.
+            status: The status of the answer.
+            values: What it shows.
+        """
+        return HTMLResponse(self.part(name, **values), status_code=status)
+
+    def part(self, name: str, /, **values: Any) -> str:
+        """The text of a template."""
+        return self._templates.get_template(f"{name}.html").render(**values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Studio:
+    """What all views share.
+
+    Args:
+        root: The folder, resolved.
+        keys: The secrets of this run.
+        jobs: Long work.
+        pages: The templates.
+        drafts: Bounds and values of drafts as they were made, in memory alone.
+        guided: What was read off data for questions, and the answers, in memory alone: for each
+            schema, by the marks of its texts.
+        releases: Releases that were opened.
+        sent: Forms that publish, by their one-time numbers: the folder of the release and the job.
+    """
+
+    root: Path
+    keys: Keys
+    jobs: Jobs
+    pages: Pages
+    drafts: dict[Path, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    guided: dict[Path, dict[str, Guided]] = field(default_factory=dict)
+    releases: Releases = field(default_factory=Releases)
+    sent: dict[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A request as views see it: the address for what is public, the form for the rest.
+
+    Args:
+        studio: What all views share.
+        step: The step of the path that is asked for, by its page.
+        query: The parameters of the address.
+        form: The fields of the form, if one was sent.
+        part: Whether a script asks for a part of the page.
+        fault: Why a form was not taken; its page is then shown again with what was entered.
+    """
+
+    studio: Studio
+    step: str
+    query: Mapping[str, str]
+    form: Mapping[str, list[str]] = field(default_factory=dict)
+    part: bool = False
+    fault: HedgerowError | None = None
+
+    def get(self, name: str, default: str = "") -> str:
+        """A field of the form, or else a parameter of the address."""
+        values = self.form.get(name)
+        return values[0] if values else self.query.get(name, default)
+
+    def every(self, name: str) -> list[str]:
+        """All values of a field."""
+        return self.form.get(name, [])
+
+    @cached_property
+    def way(self) -> Way:
+        """What was chosen so far.
+
+        Raises:
+            Outside: If a name leads out of the folder.
+        """
+        root = self.studio.root
+        chosen = {name: self.get(name).strip() for name in _KEPT if self.get(name).strip()}
+        for name in ("data", "schema", "release"):
+            if name in chosen:
+                path = inside(root, chosen[name], folder=name == "release")
+                chosen[name] = str(path.relative_to(root))
+        return Way(root=root, step=self.step, chosen=chosen)
+
+    @cached_property
+    def text(self) -> SchemaText:
+        """The schema file as it was when it was asked for."""
+        return self.way.text()
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The schema that it describes."""
+        return self.text.schema()
+
+    def find_fields(self, error: HedgerowError | None) -> dict[str, str]:
+        """The fields that an error is about."""
+        try:
+            return {} if error is None else self.way.fields(error.places)
+        except HedgerowError:  # what was chosen cannot be found either
+            return {}
+
+    def show(self, page: str, status: int = 200, /, **values: Any) -> Response:
+        """A page."""
+        if self.fault is not None and status == 200:
+            status = status_of(self.fault)
+        return self.studio.pages.show(page, status, asked=self, **values)
+
+    def done(self, name: str) -> Job | None:
+        """The work of this step that a parameter names, if it is done."""
+        job = self.studio.jobs.find(self.get(name)) if self.get(name) else None
+        return job if job and job.step == self.step and job.state == "done" else None
+
+    def begin(
+        self, command: Sequence[str], title: str, then: Callable[[str], str], *,
+        back: str = "", clear: Callable[[], None] = lambda: None,
+    ) -> Job:  # fmt: skip
+        """Starts a command of this step.
+
+        Args:
+            command: The command without `hedgerow`.
+            title: What it does, in words.
+            then: The page to go to when it is done, by the name of the work.
+            back: The page that it is begun on, if it is not that of the step.
+            clear: Removes what a command that was killed may have left.
+        """
+        job = self.studio.jobs.start(
+            command, step=self.step, title=title, then="", back=self.way.to(back or self.step),
+            clear=clear,
+        )  # fmt: skip
+        job.then = then(job.name)
+        return job
+
+
+def status_of(error: HedgerowError) -> int:
+    """The status of a page that tells of an error."""
+    return 404 if isinstance(error, Outside) else 409 if isinstance(error, Conflict) else 400

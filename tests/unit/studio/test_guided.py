@@ -12,7 +12,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.draft.draft import Sketch, sketch_table
-from hedgerow.studio.guided import Guided, take_answers
+from hedgerow.studio.views.guided import Guided, take_answers
 
 AT = {"data": "ward.csv", "schema": "ward.yaml"}
 DRUGS = [f"drug{n}" for n in range(24)]

@@ -6,7 +6,7 @@ import stat
 from typing import Any
 
 import hedgerow as hr
-from hedgerow.studio.history import FOLDER, versions
+from hedgerow.studio.schema_text import FOLDER, versions
 
 TABLE = {"data": "people.csv", "schema": "clinic.yaml"}
 AGE = {"kind-1": "numeric", "low-1": "0", "step-1": "1"}

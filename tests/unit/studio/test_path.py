@@ -48,7 +48,7 @@ def test_the_first_page_lists_the_folder(browser: Any, told: Any) -> None:
 def test_the_first_page_waits_for_nothing_that_it_does_not_need() -> None:
     code = """if True:
         import sys
-        import hedgerow.studio.server
+        import hedgerow.studio.app
         from hedgerow.studio.app import find_view
         find_view("project:home")
         print(*sys.modules)"""

@@ -19,7 +19,7 @@ import uvicorn
 
 from hedgerow.errors import UsageError
 from hedgerow.studio import guard as peers
-from hedgerow.studio.server import _has_version_6, _listen, serve
+from hedgerow.studio.app import _has_version_6, _listen, serve
 
 # Asks a server at an address, by a name, as another user; prints the status.
 ASK = """

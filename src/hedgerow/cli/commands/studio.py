@@ -33,7 +33,7 @@ def studio(
     import webbrowser
 
     try:
-        from hedgerow.studio.server import serve
+        from hedgerow.studio.app import serve
     except ModuleNotFoundError as error:
         if error.name not in ("starlette", "uvicorn", "anyio", "h11"):
             raise

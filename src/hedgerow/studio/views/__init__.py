@@ -1,4 +1,4 @@
-"""The pages of the studio, one module for each step of the path.
+"""The pages of the studio, by what they are about.
 
 Modules are loaded when their page is first asked for: the first page must not wait for numba.
 """
@@ -11,16 +11,16 @@ ROUTES: dict[str, dict[str, str]] = {
     "/": {"GET": "project:home"},
     "/sample": {"POST": "project:write_sample"},
     "/ledger": {"POST": "project:open_ledger"},
-    "/data": {"GET": "data:look_at"},
-    "/data/peek": {"POST": "data:peek"},
-    "/data/draft": {"POST": "data:draft"},
-    "/unit": {"GET": "unit:show", "POST": "unit:save"},
-    "/columns": {"GET": "columns:show", "POST": "columns:save"},
+    "/data": {"GET": "project:show_data"},
+    "/data/peek": {"POST": "project:peek"},
+    "/data/draft": {"POST": "project:draft"},
+    "/unit": {"GET": "schema:show_unit", "POST": "schema:save_unit"},
+    "/columns": {"GET": "schema:show_columns", "POST": "schema:save_columns"},
     "/taxonomies": {"GET": "taxonomies:show", "POST": "taxonomies:change"},
-    "/history": {"GET": "history:show", "POST": "history:restore"},
-    "/history/forget": {"POST": "history:forget_all"},
-    "/tables": {"GET": "tables:show", "POST": "tables:change"},
-    "/about": {"GET": "about:show", "POST": "about:save"},
+    "/history": {"GET": "check:show_history", "POST": "check:restore"},
+    "/history/forget": {"POST": "check:forget_history"},
+    "/tables": {"GET": "budget:show_tables", "POST": "budget:change_tables"},
+    "/about": {"GET": "schema:show_publisher", "POST": "schema:save_publisher"},
     "/budget": {"GET": "budget:show"},
     "/budget/simulate": {"POST": "budget:simulate"},
     "/check": {"GET": "check:show", "POST": "check:run"},
@@ -36,7 +36,7 @@ ROUTES: dict[str, dict[str, str]] = {
     "/release/tree": {"GET": "release:tree"},
     "/release/rows": {"GET": "release:rows"},
     "/release/compare": {"GET": "release:compare", "POST": "release:compare"},
-    "/release/evaluate": {"GET": "evaluate:show", "POST": "evaluate:run"},
+    "/release/evaluate": {"GET": "release:show_evaluation", "POST": "release:evaluate"},
     "/release/download": {"GET": "release:download"},
 }
 """Every page by its address and method: a module and a function of this package. All that changes

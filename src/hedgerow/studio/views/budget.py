@@ -1,4 +1,7 @@
-"""The fifth step: how much may be lost, as odds, as accuracy, and beside what is left."""
+"""The fifth step: what matters and how much may be lost, as errors, as odds and as accuracy.
+
+The expected errors of tables are those of `hedgerow plan`: they follow from schema and budget.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,18 @@ from starlette.responses import Response
 
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.registry import METHODS, for_data, load
-from hedgerow.studio.app import Asked, go
+from hedgerow.schema.attributes import describe_weight
+from hedgerow.schema.relations import read_tables
+from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text
 from hedgerow.studio.folder import look
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.steps import Way
+from hedgerow.studio.schema_text import SchemaText, plain
+from hedgerow.studio.steps import Asked, Way, go
 from hedgerow.studio.views.project import accounts_of
+from hedgerow.studio.views.schema import save
 
 if TYPE_CHECKING:
+    from hedgerow.evaluation.expected import ExpectedError
     from hedgerow.schema import Schema
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "2", "4")
@@ -61,9 +69,7 @@ def show(asked: Asked) -> Response:
 
     A budget that cannot be had is told in the place of what it means: the choice stays as it is.
     """
-    way = Way.of(asked, "budget")
-    text = way.text()
-    schema = text.schema()
+    way, schema = asked.way, asked.schema
     method = method_of(way, schema.kind)
     epsilon, delta = way.get("epsilon", "1"), way.get("delta", _usual_delta(method))
     fault, means = None, dict[str, Any]()
@@ -72,12 +78,13 @@ def show(asked: Asked) -> Response:
     except HedgerowError as error:
         fault = error
     usual = _usual_delta(method)
-    ledgers, result = look(way.root).ledgers, _find_result(asked)
+    ledgers, job = look(way.root).ledgers, asked.done("simulated")
+    result = job.result if job else None
     curves = [] if result is None else curves_of(result)
     tried = {one["epsilon"] for curve in curves for one in curve.points} or EPSILONS
     return asked.show(
-        "budget", way=way, text=text, schema=schema, method=method, delta=delta, epsilon=epsilon,
-        epsilons=sorted(tried, key=float), fault=fault,
+        "budget", way=way, text=asked.text, schema=schema, method=method, delta=delta,
+        epsilon=epsilon, epsilons=sorted(tried, key=float), fault=fault,
         take=usual if fault and usual != "0" and delta == "0" else "",
         methods={name: METHODS[name].words for name in for_data(schema.kind)},
         accounts=accounts_of(asked, ledgers), command=command_text(_plan(way, method, delta)),
@@ -123,44 +130,31 @@ def simulate(asked: Asked) -> Response:
 
     If tables of interest were ticked, it finds the epsilon that makes these accurate enough.
     """
-    way = Way.of(asked, "budget")
-    schema = way.text().schema()
-    method = method_of(way, schema.kind)
+    way = asked.way
+    method = method_of(way, asked.schema.kind)
     delta = way.get("delta", _usual_delta(method))
     targets = [f"{name} within {asked.get('within').strip()}%" for name in asked.every("table")]
-    job = asked.studio.jobs.start(
-        _by_accuracy(way, method, delta, targets) if targets else _simulation(way, method, delta),
-        step="budget", title="Trying budgets on simulated rows", then="", back=way.to("budget"),
+    accuracy = [f"--accuracy={one}" for one in targets]
+    job = asked.begin(
+        _plan(way, method, delta, "--runs", _RUNS, *accuracy) if targets
+        else _simulation(way, method, delta),
+        "Trying budgets on simulated rows",
+        lambda job: way.to("budget", simulated=job) + "#t-curve",
     )  # fmt: skip
-    job.then = way.to("budget", simulated=job.name) + "#t-curve"
     return go("/job", job=job.name)
 
 
-def _common(way: Way, method: str, delta: str) -> list[str]:
-    found = ["plan", "--schema", way.argument("schema"), "--method", method]
-    found += [f"--delta={delta}"] if delta != "0" else []
-    return found + ([f"--rows={way.get('rows')}"] if way.get("rows") else [])
-
-
-def _plan(way: Way, method: str, delta: str) -> list[str]:
-    return [*_common(way, method, delta), f"--epsilon={way.get('epsilon', '1')}"]
+def _plan(way: Way, method: str, delta: str, *options: str) -> list[str]:
+    """The command that plans, for the chosen epsilon if there are no other options."""
+    words = ["plan", "--schema", way.argument("schema"), "--method", method]
+    words += options or [f"--epsilon={way.get('epsilon', '1')}"]
+    words += [f"--delta={delta}"] if delta != "0" else []
+    return words + ([f"--rows={way.get('rows')}"] if way.get("rows") else [])
 
 
 def _simulation(way: Way, method: str, delta: str) -> list[str]:
-    tried = ["--simulate", "--runs", _RUNS, "--epsilons", ",".join(EPSILONS)]
-    return [*_common(way, method, delta), *tried]
-
-
-def _by_accuracy(way: Way, method: str, delta: str, targets: list[str]) -> list[str]:
-    options = [f"--accuracy={one}" for one in targets]
-    return [*_common(way, method, delta), "--runs", _RUNS, *options]
-
-
-def _find_result(asked: Asked) -> Any:
-    """What the simulation found that the address names, if it is one."""
-    name = asked.get("simulated")
-    job = asked.studio.jobs.find(name) if name else None
-    return job.result if job and job.step == "budget" and job.state == "done" else None
+    tried = ",".join(EPSILONS)
+    return _plan(way, method, delta, "--simulate", "--runs", _RUNS, "--epsilons", tried)
 
 
 def _points(result: dict[str, Any]) -> list[tuple[str, str, float, str]]:
@@ -211,3 +205,128 @@ def curves_of(result: dict[str, Any]) -> list[Curve]:
         Curve(name, " ".join(f"{one['x']},{one['y']}" for one in found), found)
         for name, found in curves.items()
     ]
+
+
+# The tables that a release must hold, and how far off each will be.
+
+_HUNDREDTH = 0.01  # smaller shares have a digit more
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A table as the page shows it.
+
+    Args:
+        words: What it is about, such as "illness by region".
+        weight: How much it matters beside the others.
+        cells: How many counts it has; 0 if nothing is promised.
+        error: The error that 95 of 100 counts stay below.
+        share: The same as a share of all rows.
+    """
+
+    words: str
+    weight: str
+    cells: int = 0
+    error: str = ""
+    share: str = ""
+
+
+def show_tables(asked: Asked) -> Response:
+    """The tables that are named, each with its expected error at the chosen epsilon."""
+    way, schema = asked.way, asked.schema
+    method = method_of(way, schema.kind)
+    errors: tuple[ExpectedError, ...] = ()
+    fault = None
+    try:
+        errors = _expected(way, schema, method)
+    except HedgerowError as error:
+        fault = error
+    lines = [
+        _line(words, str(describe_weight(table.weight)), errors[n] if errors else None)
+        for n, (table, words) in enumerate(zip(schema.tables, _words(schema), strict=True))
+    ]
+    return asked.show(
+        "tables", way=way, text=asked.text, schema=schema, method=method, lines=lines, fault=fault,
+        epsilon=way.get("epsilon", "1"), rows=errors[0].rows if errors else 0,
+        names=[one.name for one in schema.columns],
+        example=_example(schema), command=command_text(_plan(way, method, way.get("delta", "0"))),
+    )  # fmt: skip
+
+
+def change_tables(asked: Asked) -> Response:
+    """Adds a table, takes one out, or sets weights."""
+    schema = asked.schema
+    names = [[schema.columns[place].name for place in one.places] for one in schema.tables]
+    weights = [asked.get(f"weight-{n}").strip() or str(describe_weight(one.weight))
+               for n, one in enumerate(schema.tables)]  # fmt: skip
+    removed = asked.get("remove")
+    if removed.isdigit() and int(removed) < len(names):
+        del names[int(removed)], weights[int(removed)]
+    elif asked.get("action") == "add":
+        columns, weight = read_table(asked.get("words"), schema)
+        names.append(columns)
+        weights.append(weight if weight != "1" else asked.get("weight").strip() or "1")
+    return save(asked, with_tables(asked.text, names, weights), "tables")
+
+
+def read_table(words: str, schema: Schema) -> tuple[list[str], str]:
+    """The columns that a table in words is about, and its weight, as commands read them.
+
+    Raises:
+        UsageError: If the words name no table.
+
+    Example:
+        >>> from hedgerow import sample
+        >>> read_table("Readmitted by sex and smoker, weight 2", sample.schema())
+        (['readmitted', 'sex', 'smoker'], '2')
+    """
+    tables, complaints = read_tables([words], schema)
+    for _, what, hint in complaints:
+        raise UsageError(f"{what[:1].upper()}{what[1:]}.", hint=hint)
+    return [schema.columns[place].name for place in tables[0].places], str(
+        describe_weight(tables[0].weight)
+    )
+
+
+def with_tables(text: SchemaText, names: list[list[str]], weights: list[str]) -> SchemaText:
+    """The schema with these tables in the place of those it names."""
+    tables: list[Node] = []
+    for columns, weight in zip(names, weights, strict=True):
+        among = ListNode([Text(one) for one in columns])
+        heavy: list[tuple[Text, Node]] = [
+            (plain("attributes"), among), (plain("weight"), plain(weight))
+        ]  # fmt: skip
+        tables.append(among if weight == "1" else Entries(heavy))
+    return text.with_key("tables", ListNode(tables) if tables else None)
+
+
+def _words(schema: Schema) -> list[str]:
+    names = ([schema.columns[place].name for place in one.places] for one in schema.tables)
+    return [f"{first} by {' and '.join(rest)}" for first, *rest in names]
+
+
+def _example(schema: Schema) -> str:
+    """A table that the schema could name: the class by an attribute."""
+    names = [one.name for one in schema.columns]
+    if schema.target is not None:
+        names.insert(0, names.pop())
+    return " by ".join(names[:2])
+
+
+def _expected(way: Way, schema: Schema, method: str) -> tuple[ExpectedError, ...]:
+    from hedgerow.evaluation.expected import expected_errors
+
+    rows = int(way.get("rows")) if way.get("rows").isdigit() else None
+    settings = load(METHODS[method].settings)()
+    epsilon, delta = way.get("epsilon", "1"), way.get("delta", "0")
+    return expected_errors(schema, settings, epsilon, delta, rows)
+
+
+def _line(words: str, weight: str, expected: ExpectedError | None) -> Line:
+    if expected is None:
+        return Line(words=words, weight=weight)
+    share = expected.error / expected.rows
+    return Line(
+        words=words, weight=weight, cells=expected.cells, error=expected.format_error(),
+        share=f"{share:.0%}" if share >= _HUNDREDTH else f"{share:.2%}",
+    )  # fmt: skip

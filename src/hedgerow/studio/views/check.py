@@ -1,35 +1,42 @@
-"""The sixth step: what would happen to the rows. CONFIDENTIAL: for the holder of the data alone."""
+"""The sixth step: what would happen to the rows, the sign-off, and earlier versions of the schema.
+
+What a check finds is CONFIDENTIAL: for the holder of the data alone.
+"""
 
 from __future__ import annotations
 
 import datetime
 import html
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from hedgerow.errors import UsageError
 from hedgerow.schema.diff import published_columns
-from hedgerow.studio.app import Asked, go
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.schema_text import SchemaText
-from hedgerow.studio.steps import Way
-from hedgerow.studio.views.about import FIELDS
+from hedgerow.studio.schema_text import (
+    ELSEWHERE,
+    SchemaText,
+    Version,
+    current,
+    describe_change,
+    forget,
+    versions,
+)
+from hedgerow.studio.steps import CHANGING, STEPS, Asked, Way, go
+from hedgerow.studio.views.schema import FIELDS
 
 
 def show(asked: Asked) -> Response:
     """The schema, what a check of the data found, and the sign-off of a draft."""
-    way = Way.of(asked, "check")
-    text = way.text()
-    schema = text.schema()
-    result, prepared, warnings = None, None, list[str]()
-    if asked.get("checked"):
-        job = asked.studio.jobs.find(asked.get("checked"))
-        if job.step == "check" and job.state == "done":
-            result = job.result
-            prepared = _describe_rows(result.get("preparation"))
-            warnings = _others(result, prepared)
+    way, text, schema = asked.way, asked.text, asked.schema
+    job, prepared, warnings = asked.done("checked"), None, list[str]()
+    result = job.result if job else None
+    if result is not None:
+        prepared = _describe_rows(result.get("preparation"))
+        warnings = _others(result, prepared)
     drafted = asked.studio.guided.get(text.path, {}).get(text.mark)
     rare: dict[str, Any] = dict(drafted.sketch.rare) if drafted else {}
     rare |= ((result or {}).get("preparation") or {}).get("rare", {})
@@ -47,18 +54,15 @@ def show(asked: Asked) -> Response:
 
 def run(asked: Asked) -> Response:
     """Checks the data against the schema, as `hedgerow check --data` does."""
-    way = Way.of(asked, "check")
-    job = asked.studio.jobs.start(
-        _command(way), step="check", title="Checking the data", then="", back=way.to("check")
-    )
-    job.then = way.to("check", checked=job.name)
+    way = asked.way
+    job = asked.begin(
+        _command(way), "Checking the data", lambda job: way.to("check", checked=job)
+    )  # fmt: skip
     return go("/job", job=job.name)
 
 
 def sign(asked: Asked) -> Response:
     """Takes the mark of a draft away, and writes down who signed the schema off."""
-    way = Way.of(asked, "check")
-    text = way.text()
     reviewer = asked.get("reviewer").strip()
     if not asked.get("public") or not reviewer:
         raise UsageError(
@@ -66,10 +70,10 @@ def sign(asked: Asked) -> Response:
             hint="Tick the box and write your name.",
         )
     today = datetime.date.today().isoformat()
-    changed = text.sign(reviewer, today, asked.get("fingerprint"))
+    changed = asked.text.sign(reviewer, today, asked.get("fingerprint"))
     changed.save(asked.get("seen"), "check")
-    asked.studio.guided.pop(text.path, None)
-    return RedirectResponse(way.to("check", checked=asked.get("checked")), status_code=303)
+    asked.studio.guided.pop(asked.text.path, None)
+    return asked.way.go("check", checked=asked.get("checked"))
 
 
 def _command(way: Way) -> list[str]:
@@ -116,3 +120,65 @@ def _describe_rows(found: Any) -> Markup | None:
     fates = tuple(Fate(**one) for one in found["attributes"])
     lists = {key: tuple(found[key]) for key in ("classes", "read", "kept")}
     return Markup(fragment(prepared(Preparation(**(found | lists | {"attributes": fates})))))
+
+
+# Earlier versions of a schema: what each changed, and going back to any of them.
+
+_SHOWN = 50  # versions
+_PAGES = STEPS | {"about": "Publisher"}
+_LINES = 6  # changes of each
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Line:
+    """A version as the page lists it.
+
+    Args:
+        version: The version.
+        page: The page that made it, in words.
+        changes: What it changed.
+        more: How many changes are not listed.
+        is_current: Whether the file says this now.
+    """
+
+    version: Version
+    page: str
+    changes: list[str]
+    more: int
+    is_current: bool
+
+
+def show_history(asked: Asked) -> Response:
+    """The versions of a schema, the newest first."""
+    text = asked.text
+    now, known = current(text), versions(text.path)
+    texts = {one.number: SchemaText(text.path, one.text) for one in known}
+    lines = []
+    for one in reversed(known[-_SHOWN:]):
+        changes = describe_change(texts.get(one.parent), texts[one.number])
+        lines.append(_Line(
+            version=one, changes=changes[:_LINES], more=max(0, len(changes) - _LINES),
+            page="Changed elsewhere" if one.page == ELSEWHERE and one.parent else
+            "As it was first" if one.page == ELSEWHERE else _PAGES.get(one.page, one.page),
+            is_current=now is not None and one.number == now.number,
+        ))  # fmt: skip
+    return asked.show("history", way=asked.way, text=text, lines=lines)
+
+
+def restore(asked: Asked) -> Response:
+    """Writes an earlier version, or a later one after that."""
+    text = asked.text
+    known = {str(one.number): one for one in versions(text.path)}
+    version = known.get(asked.get("version"))
+    if version is None:
+        raise UsageError("this version is not there any more.", hint="Choose one from the list.")
+    restored = SchemaText(text.path, version.text)
+    withdrawn = restored.save(asked.get("seen"), "history", version.number)
+    page = asked.get("page") if asked.get("page") in CHANGING else "history"
+    return asked.way.go(page, withdrawn="yes" if withdrawn else "", undone="yes")
+
+
+def forget_history(asked: Asked) -> Response:
+    """Deletes all versions of a schema but the file itself."""
+    forget(asked.way.path("schema"))
+    return asked.way.go("history")

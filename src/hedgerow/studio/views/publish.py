@@ -11,13 +11,12 @@ from typing import Any
 from starlette.responses import Response
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.studio.app import Asked, go, link
 from hedgerow.studio.folder import Conflict, ReleaseFolder, argument, fresh, inside, look
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.steps import Way
+from hedgerow.studio.steps import Asked, Way, go, link
 from hedgerow.studio.views.budget import method_of
 from hedgerow.studio.views.project import accounts_of
-from hedgerow.studio.views.unit import doubt, list_repeated
+from hedgerow.studio.views.schema import doubt, list_repeated
 
 _NAMES = 100  # tries for a name that is free
 _LEDGER = "budget.ledger"  # the first one of a folder
@@ -29,9 +28,7 @@ def show(asked: Asked) -> Response:
     from hedgerow.present.words import factor
     from hedgerow.privacy.budget import LARGE_EPSILON, Budget
 
-    way = Way.of(asked, "publish")
-    text = way.text()
-    schema = text.schema()
+    way, text, schema = asked.way, asked.text, asked.schema
     method = method_of(way, schema.kind)
     budget = Budget.of(way.get("epsilon", "1"), way.get("delta", "0"))
     found = look(way.root)
@@ -52,9 +49,7 @@ def run(asked: Asked) -> Response:
     """Publishes, as `hedgerow publish` does."""
     from hedgerow.privacy.budget import refuse_large
 
-    way = Way.of(asked, "publish")
-    text = way.text()
-    schema = text.schema()
+    way, text, schema = asked.way, asked.text, asked.schema
     method = method_of(way, schema.kind)
     if schema.unit == "row":
         doubt(text, asked)
@@ -75,14 +70,10 @@ def run(asked: Asked) -> Response:
     try:
         if asked.get("account").startswith(_OPEN):
             _open(asked, way, schema.name)
-        job = asked.studio.jobs.start(
-            command,
-            step="publish",
-            title="Publishing",
-            then=way.to("release", release=out.name),
-            back=way.to("publish"),
+        job = asked.begin(
+            command, "Publishing", lambda _: way.to("release", release=out.name),
             clear=lambda: _clear(out),
-        )
+        )  # fmt: skip
     except BaseException:  # nothing was begun, so the form may be sent again
         del sent[once]
         raise

@@ -17,15 +17,9 @@ from hedgerow.release import (
     Release,
     TableRelease,
 )
-from hedgerow.studio.app import Asked
-from hedgerow.studio.folder import argument, inside, look
+from hedgerow.studio.folder import Opened, argument, fresh, inside, look
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.releases import Opened
-from hedgerow.studio.steps import Way
-
-__all__ = [
-    "compare", "dossier", "download", "query", "report", "rows", "show", "table", "tree",
-]  # fmt: skip
+from hedgerow.studio.steps import Asked, Way, go
 
 # reports are pages of their own: without scripts, but with styles in attributes
 _REPORT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
@@ -33,12 +27,13 @@ frame-ancestors 'none'"
 _SHOWN = 200  # lines of a table
 _ROWS = 20  # synthetic records
 _DEEP = 6  # levels of a tree
+_JUDGMENT = ".json"  # the end of the file of a comparison with the raw data
 _LISTED = 2000  # words that a query box completes
 
 
 def _opened(asked: Asked) -> tuple[Way, Release, str]:
     """The release that is asked for, and how a command names it."""
-    way = Way.of(asked, "release")
+    way = asked.way
     return way, _open(asked, way).release, way.argument("release")
 
 
@@ -53,7 +48,7 @@ def show(asked: Asked) -> Response:
     from hedgerow.present.report import doubt
     from hedgerow.present.words import guarantee
 
-    way = Way.of(asked, "release")
+    way = asked.way
     opened = _open(asked, way)
     release, verdict = opened.release, opened.verdict
     doubted = doubt(release, verdict)
@@ -69,7 +64,7 @@ def show(asked: Asked) -> Response:
 
 def _document(asked: Asked, text: str) -> Response:
     """A page of its own, below a way back to the studio."""
-    back = escape(Way.of(asked, "release").to("release"))
+    back = escape(asked.way.to("release"))
     above = f'<p style="padding:.6rem 1rem 0;margin:0"><a href="{back}">Back to the studio</a></p>'
     text = text.replace("<body>", f"<body>{above}", 1)
     return HTMLResponse(text, headers={"Content-Security-Policy": _REPORT})
@@ -84,7 +79,7 @@ def _report(asked: Asked) -> str:
     from hedgerow.present import html
     from hedgerow.present.report import report as document
 
-    opened = _open(asked, Way.of(asked, "release"))
+    opened = _open(asked, asked.way)
     return opened.page("report", lambda: html.page(document(opened.release, opened.verdict)))
 
 
@@ -97,7 +92,7 @@ def _dossier(asked: Asked) -> str:
     from hedgerow.present import html
     from hedgerow.present.dossier import dossier as document
 
-    way = Way.of(asked, "release")
+    way = asked.way
     opened = _open(asked, way)
     return html.page(document(opened.release, opened.verdict, _booked(way, opened.release)))
 
@@ -326,3 +321,50 @@ def _write_rows(release: Release, path: Path) -> None:
 
     form: dict[str, Any] = {"form": "long"} if release.kind == "transactions" else {}
     csv.write_csv(release.synthesize(kind="arrow", **form), path)
+
+
+# A release against the raw data. NOT PRIVATE: for the holder of the data alone.
+
+
+def show_evaluation(asked: Asked) -> Response:
+    """What is left of the data in the release, once a comparison was asked for."""
+    way = asked.way
+    release, job = way.path("release"), asked.done("evaluated")
+    out = f"not-private-{release.name}"
+    number = 2
+    while (way.root / f"{out}{_JUDGMENT}").exists():
+        out, number = f"not-private-{release.name}-{number}", number + 1
+    return asked.show(
+        "evaluate", way=way, data=look(way.root).data, out=out,
+        result=job.result if job else None, sections=_describe(job.result) if job else {},
+        command=job.command if job else command_text(
+            ["evaluate", way.argument("data") if way.get("data") else "DATA",
+             way.argument("release"), "--out", f"{out}{_JUDGMENT}"]
+        ),
+    )  # fmt: skip
+
+
+def evaluate(asked: Asked) -> Response:
+    """Compares, as `hedgerow evaluate` does; the numbers are kept in a file for the owner alone."""
+    way = asked.way
+    out = argument(way.root, fresh(way.root, asked.get("out"), _JUDGMENT))
+    command = ["evaluate", way.argument("data"), way.argument("release"), "--out", out]
+    command += way.options("delimiter") + (["--quick"] if asked.get("quick") else [])
+    job = asked.begin(
+        command, "Comparing with the raw data",
+        lambda job: way.to("release/evaluate", evaluated=job), back="release/evaluate",
+    )  # fmt: skip
+    return go("/job", job=job.name)
+
+
+def _describe(result: Any) -> dict[str, Markup]:
+    """The comparison as the report for the holder of the data says it, by headings."""
+    from pydantic import TypeAdapter
+
+    from hedgerow.evaluation.scorecard import Judgment
+    from hedgerow.present import against
+    from hedgerow.present.html import fragment
+
+    fields = {key: one for key, one in result.items() if key in Judgment.__dataclass_fields__}
+    found = TypeAdapter(Judgment).validate_python(fields)
+    return {one.title: Markup(fragment(one.parts)) for one in against.sections(found)}

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Schema
@@ -24,11 +24,11 @@ from hedgerow.schema.trees import (
     to_nested,
 )
 from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text, from_python
-from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import inside, is_data, look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText
-from hedgerow.studio.steps import Way
+from hedgerow.studio.steps import Asked, Way
+from hedgerow.studio.views.schema import save
 
 _ITEMS = "items"  # what the items of transactions are called in the place of a column
 _RULES = ("recode", "ignore", "cut_at")
@@ -70,9 +70,7 @@ def show(asked: Asked, exchange: Exchange | None = None) -> Response:
         asked: What was asked for.
         exchange: What another tree would change, to be confirmed.
     """
-    way = Way.of(asked, "taxonomies")
-    text = way.text()
-    schema = text.schema()
+    way, text, schema = asked.way, asked.text, asked.schema
     columns = _columns(schema)
     name = asked.get("column") or next(iter(columns), "")
     tree, lint, size = None, [], 0
@@ -97,9 +95,7 @@ def show(asked: Asked, exchange: Exchange | None = None) -> Response:
 
 def change(asked: Asked) -> Response:
     """Groups, moves, renames, dissolves, or takes another taxonomy."""
-    way = Way.of(asked, "taxonomies")
-    text = way.text()
-    schema = text.schema()
+    way, text, schema = asked.way, asked.text, asked.schema
     name, action = asked.get("column"), asked.get("action")
     column = _column(_columns(schema), name)
     if action == "import":
@@ -113,10 +109,7 @@ def change(asked: Asked) -> Response:
         _ACTIONS.get(action, _unknown)(branch, picked, asked)
         _prune(branch, groups)
         changed = _write(text, schema, column, branch)
-    withdrawn = changed.save(asked.get("seen"), "taxonomies")
-    return RedirectResponse(
-        way.to("taxonomies", column=name, withdrawn="yes" if withdrawn else ""), status_code=303
-    )
+    return save(asked, changed, "taxonomies", column=name)
 
 
 def _columns(schema: Schema) -> dict[str, Categorical | Items]:

@@ -1,10 +1,12 @@
-"""The questions of `hedgerow init` as fields of forms, and forms about many columns at once."""
+"""Unit and columns of a draft that was made here: what the guided `hedgerow init` asks."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+from starlette.responses import Response
 
 from hedgerow.draft.answers import write_schema
 from hedgerow.draft.draft import Sketch
@@ -17,12 +19,17 @@ from hedgerow.draft.questions import (
     read_bounds,
     read_names,
     to_lines,
+    uncounted_person,
 )
+from hedgerow.draft.words import PUBLIC, name_columns
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.store.markup import visible
-from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import Conflict, Outside
-from hedgerow.studio.schema_text import SchemaText
+from hedgerow.studio.jobs import command_text
+from hedgerow.studio.schema_text import SchemaText, describe_change
+from hedgerow.studio.steps import Asked, Way
+from hedgerow.studio.views.project import recount
+from hedgerow.studio.views.schema import Bulk, brief, doubt, list_repeated
 
 # The questions of `hedgerow init` as fields of forms.
 #
@@ -48,6 +55,11 @@ class Guided:
     sketch: Sketch
     answers: Mapping[str, str] = field(default_factory=dict)
     waiting: Mapping[str, str] = field(default_factory=dict)
+
+    def make(self, text: SchemaText) -> SchemaText:
+        """The schema that the answers make, with proposals for the rest."""
+        today = datetime.date.today()
+        return SchemaText(text.path, write_schema(self.sketch, self.answers, today))
 
     def recount(self, sketch: Sketch) -> Guided:
         """The same with other proposals: answers that only accepted the former ones are open."""
@@ -81,23 +93,23 @@ class Field:
     is_open: bool = False
 
 
-def under_way(asked: Asked, text: SchemaText) -> Guided | None:
+def under_way(asked: Asked) -> Guided | None:
     """The answers to go on with; None if the schema was not drafted here, or changed since.
 
     Answers are kept for each version of the schema that they made, so that they can be undone too.
     A form that comes after a change elsewhere goes on with those that it was made from.
     """
-    known, told = asked.studio.guided.setdefault(text.path, {}), asked.get("drafted")
-    if told:
+    text, drafted = asked.text, asked.get("drafted")
+    known = asked.studio.guided.setdefault(text.path, {})
+    if drafted:
         try:
-            job = asked.studio.jobs.find(told)
+            job = asked.studio.jobs.find(drafted)
         except Outside:
             job = None
         if job is not None and job.result and "proposals" in job.result:
             sketch, job.result = Sketch.from_dict(job.result["proposals"]), None
             known[text.mark] = known.get(text.mark, Guided(sketch=sketch)).recount(sketch)
-            proposed = SchemaText(text.path, write_schema(sketch, {}, datetime.date.today()))
-            asked.studio.drafts[text.path] = proposed.domains()
+            asked.studio.drafts[text.path] = Guided(sketch=sketch).make(text).domains()
     guided = known.get(text.mark) or (known.get(asked.get("seen")) if asked.form else None)
     return guided if guided is not None and text.is_draft else None
 
@@ -164,18 +176,16 @@ def open_questions(guided: Guided) -> list[Question]:
     return [one for one in found if one.columns and one.key not in guided.answers]
 
 
-def keep(
-    asked: Asked, text: SchemaText, guided: Guided, page: str
-) -> SchemaError | Conflict | None:
+def keep(asked: Asked, guided: Guided) -> SchemaError | Conflict | None:
     """Keeps the answers, and writes the schema that they make with proposals for the rest.
 
     Returns:
         Why that schema was not written.
     """
-    known = asked.studio.guided[text.path]
-    made = SchemaText(text.path, write_schema(guided.sketch, guided.answers, datetime.date.today()))
+    text, known = asked.text, asked.studio.guided[asked.text.path]
+    made = guided.make(text)
     try:
-        made.save(asked.get("seen"), page)
+        made.save(asked.get("seen"), asked.step)
     except (SchemaError, Conflict) as error:
         known[text.mark] = guided
         return error
@@ -232,52 +242,160 @@ def _reply(guided: Guided, question: Question, part: str, name: str, asked: Aske
     return next((one for one in question.choices if visible(one) == reply), reply)
 
 
-# Many columns at once, by an ordinary form: which are shown, and what becomes of those ticked.
+# The pages that ask them.
 
 
-_KEYS = ("kind", "missing", "outside")
+_KINDS = {"number": "numbers", "date": "dates", "values": "categories", "drop": "left out"}
+_RULES = {
+    "error": "is an error", "other": "becomes other", "drop": "drops the row",
+    "clip": "becomes the nearest", "together": "together, as one",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bulk:
-    """Which columns a page shows, and which were ticked.
+class Group:
+    """A column, or several that are asked about at once.
 
     Args:
-        filter: What the names of those that are shown hold.
-        shown: The numbers of these.
-        ticked: The numbers of those that were ticked.
+        number: The place of the first, by which its fields are called.
+        names: Their names.
+        fields: Their questions.
+        notes: What a person should know about them.
     """
 
-    filter: str
-    shown: frozenset[int]
-    ticked: frozenset[int]
+    number: int
+    names: tuple[str, ...]
+    fields: tuple[Field, ...]
+    notes: tuple[str, ...]
 
-    @staticmethod
-    def of(asked: Asked, names: Mapping[int, Sequence[str]]) -> Bulk:
-        """What a form says.
+    @property
+    def title(self) -> str:
+        """How they are called at once."""
+        return name_columns(self.names)
 
-        Args:
-            asked: The form.
-            names: The names of columns, by the numbers that their fields have.
-        """
-        words = asked.get("filter").strip()
-        fits = {number for number, several in names.items()
-                if any(words.casefold() in name.casefold() for name in several)}  # fmt: skip
-        ticked = {number for number in names if str(number) in asked.every("pick")}
-        return Bulk(filter=words, shown=frozenset(fits), ticked=frozenset(ticked))
+    @property
+    def is_class(self) -> bool:
+        """Whether it is the class, whose type is settled."""
+        return not any(one.part == "kind" for one in self.fields)
 
-    def apply(self, asked: Asked) -> Asked:
-        """The form as if the same had been chosen for each of the columns, and none were ticked.
+    def type(self, words: Mapping[str, str]) -> str:
+        """Its type in words."""
+        kind = next((one.shown[""] for one in self.fields if one.part == "kind"), "values")
+        return words.get(kind, kind)
 
-        Raises:
-            UsageError: If no column or nothing to do was chosen.
-        """
-        key, _, value = asked.get("bulk").partition("=")
-        meant = self.shown if asked.get("which") == "shown" else self.ticked
-        if not meant or key not in _KEYS:
-            raise UsageError(
-                "no column was ticked, or nothing was chosen for them.",
-                hint="Go back, tick columns, and choose what they are.",
-            )
-        chosen = {f"{key}-{number}": [value] for number in meant}
-        return replace(asked, form={**asked.form, **chosen, "pick": []})
+    @property
+    def content(self) -> str:
+        """Its bounds or values, on a line."""
+        for one in self.fields:
+            if one.part in ("numbers", "dates"):
+                step = one.shown["step"]
+                bounds = f"{one.shown['low']} to {one.shown['high']}"
+                return f"{bounds}, step {step}" if step else bounds
+            if one.part == "values":
+                lines = one.shown[""].splitlines()  # some may say how a value is read
+                return brief(list(dict.fromkeys(one.rpartition(" = ")[2] for one in lines)))
+        return ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something was wrong with an answer."""
+        return any(one.error for one in self.fields)
+
+
+def ask_unit(
+    asked: Asked, text: SchemaText, guided: Guided,
+    errors: Mapping[str, str] | None = None, fault: SchemaError | Conflict | None = None,
+) -> Response:  # fmt: skip
+    """The questions about the whole table."""
+    fields = {one.part: one for one in fields_of(guided, asked, errors or {}, unit="yes")
+              if not one.question.columns}  # fmt: skip
+    return asked.show(
+        "asked_unit", _status(errors, fault), way=asked.way, text=text, fields=fields,
+        names=[one.name for one in guided.sketch.columns], notes=fields["drop"].question.notes,
+        error=fault, repeated=list_repeated(text), command=_command(asked.way),
+        leads=asked.find_fields(fault),
+    )  # fmt: skip
+
+
+def take_unit(asked: Asked, guided: Guided) -> Response:
+    """Takes the answers about the whole table."""
+    text = asked.text
+    if asked.get("unit") == "no":
+        doubt(text, asked)
+    elif "unit" not in {**guided.answers, **asked.form}:
+        raise UsageError("the unit was not chosen.", hint="Choose whom a release protects.")
+    before, (guided, errors) = guided, take_answers(guided, asked)
+    who = uncounted_person(guided.sketch, guided.answers)
+    if who and not errors:
+        # till then nothing is written: a value of many rows may be one person's
+        asked.studio.guided[text.path][text.mark] = replace(before, waiting=guided.answers)
+        return recount(asked, who)
+    fault = keep(asked, guided)
+    if errors or fault:
+        return ask_unit(asked, asked.way.text(), guided, errors, fault)
+    return asked.way.go("columns")
+
+
+def ask_columns(
+    asked: Asked, text: SchemaText, guided: Guided,
+    errors: Mapping[str, str] | None = None, fault: SchemaError | Conflict | None = None,
+    more: Sequence[Question] = (),
+) -> Response:  # fmt: skip
+    """The questions about columns, those that are alike at once; `more` of them are new."""
+    groups = _groups(guided, fields_of(guided, asked, errors or {}))
+    whys = {one.part: one.question for group in groups for one in group.fields}
+    shown = {part: replace(one, why=one.why.removeprefix(PUBLIC).strip(), notes={}, columns=())
+             for part, one in whys.items()}  # fmt: skip
+    bulk = Bulk.of(asked, {one.number: one.names for one in groups})
+    return asked.show(
+        "asked_columns", _status(errors, fault), way=asked.way, text=text, groups=groups,
+        error=fault, bulk=bulk, whys=shown, public=PUBLIC, kinds=_KINDS,
+        more=[one for one in groups if any(new.columns[0] in one.names for new in more)],
+        told=_KINDS | _RULES, seen=text.mark, command=_command(asked.way), wrong=len(errors or {}),
+        leads=asked.find_fields(fault), changes=describe_change(text, guided.make(text))
+        if isinstance(fault, Conflict) else [],
+    )  # fmt: skip
+
+
+def _status(errors: Mapping[str, str] | None, fault: SchemaError | Conflict | None) -> int:
+    return 409 if isinstance(fault, Conflict) else 400 if errors or fault else 200
+
+
+def take_columns(asked: Asked, guided: Guided) -> Response:
+    """Takes the answers about columns; shows them again as long as more is to be asked."""
+    if asked.get("action") == "filter":
+        return ask_columns(asked, asked.text, guided)
+    bulk = None
+    if asked.get("action") == "bulk":
+        groups = _groups(guided, fields_of(guided, asked, {}))
+        bulk = Bulk.of(asked, {one.number: one.names for one in groups})
+        asked = bulk.apply(asked)
+    guided, errors = take_answers(guided, asked)
+    fault = keep(asked, guided)
+    more = open_questions(guided)
+    if errors or fault or more or bulk:
+        return ask_columns(asked, asked.way.text(), guided, errors, fault, more)
+    return asked.way.go("taxonomies")
+
+
+def _groups(guided: Guided, fields: list[Field]) -> list[Group]:
+    found: dict[str, list[Field]] = {}
+    for one in fields:
+        if one.question.columns:
+            found.setdefault(one.question.columns[0], []).append(one)
+    places = {one.name: n for n, one in enumerate(guided.sketch.columns)}
+    return [
+        Group(
+            number=places[first], names=several[-1].question.columns, fields=tuple(several),
+            notes=tuple(note for one in several for note in one.question.notes.values()),
+        )
+        for first, several in found.items()
+    ]  # fmt: skip
+
+
+def _command(way: Way) -> str:
+    """The command that asks the same on a terminal."""
+    if not way.get("data"):
+        return ""
+    written = way.options("header_row", "delimiter", "encoding", "sheet")
+    return command_text(["init", way.argument("data"), "--out", way.argument("schema"), *written])

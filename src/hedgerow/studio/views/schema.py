@@ -1,23 +1,132 @@
-"""The third step: what is public about every column, with the reasons of the draft."""
+"""What a schema says: whom a release protects, what is public about columns, and who publishes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from hedgerow.errors import SchemaError
+from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text
 from hedgerow.store.markup import visible
-from hedgerow.studio.app import Asked
 from hedgerow.studio.folder import Conflict
-from hedgerow.studio.guided import Bulk
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.schema_text import SchemaText, plain
-from hedgerow.studio.steps import Way
-from hedgerow.studio.views.history import describe_change
-from hedgerow.studio.views.unit import find_guided
+from hedgerow.studio.schema_text import SchemaText, describe_change, entries_of, plain
+from hedgerow.studio.steps import Asked
+
+if TYPE_CHECKING:
+    from hedgerow.studio.views.guided import Guided
+
+# The second step: whom a release protects.
+
+
+def show_unit(asked: Asked) -> Response:
+    """Is each row a person, or can a person have several?"""
+    text = asked.text
+    if guided := find_guided(asked):
+        from hedgerow.studio.views.guided import ask_unit
+
+        return ask_unit(asked, text, guided)
+    if text.is_draft and not text.has_unit:  # nobody has changed it yet: no command reads it
+        asked.studio.drafts[text.path] = text.domains()
+    return asked.show(
+        "unit", way=asked.way, text=text, person=_person(text), is_items=bool(text.items),
+        repeated=list_repeated(text),
+    )  # fmt: skip
+
+
+def save_unit(asked: Asked) -> Response:
+    """Writes the unit into the schema."""
+    text = asked.text
+    if guided := find_guided(asked):
+        from hedgerow.studio.views.guided import take_unit
+
+        return take_unit(asked, guided)
+    unit = asked.get("unit")
+    if unit not in ("row", "person"):
+        raise UsageError("the unit was not chosen.", hint="Choose whether each row is a person.")
+    if unit == "row":
+        doubt(text, asked)
+    column = asked.get("column") if unit == "person" else ""
+    if text.items:
+        changed = _of_items(text, column, asked.get("item"))
+    else:
+        changed = _of_columns(text, column, asked.get("max_rows").strip() or "1")
+    changed = changed.with_key("unit", plain(unit))
+    return save(asked, changed, "columns")
+
+
+def save(asked: Asked, changed: SchemaText, page: str, **more: str) -> Response:
+    """Writes a changed schema, and leads on; the next page says if a sign-off was withdrawn."""
+    withdrawn = changed.save(asked.get("seen"), asked.step)
+    return asked.way.go(page, withdrawn="yes" if withdrawn else "", **more)
+
+
+def find_guided(asked: Asked) -> Guided | None:
+    """The questions that the page asks, if the draft was made here."""
+    if not (asked.get("drafted") or asked.studio.guided):
+        return None
+    from hedgerow.studio.views.guided import under_way
+
+    return under_way(asked)
+
+
+def list_repeated(text: SchemaText) -> list[str]:
+    """The columns of which the draft says that they identify people who have several rows."""
+    from hedgerow.draft.people import REPEATED
+
+    return [name for name in text.columns if any(one in text.reason(name) for one in REPEATED)]
+
+
+def doubt(text: SchemaText, asked: Asked) -> None:
+    """Refuses that each row is a person where the draft found otherwise, unless that was ticked.
+
+    Raises:
+        UsageError: If it was not.
+    """
+    repeated = list_repeated(text)
+    if repeated and not asked.get("each_row"):
+        raise UsageError(
+            f"people seem to have several rows: {', '.join(repeated)} seems to tell them apart, "
+            "and its values repeat. If so, they would be protected less than epsilon says.",
+            hint="Choose that a person can have several rows, or tick the box that says that they "
+            "have not.",
+        )
+
+
+def _person(text: SchemaText) -> tuple[str, str]:
+    """The column that identifies people, and how many rows of each count."""
+    for name, settings in text.columns.items():
+        role, most = settings.get("role"), settings.get("max_rows")
+        if isinstance(role, Text) and role.value == "person":
+            return name, most.value if isinstance(most, Text) else "1"
+    return "", "1"
+
+
+def _of_columns(text: SchemaText, column: str, most: str) -> SchemaText:
+    """The schema of a table with this column for the person, or with none."""
+    before, _ = _person(text)
+    if before and before != column:
+        text = text.with_column(before, {"role": plain("identifier")})
+    if not column:
+        return text
+    if column not in text.columns:
+        raise UsageError(
+            "the column was not chosen.", hint="Choose the one that identifies people."
+        )
+    return text.with_column(column, {"role": plain("person"), "max_rows": plain(most)})
+
+
+def _of_items(text: SchemaText, column: str, item: str) -> SchemaText:
+    """The same for transactions: below `items:`."""
+    settings = {key: one for key, one in text.items.items() if key not in ("person", "item")}
+    who: dict[str, Node] = {"person": Text(column), "item": Text(item)} if column else {}
+    return text.with_items(settings | who)
+
+
+# The third step: what is public about every column, with the reasons of the draft.
 
 _NUMBERS = ("low", "high", "step")
 _ALIKE = 4  # so many columns that are alike are asked about once
@@ -81,53 +190,46 @@ def brief(values: Sequence[str]) -> str:
     return f"{len(values)} values" + (f": {first} and so on" if len(first) <= _LINE else "")
 
 
-def show(asked: Asked) -> Response:
+def show_columns(asked: Asked) -> Response:
     """The columns, to be completed and corrected."""
-    way = Way.of(asked, "columns")
-    text = way.text()
-    if asked.get("form") != "all" and (guided := find_guided(asked, text)):
-        from hedgerow.studio.views import asking
+    if asked.get("form") != "all" and (guided := find_guided(asked)):
+        from hedgerow.studio.views.guided import ask_columns
 
-        return asking.show_columns(asked, way, text, guided)
-    return _page(asked, way, text)
+        return ask_columns(asked, asked.text, guided)
+    return _page(asked, asked.text)
 
 
-def save(asked: Asked) -> Response:
+def save_columns(asked: Asked) -> Response:
     """Writes what was entered into the schema; shows it again if that is not a schema."""
-    way = Way.of(asked, "columns")
-    text = way.text()
-    if asked.get("form") != "all" and (guided := find_guided(asked, text)):
-        from hedgerow.studio.views import asking
+    if asked.get("form") != "all" and (guided := find_guided(asked)):
+        from hedgerow.studio.views.guided import take_columns
 
-        return asking.save_columns(asked, way, text, guided)
-    action = asked.get("action")
+        return take_columns(asked, guided)
+    text, action = asked.text, asked.get("action")
     if action == "bulk":
         asked = _bulk(asked, text).apply(asked)
     changed = _with_items(text, asked) if text.items else _with_columns(text, asked)
     if action == "filter":
-        return _page(asked, way, changed)
+        return _page(asked, changed)
     try:
-        withdrawn = changed.save(asked.get("seen"), "columns")
+        return save(asked, changed, "columns" if action == "bulk" else "taxonomies")
     except (SchemaError, Conflict) as error:
-        return _page(asked, way, changed, error)
-    page = "columns" if action == "bulk" else "taxonomies"
-    return RedirectResponse(way.to(page, withdrawn="yes" if withdrawn else ""), status_code=303)
+        return _page(asked, changed, error)
 
 
 def _bulk(asked: Asked, text: SchemaText) -> Bulk:
     return Bulk.of(asked, {n: (name,) for n, name in enumerate(text.columns)})
 
 
-def _page(
-    asked: Asked, way: Way, text: SchemaText, error: SchemaError | Conflict | None = None
-) -> Response:
+def _page(asked: Asked, text: SchemaText, error: SchemaError | Conflict | None = None) -> Response:
     """The columns as `text` has them, which may be what was entered and not saved."""
-    command = command_text(["check", way.argument("schema")])
+    way = asked.way
     now = way.text() if isinstance(error, Conflict) else None
     return asked.show(
         "columns", 409 if now else 400 if error else 200, way=way, text=way.text(), error=error,
-        command=command, seen=now.mark if now else asked.get("seen") or text.mark,
-        leads={} if error is None else way.fields(error.places),
+        command=command_text(["check", way.argument("schema")]),
+        seen=now.mark if now else asked.get("seen") or text.mark,
+        leads=asked.find_fields(error),
         changes=[] if now is None else describe_change(now, text),
         columns=_all_shown(text, error), bulk=_bulk(asked, text),
         items=_items(text.items) if text.items else None,
@@ -291,3 +393,99 @@ def _with_items(text: SchemaText, asked: Asked) -> SchemaText:
             pair = ListNode([plain(end) for end in ends])
             settings["universe"] = Entries([(Text("range", plain=True), pair)])
     return text.with_items(settings)
+
+
+# Many columns at once, by an ordinary form: which are shown, and what becomes of those ticked.
+
+
+_BULK = ("kind", "missing", "outside")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bulk:
+    """Which columns a page shows, and which were ticked.
+
+    Args:
+        filter: What the names of those that are shown hold.
+        shown: The numbers of these.
+        ticked: The numbers of those that were ticked.
+    """
+
+    filter: str
+    shown: frozenset[int]
+    ticked: frozenset[int]
+
+    @staticmethod
+    def of(asked: Asked, names: Mapping[int, Sequence[str]]) -> Bulk:
+        """What a form says.
+
+        Args:
+            asked: The form.
+            names: The names of columns, by the numbers that their fields have.
+        """
+        words = asked.get("filter").strip()
+        fits = {number for number, several in names.items()
+                if any(words.casefold() in name.casefold() for name in several)}  # fmt: skip
+        ticked = {number for number in names if str(number) in asked.every("pick")}
+        return Bulk(filter=words, shown=frozenset(fits), ticked=frozenset(ticked))
+
+    def apply(self, asked: Asked) -> Asked:
+        """The form as if the same had been chosen for each of the columns, and none were ticked.
+
+        Raises:
+            UsageError: If no column or nothing to do was chosen.
+        """
+        key, _, value = asked.get("bulk").partition("=")
+        meant = self.shown if asked.get("which") == "shown" else self.ticked
+        if not meant or key not in _BULK:
+            raise UsageError(
+                "no column was ticked, or nothing was chosen for them.",
+                hint="Go back, tick columns, and choose what they are.",
+            )
+        chosen = {f"{key}-{number}": [value] for number in meant}
+        return replace(asked, form={**asked.form, **chosen, "pick": []})
+
+
+# Who publishes, what for, and on which terms: what every release repeats.
+
+FIELDS = {
+    "institution": ("Institution", "Who holds the data and publishes it."),
+    "contact": ("Contact", "Whom to ask: an office or a mailbox rather than a person."),
+    "purpose": ("Purpose", "What the release is published for."),
+    "license": ("License", "The terms of use, such as CC BY 4.0."),
+    "recipients": ("Recipients", "Who receives the release: everybody, or whom."),
+    "period": ("Period", "When the data was collected, as anyone may know."),
+}
+_UNIT_NAMES = ("one", "many")
+
+
+def show_publisher(asked: Asked) -> Response:
+    """What the schema says about its publisher."""
+    way, text = asked.way, asked.text
+    known = entries_of(text.keys.get("metadata"))
+    unit = known.get("unit_name")
+    names = [one.value for one in unit.items if isinstance(one, Text)] if isinstance(
+        unit, ListNode) else ["", ""]  # fmt: skip
+    values = {key: one.value for key, one in known.items() if isinstance(one, Text)}
+    values |= dict(zip(_UNIT_NAMES, names, strict=False))  # whatever a file says
+    entered = {key: asked.get(key) for key in (*FIELDS, *_UNIT_NAMES) if key in asked.form}
+    return asked.show(
+        "about", way=way, text=text, fields=FIELDS, values=values | entered,
+        command=command_text(["check", way.argument("schema")]),
+    )  # fmt: skip
+
+
+def save_publisher(asked: Asked) -> Response:
+    """Writes it below `metadata:`; a sign-off is about the rest of the schema, and stays."""
+    known = entries_of(asked.text.keys.get("metadata"))
+    for key in FIELDS:
+        known.pop(key, None)
+        entered = " ".join(asked.get(key).split())
+        known |= {key: Text(entered)} if entered else {}
+    names = [Text(asked.get(key).strip()) for key in _UNIT_NAMES]
+    known.pop("unit_name", None)
+    known |= {"unit_name": ListNode([*names])} if any(one.value for one in names) else {}
+    pairs = [(Text(key, plain=True), node) for key, node in known.items()]
+    changed = asked.text.with_key("metadata", Entries(pairs) if pairs else None)
+    changed.save(asked.get("seen"), "about")
+    return asked.way.go("check")
