@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 from hedgerow.data.records import ItemPreparation
 from hedgerow.data.table import Preparation
 from hedgerow.evaluation.compare import Comparison
-from hedgerow.present.document import Bar, Cell, Document, Grid, Part, Scale, Section, Text, Warning
+from hedgerow.present.document import (
+    Bar,
+    Cell,
+    Document,
+    Grid,
+    Part,
+    Parts,
+    Scale,
+    Section,
+    Text,
+    Warning,
+)
 
 if TYPE_CHECKING:
     from hedgerow.evaluation.measures import Classification
@@ -125,7 +136,7 @@ def _about_shares(found: Preparation) -> list[list[str]]:
     ]
 
 
-def prepared(found: Preparation | ItemPreparation) -> tuple[Part, ...]:
+def prepared(found: Preparation | ItemPreparation) -> Parts:
     """All of it."""
     return (
         *(Text(sentence) for sentence in about_rows(found)),
@@ -213,7 +224,7 @@ def in_short(found: Judgment) -> list[str]:
     return lines
 
 
-def values_against(found: Judgment) -> tuple[Part, ...]:
+def values_against(found: Judgment) -> Parts:
     """How far each attribute's values are off."""
     rows = []
     for one in found.marginals:
@@ -231,7 +242,7 @@ def values_against(found: Judgment) -> tuple[Part, ...]:
     return (Grid(caption, heads, rows=tuple(rows), numbers=frozenset({1})),)
 
 
-def counts_against(found: Judgment) -> tuple[Part, ...]:
+def counts_against(found: Judgment) -> Parts:
     """Errors of random counts."""
     counts, many = found.counts, found.unit_names[1]
     what = "items" if found.itemsets else "conditions"
@@ -289,7 +300,7 @@ def counts_against(found: Judgment) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def classes_against(found: Judgment) -> tuple[Part, ...]:
+def classes_against(found: Judgment) -> Parts:
     """How well the class can be predicted."""
     told, many = found.classification, found.unit_names[1]
     if told is None:
@@ -354,7 +365,7 @@ def skills(told: Classification) -> tuple[list[str], list[list[str]]]:
     return heads, lines
 
 
-def _by_class(told: Classification) -> tuple[Part, ...]:
+def _by_class(told: Classification) -> Parts:
     if not told.models:
         return ()
     heads, lines = skills(told)
@@ -365,7 +376,7 @@ def _by_class(told: Classification) -> tuple[Part, ...]:
     )
 
 
-def tables_against(found: Judgment) -> tuple[Part, ...]:
+def tables_against(found: Judgment) -> Parts:
     """Errors of the one-way tables, and the score of pairs."""
     if not found.tables:
         return ()
@@ -383,7 +394,7 @@ def tables_against(found: Judgment) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def detail_against(found: Judgment) -> tuple[Part, ...]:
+def detail_against(found: Judgment) -> Parts:
     """How coarse regions or rows are."""
     detail, own = found.distortion, found.personal
     if detail is None:

@@ -300,6 +300,9 @@ Part = (
 )
 
 
+Parts = tuple[Part, ...]
+
+
 @dataclass(frozen=True)
 class Warning:
     """What nobody may overlook: some loud words, and why."""

@@ -9,7 +9,7 @@ from typing import Any
 from hedgerow.estimate.measurements import exact
 from hedgerow.ledger.file import Account, Entry, plain, unit_of
 from hedgerow.present import words
-from hedgerow.present.document import Bullets, Document, Grid, Part, Section, Text
+from hedgerow.present.document import Bullets, Document, Grid, Part, Parts, Section, Text
 from hedgerow.present.kinds import KINDS
 from hedgerow.present.report import Doubt, doubt, method_words, odds, warnings_of
 from hedgerow.release import Release
@@ -162,7 +162,7 @@ def dossier(release: Release, verdict: Verdict, booked: Booked | None = None) ->
         ['Purpose and recipients', 'Privacy parameters', 'Unit of privacy']
     """
     doubted = doubt(release, verdict)
-    sections: dict[str, tuple[Part, ...]] = {
+    sections: dict[str, Parts] = {
         "Purpose and recipients": _purpose(release, booked),
         "Privacy parameters": _parameters(release, doubted),
         "Unit of privacy": _unit(release),
@@ -199,7 +199,7 @@ def _narrow(part: Part) -> Part:
     return part
 
 
-def _purpose(release: Release, booked: Booked | None) -> tuple[Part, ...]:
+def _purpose(release: Release, booked: Booked | None) -> Parts:
     about = release.schema.metadata
     entry = None if booked is None else booked[1]
     answers = {
@@ -219,7 +219,7 @@ def _purpose(release: Release, booked: Booked | None) -> tuple[Part, ...]:
     )
 
 
-def _parameters(release: Release, doubted: Doubt | None) -> tuple[Part, ...]:
+def _parameters(release: Release, doubted: Doubt | None) -> Parts:
     if doubted is not None:
         return (f"{doubted.promised} {doubted.advice}",)
     if not release.guarantee["private"]:
@@ -246,7 +246,7 @@ def _parameters(release: Release, doubted: Doubt | None) -> tuple[Part, ...]:
     return (*parts, *([] if weak is None else [weak]))
 
 
-def _unit(release: Release) -> tuple[Part, ...]:
+def _unit(release: Release) -> Parts:
     schema, promise = release.schema, release.guarantee
     known = f"A person is identified by the column {schema.person_column}, which is not published."
     if schema.person is not None:
@@ -273,7 +273,7 @@ def _unit(release: Release) -> tuple[Part, ...]:
     )
 
 
-def _protected(release: Release) -> tuple[Part, ...]:
+def _protected(release: Release) -> Parts:
     return (
         "Protected: whether any one person is in the data, and everything recorded about them, "
         "against whoever reads the release, whatever else they know and compute.",
@@ -290,7 +290,7 @@ def _protected(release: Release) -> tuple[Part, ...]:
     )  # fmt: skip
 
 
-def _public(release: Release) -> tuple[Part, ...]:
+def _public(release: Release) -> Parts:
     schema = release.schema
     about = schema.metadata
     signed = f"Who confirmed that everything in the schema is public knowledge: {OPEN}"
@@ -321,7 +321,7 @@ def _public(release: Release) -> tuple[Part, ...]:
     )
 
 
-def _mechanisms(release: Release) -> tuple[Part, ...]:
+def _mechanisms(release: Release) -> Parts:
     per = words.spent_of(release.schema)
     settings = ", ".join(f"{key} {_shown(value)}" for key, value in release.settings.items())
     return (
@@ -339,7 +339,7 @@ def _shown(value: Any) -> str:
     return "by rule" if value is None else str(value)
 
 
-def _utility(release: Release) -> tuple[Part, ...]:
+def _utility(release: Release) -> Parts:
     total, name = release.count_all(), release.schema.unit_names[1]
     ends = (max(0.0, float(total.estimate[0])), float(total.low[0]), float(total.high[0]))
     about, low, high = map(words.number, ends)
@@ -357,7 +357,7 @@ def _utility(release: Release) -> tuple[Part, ...]:
     )
 
 
-_TRUST: tuple[Part, ...] = (
+_TRUST: Parts = (
     "Central model: the publisher holds the raw data and is trusted with it; recipients of the "
     "release are not trusted at all.",
     Bullets(
@@ -375,7 +375,7 @@ _TRUST: tuple[Part, ...] = (
 )  # fmt: skip
 
 
-def _composition(release: Release, booked: Booked | None) -> tuple[Part, ...]:
+def _composition(release: Release, booked: Booked | None) -> Parts:
     adds = "Several releases about the same people add up: epsilons to epsilons, deltas to deltas."
     if booked is None:
         return (adds, f"No budget ledger was given. The total over all releases: {OPEN}")
@@ -402,7 +402,7 @@ def _composition(release: Release, booked: Booked | None) -> tuple[Part, ...]:
     )
 
 
-def _verification(verdict: Verdict) -> tuple[Part, ...]:
+def _verification(verdict: Verdict) -> Parts:
     held = sum(check.ok for check in verdict.checks)
     first = "What was spent could not be recomputed."
     if verdict.epsilon is not None:
@@ -417,7 +417,7 @@ def _verification(verdict: Verdict) -> tuple[Part, ...]:
     )
 
 
-def _risks(release: Release) -> tuple[Part, ...]:
+def _risks(release: Release) -> Parts:
     several = ("Several records of a person", "If there are any, their person is protected less.")
     if release.schema.person_column is not None:
         several = (
@@ -436,7 +436,7 @@ def _risks(release: Release) -> tuple[Part, ...]:
     return (Bullets(risks), f"Other risks, and what is done about them: {OPEN}")
 
 
-_SIGNATURE: tuple[Part, ...] = (
+_SIGNATURE: Parts = (
     "The release may be / may not be given to the recipients named above, under these conditions:",
     "..............................................",
     "Name and office: ..............................................",

@@ -30,10 +30,12 @@ and one group is above another if their intervals do not overlap.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial, reduce
+from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise, product
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -50,15 +52,15 @@ from hedgerow.present.document import (
     Grid,
     Legend,
     Part,
+    Parts,
     Scale,
-    Swatch,
     Text,
 )
 from hedgerow.present.kinds import KINDS
 from hedgerow.present.tables import picked
-from hedgerow.present.values import bands_parts, is_vague, labels_of, widths_of
-from hedgerow.present.words import capped, many, rounded, rounded_share
-from hedgerow.release import MarginalsRelease, Release, TableRelease
+from hedgerow.present.values import bands_parts, ends_of, labels_of, vague, widths_of
+from hedgerow.present.words import TO, capped, many, rounded, rounded_share
+from hedgerow.release import Release, TableRelease
 from hedgerow.release.summaries import Spread, bands
 from hedgerow.schema import CLASS, Attribute, Numeric, Query, Schema
 from hedgerow.schema.attributes import OTHER
@@ -75,6 +77,7 @@ _MOST_GROUPS, _MOST_VALUES = 30, 4
 _MOST_SPLITS = 40  # of a tree, those near its top
 _SOME = 50  # values of the other columns of a named table, together
 _SURE = 0.5  # of the reach of intervals: what counts against a difference when they are ranked
+_rank = attrgetter("answered", "gap")  # of differences: what stands first has the largest
 
 Span = tuple[int, int]
 Group = tuple[Span, ...]
@@ -122,11 +125,11 @@ class Difference:
     @property
     def groups(self) -> list[tuple[str, ...]]:
         """The values of each group in words."""
-        found = [
+        groups = [
             tuple(part_of(one, *span) for one, span in zip(self.by, group, strict=True))
             for group in self.parts
         ]
-        return [*found, *[("all others",)] * (len(self.shares) - len(found))]
+        return [*groups, *[("all others",)] * (len(self.shares) - len(groups))]
 
     @property
     def title(self) -> str:
@@ -140,28 +143,23 @@ class Difference:
         reach = float(down[self.most] + up[self.least])
         return float(self.shares[self.most] - self.shares[self.least]) - _SURE * reach
 
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """What stands first has the largest."""
-        return self.answered, self.gap
-
     def sentence(self, people: str) -> str:
         """The two groups that differ most, in words."""
         one, other = self.most, self.least
         if one >= len(self.parts):
             one, other = other, one
-        value = f"have {self.outcome.title} {self.value}"
-        return (
-            f"{self.shares[one]:.0%} of {people} with {self._words(one)} {value}, "
-            f"{self.reach(one)}; {self.shares[other]:.0%} of {self._words(other, 'those with ')}, "
-            f"{self.reach(other)}."
+        value, groups = f"have {self.outcome.title} {self.value}", self.groups
+        who, others = (
+            " and ".join(
+                f"{by.title} {label}" for by, label in zip(self.by, groups[place], strict=False)
+            )
+            for place in (one, other)
         )
-
-    def _words(self, place: int, those: str = "") -> str:
-        if place >= len(self.parts):
-            return "all others"
-        named = zip(self.by, self.groups[place], strict=True)
-        return those + " and ".join(f"{one.title} {label}" for one, label in named)
+        others = "all others" if other >= len(self.parts) else f"those with {others}"
+        return (
+            f"{self.shares[one]:.0%} of {people} with {who} {value}, {self.reach(one)}; "
+            f"{self.shares[other]:.0%} of {others}, {self.reach(other)}."
+        )
 
     def reach(self, place: int) -> str:
         """How far the interval of a group goes from its share, in points, rounded up."""
@@ -184,7 +182,7 @@ class _Question:
         family: How many groups there might have been.
         cut: In how many places a single number may be cut in two; 0 for anything else.
         named: Whether the schema names the table.
-        known: Whether a table counts groups by values.
+        excess: What a table tells that counts groups by values, if there is one.
     """
 
     outcome: int
@@ -195,7 +193,7 @@ class _Question:
     family: int
     cut: int = 0
     named: bool = False
-    known: bool = False
+    excess: Excess | None = None
 
 
 def differences(release: Release) -> tuple[list[Difference], list[str]]:
@@ -205,39 +203,42 @@ def differences(release: Release) -> tuple[list[Difference], list[str]]:
         release: A release of any kind; those that count no tables tell nothing.
     """
     questions = _QUESTIONS[release.kind](release) if release.kind in _QUESTIONS else []
-    told, vain = [], []
-    several = {one.named for one in questions}
-    alike = {named: sum(one.named is named for one in questions) for named in several}
+    strongest: list[Difference] = []
+    vain: list[str] = []
+    alike = Counter(one.named for one in questions)
     for question in questions:
-        error = _ERROR / len(several) / alike[question.named]
-        found = _differences(release, question, error) if question.groupings else []
-        best = max(found, key=lambda one: one.rank, default=None)
-        if best is not None:
-            told.append(best)
+        error = _ERROR / len(alike) / alike[question.named]
+        differ = _differences(release, question, error) if question.groupings else []
+        if differ:
+            strongest.append(max(differ, key=_rank))
         else:
             columns = [release.schema.columns[p].title for p in (question.outcome, *question.by)]
             vain.append(f"{columns[0]} by {' and '.join(columns[1:])}")
-    return sorted(told, key=lambda one: one.rank, reverse=True), vain
+    return sorted(strongest, key=_rank, reverse=True), vain
 
 
-def _is_other(attribute: Attribute, span: Span) -> bool:
-    """Whether rules of the schema put what is missing or outside there."""
-    name = other_of(attribute)
-    return name != OTHER and part_of(attribute, *span) == name
-
-
-def _has_other(by: Sequence[Attribute], group: Group) -> bool:
-    return any(_is_other(one, span) for one, span in zip(by, group, strict=True))
+def _has_other(columns: Sequence[Attribute], spans: Sequence[Span]) -> bool:
+    """Whether rules of the schema put what is missing or outside into one of them."""
+    pairs = [(other_of(one), part_of(one, *span)) for one, span in zip(columns, spans, strict=True)]
+    return any(other == label != OTHER for other, label in pairs)
 
 
 def _differences(release: Release, question: _Question, error: float) -> list[Difference]:
     """All differences of a table, one at most for each value and way to make groups."""
     schema, asked = release.schema, dict[Query, int]()
+    outcome = schema.columns[question.outcome]
     groups = list(dict.fromkeys(group for way in question.groupings for group in way))
 
     def ask(value: Span | None, group: Group | None, rest: bool = False) -> int:
-        query = _query(schema, question, group, value, rest)
-        return asked.setdefault(query, len(asked))
+        """The place of the query for those of a group, or of all, who have a value, or not."""
+        spans: list[tuple[int, list[Span]]] = []
+        if group is not None:
+            spans = [(place, [span]) for place, span in zip(question.by, group, strict=True)]
+        if value is not None:
+            ends = (0, value[0]), (value[1], outcome.size)
+            others = [(low, high) for low, high in ends if low < high]
+            spans.append((question.outcome, others if rest else [value]))
+        return asked.setdefault(_query(schema, spans), len(asked))
 
     # those who have the value, and those who have not
     inside = np.array(
@@ -245,7 +246,7 @@ def _differences(release: Release, question: _Question, error: float) -> list[Di
     )
     of_all = np.array([[[ask(v, None, rest) for rest in (False, True)]] for v in question.values])
     size, everybody = np.array([ask(None, g) for g in groups]), ask(None, None)
-    claims = _CLAIMS * error if question.known else 0.0
+    claims = 0.0 if question.excess is None else _CLAIMS * error
     intervals = (2 * question.possible + 1) * (question.family + 1)
     answers = release.count(list(asked), level=1 - (error - claims) / intervals)
     count, least, most = np.maximum(answers.estimate, 0.0), answers.low, answers.high
@@ -256,7 +257,8 @@ def _differences(release: Release, question: _Question, error: float) -> list[Di
         low = _share(least[..., 0], most[..., 1], 0.0)
         high = _share(most[..., 0], least[..., 1], 1.0)
         middle = _share(count[..., 0], count[..., 1], 0.0)
-        return np.stack([_inside(middle, low, high), low, high])
+        # nearer to the middle of an interval an estimate would contradict the tables
+        return np.stack([np.clip(middle, low, high), low, high])
 
     every = shares_of(count[of_all], least[of_all], most[of_all])  # [3, values, 1]
     shares = shares_of(count[inside], least[inside], most[inside])  # [3, values, groups]
@@ -283,7 +285,7 @@ def _differences(release: Release, question: _Question, error: float) -> list[Di
         tuple(group for group in way if not unanswered[groups.index(group)])
         for way in question.groupings
     ]
-    found = []
+    differ = []
     for place, value in enumerate(question.values):
         for grouping in dict.fromkeys((*question.groupings, *answers_alone)):
             here = [at for group in grouping if kept[place, at := groups.index(group)]]
@@ -294,9 +296,9 @@ def _differences(release: Release, question: _Question, error: float) -> list[Di
             if best is None:
                 continue
             drawn = [*range(len(here)), *(n for n in best if n >= len(here))]
-            found.append(
+            differ.append(
                 Difference(
-                    outcome=schema.columns[question.outcome],
+                    outcome=outcome,
                     codes=value,
                     by=by,
                     parts=tuple(groups[at] for at in here),
@@ -308,14 +310,14 @@ def _differences(release: Release, question: _Question, error: float) -> list[Di
                     smaller=len(grouping) - len(here),
                     named=question.named,
                     answered=not (
-                        _is_other(schema.columns[question.outcome], value)
+                        _has_other([outcome], [value])
                         or unanswered[here][[n for n in best if n < len(here)]].any()
                         # all others hold them, too
                         or (max(best) >= len(here) and (unanswered & kept[place]).any())
                     ),
                 )
             )
-    return found
+    return differ
 
 
 def _furthest(ends: Floats, above: Bools, below: Bools) -> tuple[int, int] | None:
@@ -356,7 +358,7 @@ def _claims(
         error: How often any claim may be false.
     """
     last = len(release.schema.attributes)
-    excess = _excess(release, question.by, question.outcome)
+    assert question.excess is not None
 
     def cells(place: int, span: Span) -> Bools:
         own = place < last
@@ -368,7 +370,7 @@ def _claims(
     ])  # fmt: skip
     value = np.array([cells(question.outcome, span) for span in question.values])
     shape = len(value), len(member)
-    found = excess.surprises(
+    above, below = question.excess.surprises(
         np.tile(member, (shape[0], 1)),
         np.repeat(value, shape[1], axis=0),
         np.repeat(common, shape[1], axis=1),
@@ -382,11 +384,7 @@ def _claims(
         size = release.schema.columns[question.by[0]].size
         two = [low == 0 or high == size for ((low, high),) in groups]
         levels = np.where(two, error / (4 * question.possible * question.cut), each / 2)
-    return found[0].reshape(shape) <= levels, found[1].reshape(shape) <= levels
-
-
-def _excess(release: MarginalsRelease, by: Sequence[int], outcome: int) -> Excess:
-    return Excess(tables=release.bounds.base.tables, by=tuple(by), outcome=outcome)
+    return above.reshape(shape) <= levels, below.reshape(shape) <= levels
 
 
 def _share(part: Floats, rest: Floats, unknown: float) -> Floats:
@@ -397,40 +395,24 @@ def _share(part: Floats, rest: Floats, unknown: float) -> Floats:
     return np.asarray(np.where(np.isinf(rest) & np.isfinite(part), 0.0, shares))
 
 
-def _inside(shares: Floats, low: Floats, high: Floats) -> Floats:
-    """Estimates inside their intervals; nearer to the middle they would contradict the tables."""
-    return np.asarray(np.clip(shares, low, high))
-
-
-def _query(
-    schema: Schema, question: _Question, group: Group | None, value: Span | None, rest: bool
-) -> Query:
-    """Those of a group, or of all, who have a value, or all others of it."""
-    where: dict[int, tuple[tuple[float, float], ...]] = {}
-    if group is not None:
-        for place, (low, high) in zip(question.by, group, strict=True):
-            where[place] = ((float(low), float(high)),)
-    last, size = len(schema.attributes), schema.columns[question.outcome].size
-    classes = None
-    if value is not None:
-        ends = [value]
-        if rest:
-            ends = [span for span in ((0, value[0]), (value[1], size)) if span[0] < span[1]]
-        if question.outcome == last:
-            classes = tuple(code for low, high in ends for code in range(low, high))
+def _query(schema: Schema, spans: Iterable[tuple[int, Sequence[Span]]]) -> Query:
+    """Those whose code in each of some columns lies in one of its spans."""
+    where, classes = [], None
+    for place, parts in spans:
+        if place == len(schema.attributes):
+            classes = tuple(code for low, high in parts for code in range(low, high))
         else:
-            where[question.outcome] = tuple((float(low), float(high)) for low, high in ends)
-    return Query(tuple(sorted(where.items())), classes)
+            where.append((place, tuple((float(low), float(high)) for low, high in parts)))
+    return Query(tuple(sorted(where)), classes)
 
 
 # What may differ, by the kind of release.
 
 
-def _by_cells(release: TableRelease | MarginalsRelease) -> list[_Question]:
+def _by_cells(release: Any) -> list[_Question]:
     """The class by each attribute, and named tables, where whole cells were counted."""
     schema, last = release.schema, len(release.schema.attributes)
     partition = release.partition
-    assert not isinstance(partition, TreePartition)
     measured = [
         place
         for place, attribute in enumerate(schema.attributes)
@@ -460,22 +442,19 @@ def _by_cells(release: TableRelease | MarginalsRelease) -> list[_Question]:
             family = math.prod(_family(schema.columns[place], known[place]) for place in by)
             possible = 1 if len(known[outcome]) == 3 else len(known[outcome]) - 1
             alone = len(by) == 1 and isinstance(schema.columns[by[0]], Numeric)
+            excess = None
+            if release.kind == "marginals":
+                tables = release.bounds.base.tables
+                excess = Excess(tables=tables, by=tuple(by), outcome=outcome)
             questions.append(
                 _Question(
                     outcome=outcome, values=values, possible=possible, by=tuple(by),
                     groupings=groupings, family=family, named=named,
                     cut=len(known[by[0]]) - 2 if alone else 0,
+                    excess=excess if excess is not None and excess.known else None,
                 )
             )  # fmt: skip
     return questions
-
-
-def _by_tables(release: MarginalsRelease) -> list[_Question]:
-    """The same, with the law of the noise in the tables where one was counted."""
-    return [
-        replace(one, known=_excess(release, one.by, one.outcome).known)
-        for one in _by_cells(release)
-    ]
 
 
 def _values(release: Release, place: int, edges: tuple[int, ...]) -> tuple[Span, ...]:
@@ -483,16 +462,10 @@ def _values(release: Release, place: int, edges: tuple[int, ...]) -> tuple[Span,
     spans = list(pairwise(edges))
     if len(spans) < 2:
         return ()
-    often = release.estimate([_all_of(release.schema, place, span) for span in spans])
+    often = release.estimate([_query(release.schema, [(place, [span])]) for span in spans])
     order = np.argsort(often, kind="stable").tolist()
     kept = order[:1] if len(spans) == 2 else sorted(order[-_MOST_VALUES:])
     return tuple(spans[one] for one in kept)
-
-
-def _all_of(schema: Schema, place: int, span: Span) -> Query:
-    if place == len(schema.attributes):
-        return Query((), tuple(range(*span)))
-    return Query(((place, ((float(span[0]), float(span[1])),)),))
 
 
 def _family(attribute: Attribute, edges: tuple[int, ...]) -> int:
@@ -510,12 +483,12 @@ def _groupings(
     schema = release.schema
     ways = [list(_ways(release, schema.columns[place], place, known[place])) for place in by]
     longest = len(ways[0]) if len(ways) == 1 else len(_JOINED)
-    found: dict[tuple[Group, ...], None] = {}
+    groupings: dict[tuple[Group, ...], None] = {}
     for step in range(longest):
         groups = tuple(product(*(way[min(step, len(way) - 1)] for way in ways)))
         if 2 <= len(groups) <= (_MOST_GROUPS if len(ways) == 1 else _SOME):
-            found[groups] = None
-    return tuple(found)
+            groupings[groups] = None
+    return tuple(groupings)
 
 
 def _ways(
@@ -531,7 +504,7 @@ def _ways(
             yield tuple(sorted(spans_of[node] for node in level))
             level = [below for node in level for below in (children[node] or (node,))]
         return
-    sizes = release.estimate([_all_of(release.schema, place, span) for span in spans])
+    sizes = release.estimate([_query(release.schema, [(place, [span])]) for span in spans])
     total = max(1.0, float(np.maximum(sizes, 0.0).sum()))
     for least in _JOINED:
         joined: list[Span] = []
@@ -580,7 +553,7 @@ def _by_splits(release: TableRelease) -> list[_Question]:
 
 
 _QUESTIONS: dict[str, Callable[[Any], list[_Question]]] = {
-    "marginals": _by_tables,
+    "marginals": _by_cells,
     "table": _by_splits,
 }
 
@@ -588,102 +561,82 @@ _QUESTIONS: dict[str, Callable[[Any], list[_Question]]] = {
 # The section.
 
 
-def findings(release: Release) -> tuple[Part, ...]:
+def findings(release: Release) -> Parts:
     """The section: differences, then distributions, then what noise hides."""
     if KINDS[release.kind].least is not None:
         return _certain(release)
     people = release.schema.unit_names[1]
-    told, vain = differences(release)
-    shown, spreads = told[:_MOST], notable(release)
+    differ, vain = differences(release)
+    shown, spreads = differ[:_MOST], notable(release)
     if not shown and not spreads:
         return ()
-    parts: list[Part] = []
-    hollow = any(is_vague(one, place) for one in spreads for place in _shown(one))
-    key: list[tuple[Swatch, str]] = [("bar", "estimate"), ("interval", "95% interval")]
-    key += [("hollow", "mostly noise")] if hollow else []
-    parts.append(Legend(tuple(key)))
+    parts: list[Part] = [Legend((("bar", "estimate"), ("interval", "95% interval")))]
     if shown:
         scale = Scale.until(float(max(one.high.max() for one in shown)), "%")
-        parts.append(Cards(tuple(_finding(one, people, scale) for one in shown), broad=True))
-        parts.append(
+        parts += [
+            Cards(tuple(_finding(one, people, scale) for one in shown), broad=True),
             Text(
                 f"Shares of {people}. All of these intervals hold at once with 95%, with those of "
                 "everything else that was looked at, and that groups differ as the sentences say: "
                 "what stands here was picked, and that is allowed for. A difference is surer than "
                 "two shares, so their intervals may overlap. It does not show a cause.",
                 "note",
-            )
-        )
-    if len(told) > len(shown):
-        rest = ", ".join(one.title for one in told[len(shown) :])
-        parts.append(Text(f"Groups also differ in {rest}."))
+            ),
+        ]
+    if len(differ) > len(shown):
+        parts.append(f"Groups also differ in {', '.join(one.title for one in differ[_MOST:])}.")
     if spreads:
         parts.append(Cards(tuple(_card(release, one) for one in spreads), broad=True))
-    parts += averages(release)
-    note = (
+    note = [
         f"Numbers of {people}. A 95% interval contains the true number with a probability of at "
         "least 95%, whatever the data looks like. Where intervals overlap, do not say which number "
-        "is larger."
-    )
-    if (cap := capped(release.schema)) is not None:
-        note += f" {cap}"
-    if any(
-        len(_shown(one)) < len(one.labels)
-        for one in spreads
-        if not isinstance(one.attribute, Numeric)
-    ):
-        note += f" {picked('Of many values, those that are listed')}"
-    parts.append(Text(note, "note"))
+        "is larger.",
+        capped(release.schema),
+    ]
+    values = [one for one in spreads if not isinstance(one.attribute, Numeric)]
+    if any(len(_listed(one)) < len(one.labels) for one in values):
+        note.append(picked("Of many values, those that are listed"))
+    parts += [*averages(release), Text(" ".join(one for one in note if one is not None), "note")]
     if vain:
         parts.append(Text(f"Nothing stands out of the noise in {', '.join(vain)}.", "note"))
     return tuple(parts)
 
 
-def brief(release: Release, most: int = 2) -> tuple[Text, ...]:
+def brief(release: Release, most: int = 2) -> Parts:
     """The first findings as sentences, and how sure they are; what is most frequent without any.
 
     Args:
         release: The release.
         most: How many sentences.
     """
-    people = release.schema.unit_names[1]
-    told: list[Difference] = []
-    if KINDS[release.kind].least is None:
-        told, _ = differences(release)
-    if told:
-        more = f", with {len(told) - most} more in the report" if len(told) > most else ""
-        sure = f"All of this holds at once with 95%{more}."
-        return (*(Text(one.sentence(people)) for one in told[:most]), Text(sure))
     if KINDS[release.kind].least is not None:
-        return tuple(part for part in _certain(release)[:most] if isinstance(part, Text))
+        return _certain(release)[:most]
+    people = release.schema.unit_names[1]
+    differ, _ = differences(release)
+    if differ:
+        more = f", with {len(differ) - most} more in the report" if len(differ) > most else ""
+        sure = f"All of this holds at once with 95%{more}."
+        return (*(one.sentence(people) for one in differ[:most]), sure)
     for spread in notable(release, 1):
         if not isinstance(spread.attribute, Numeric):
             name = "" if spread.attribute is None else f"{spread.title}: "
-            first = int(np.argmax(spread.counts))
-            return (Text(name + _sentence(spread, labels_of(spread), first, people)),)
+            return (name + _sentence(spread, people),)
     return ()
 
 
 def _finding(found: Difference, people: str, scale: Scale) -> Finding:
     """A difference with a bar for each group."""
     rows = []
-    for place, group in enumerate(found.groups):
-        share, low, high = (float(one[place]) for one in (found.shares, found.low, found.high))
-        rows.append(
-            (", ".join(group), Bar(share, low=low, high=high), *rounded_share(share, low, high))
-        )
-    by = " and ".join(one.title for one in found.by)
-    heads = (by, scale, f"{found.outcome.title} {found.value}", "95% interval")
-    caption = f"{found.outcome.title} {found.value} by {by}: share of {people}"
+    for group, *ends in zip(found.groups, found.shares, found.low, found.high, strict=True):
+        share, low, high = map(float, ends)
+        bar = Bar(share, low=low, high=high)
+        rows.append((", ".join(group), bar, *rounded_share(share, low, high)))
+    by, value = " and ".join(one.title for one in found.by), f"{found.outcome.title} {found.value}"
+    caption = f"{value} by {by}: share of {people}"
     few = (Text(f"Left out: {many(found.smaller, 'group')} of fewer than 5% of {people}.", "note"),)
-    return Finding(
-        found.title,
-        found.sentence(people),
-        (
-            Grid(caption, heads, rows=tuple(rows), numbers=frozenset({2, 3})),
-            *(few if found.smaller else ()),
-        ),
-    )
+    grid = Grid(caption, (by, scale, value, "95% interval"), rows=rows, numbers={2, 3})
+    parts = (grid, *(few if found.smaller else ()))
+    return Finding(found.title, found.sentence(people), parts)
 
 
 def notable(release: Release, most: int = _TABLES) -> list[Spread]:
@@ -699,8 +652,8 @@ def notable(release: Release, most: int = _TABLES) -> list[Spread]:
     target = release.schema.target
     order: list[tuple[bool, float, int, Spread]] = []
     for spread in release.histograms():
-        known = [not is_vague(spread, place) for place in range(len(spread.labels))]
-        if not spread.measured or not any(known):
+        known = ~vague(spread)
+        if not spread.measured or not known.any():
             continue
         widths = widths_of(spread)
         uneven = float(np.abs(spread.shares - widths / widths.sum())[known].sum())
@@ -709,111 +662,87 @@ def notable(release: Release, most: int = _TABLES) -> list[Spread]:
 
 
 def _card(release: Release, spread: Spread) -> Card:
+    """A number as a histogram; of values the largest that stand out of the noise."""
     name = "items" if spread.attribute is None else spread.title
-    people = release.schema.unit_names[1]
     if isinstance(spread.attribute, Numeric):
         return Card(name, bands_parts(spread))
-    return Card(name, _value_parts(spread, name, people))
-
-
-def _value_parts(spread: Spread, name: str, people: str) -> tuple[Part, ...]:
-    """The largest values that stand out of the noise, with a sentence about the first."""
-    shown = _shown(spread)
-    first = int(np.argmax(spread.counts))
+    people, shown = release.schema.unit_names[1], _listed(spread)
     top = max([float(spread.high[p]) for p in shown if np.isfinite(spread.high[p])], default=1.0)
     labels, rows = labels_of(spread), []
     for place in shown:
-        value, *ends = (float(one[place]) for one in (spread.counts, spread.low, spread.high))
-        bar = Bar(value, low=ends[0], high=ends[1])
-        rows.append((labels[place], bar, *rounded(value, ends[0], ends[1])))
+        value, low, high = ends_of(spread, place)
+        rows.append((labels[place], Bar(value, low=low, high=high), *rounded(value, low, high)))
     more = len(labels) - len(shown)
-    heads = ("value", Scale.until(top, people), "about", "95% interval")
     rest = Text(f"and {more:,} more, with smaller estimates or mostly noise", "note")
-    return (
-        Text(_sentence(spread, labels, first, people)),
-        Grid(f"{name}: {people}", heads, rows=tuple(rows), numbers=frozenset({2, 3})),
-        *([rest] if more > 0 else []),
-    )
+    heads = ("value", Scale.until(top, people), "about", "95% interval")
+    grid = Grid(f"{name}: {people}", heads, rows=rows, numbers={2, 3})
+    return Card(name, (_sentence(spread, people), grid, *([rest] if more > 0 else [])))
 
 
-def _shown(spread: Spread) -> list[int]:
-    """The places of the values that are listed."""
-    order = np.argsort(-spread.counts, kind="stable").tolist()
-    shown = [place for place in order if not is_vague(spread, place)][:_VALUES]
+def _listed(spread: Spread) -> list[int]:
+    """The places of the largest values that stand out of the noise."""
+    order, pale = np.argsort(-spread.counts, kind="stable").tolist(), vague(spread)
+    shown = [place for place in order if not pale[place]][:_VALUES]
     return shown if spread.attribute is None else sorted(shown)  # as the schema has them
 
 
-def _sentence(spread: Spread, labels: list[str], first: int, people: str) -> str:
+def _sentence(spread: Spread, people: str) -> str:
     """Which value is the most frequent, as far as the intervals tell."""
-    about, ends = rounded(*(float(n[first]) for n in (spread.counts, spread.low, spread.high)))
-    told = f"about {about} {people} (95% interval: {ends})"
+    first = int(np.argmax(spread.counts))
+    label, (about, ends) = labels_of(spread)[first], rounded(*ends_of(spread, first))
+    number = f"about {about} {people} (95% interval: {ends})"
     if float(spread.low[first]) > float(np.max(np.delete(spread.high, first), initial=0.0)):
-        return f"The most frequent is {labels[first]}: {told}."
-    return (
-        f"{labels[first]} has {told}; whether it is the most frequent, the intervals do not tell."
-    )
+        return f"The most frequent is {label}: {number}."
+    return f"{label} has {number}; whether it is the most frequent, the intervals do not tell."
 
 
-def averages(release: Release) -> tuple[Part, ...]:
+def averages(release: Release) -> Parts:
     """Medians and means of all numbers that were measured, with their intervals."""
-    numbers = [
-        one
-        for one in release.schema.attributes
-        if isinstance(one, Numeric) and one.name not in release.unmeasured
-    ]
     rows = []
-    for number in numbers:
+    for number in release.schema.attributes:
+        if not isinstance(number, Numeric) or number.name in release.unmeasured:
+            continue
         cells: list[str] = []
-        for summary in (
-            partial(release.quantile, number.name, 0.5),
-            partial(release.mean, number.name),
-        ):
-            (row,) = summary().to_arrow().to_pylist()
-            ends = [row[name] for name in ("estimate", "low", "high")]
-            cells += _number_words(number, ends)
+        for summary in (release.quantile(number.name, 0.5), release.mean(number.name)):
+            (row,) = summary.to_arrow().to_pylist()
+            cells += _number_words(number, [row[name] for name in ("estimate", "low", "high")])
         rows.append((number.title, *cells))
-    if not rows:
-        return ()
     heads = ("number", "median", "95% interval", "mean", "95% interval")
-    return (Grid("Medians and means", heads, rows=tuple(rows), numbers=frozenset({1, 2, 3, 4})),)
+    return (Grid("Medians and means", heads, rows=rows, numbers={1, 2, 3, 4}),) if rows else ()
 
 
-def _number_words(number: Numeric, ends: list[object]) -> tuple[str, str]:
+def _number_words(number: Numeric, ends: list[Any]) -> tuple[str, str]:
     """An average and its interval, with no more digits than the interval supports."""
     if any(one is None for one in ends):
         return "not known", "not known"
     if number.kind == "date":
-        about, low, high = map(str, ends)
-    else:
-        values = [float(one) for one in ends]  # type: ignore[arg-type]
-        values[0] = float(_inside(*map(np.asarray, values)))
-        width = values[2] - values[1]
-        digits = max(0, 1 - math.floor(math.log10(width))) if width > 0 else 0
-        digits = min(digits, 3)
-        scale = 10**digits
-        outward = math.floor(values[1] * scale) / scale, math.ceil(values[2] * scale) / scale
-        about, low, high = (f"{one:z,.{digits}f}" for one in (values[0], *outward))
-    return about, f"{low}\u00a0to {high}" if number.kind == "date" else f"{low}\u00a0to\u00a0{high}"
+        return str(ends[0]), f"{ends[1]}\u00a0to {ends[2]}"
+    middle, low, high = map(float, ends)
+    width = high - low
+    digits = min(3, max(0, 1 - math.floor(math.log10(width)))) if width > 0 else 0
+    scale = 10**digits
+    outward = math.floor(low * scale) / scale, math.ceil(high * scale) / scale
+    middle = float(np.clip(middle, low, high))
+    about, least, most = (f"{one:z,.{digits}f}" for one in (middle, *outward))
+    return about, f"{least}{TO}{most}"
 
 
-def _certain(release: Release) -> tuple[Part, ...]:
+def _certain(release: Release) -> Parts:
     """What generalized rows tell for certain, as sentences."""
     least, people = KINDS[release.kind].least, release.schema.unit_names[1]
     assert least is not None
+    target = release.schema.target
     best = [
-        (number, name, label)
+        (target is None or name != target.name, -number, name, label)
         for name, values in least(release)
         for label, number in sorted(values, key=lambda one: -one[1])[:1]
     ]
-    target = release.schema.target
-    best.sort(key=lambda one: (target is None or one[1] != target.name, -one[0]))
     if not best:
         return ()
-    lines = [
-        f"At least {number:,.0f} {people}: {name} {label}" for number, name, label in best[:_VALUES]
-    ]
+    best.sort(key=lambda one: one[:2])
+    lines = [f"At least {-less:,.0f} {people}: {name} {label}" for _, less, name, label in best]
     return (
-        *(Text(line) for line in lines),
+        *lines[:_VALUES],
         Text(
             f"With a probability of 95% all of these hold. {people.capitalize()} whose rows are "
             "suppressed are missing, and nobody can say how many they are. So there are no upper "

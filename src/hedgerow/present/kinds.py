@@ -30,6 +30,7 @@ from hedgerow.present.document import (
     Grid,
     Heading,
     Part,
+    Parts,
     Scale,
     Strip,
     Text,
@@ -48,7 +49,6 @@ _CLASSES = 4  # more do not fit beside each other
 _ERROR = 0.05
 
 Codes = NDArray[np.integer]
-Parts = tuple[Part, ...]
 Least = tuple[str, list[tuple[str, float]]]
 """An attribute, and generalized values with the number of people who have it at least."""
 

@@ -20,6 +20,7 @@ from hedgerow.present.document import (
     Folded,
     Grid,
     Part,
+    Parts,
     Scale,
     Section,
     Stack,
@@ -158,7 +159,7 @@ def report(release: Release, verdict: Verdict, against: Judgment | None = None) 
     )
 
 
-def overview(release: Release, top: int, parts: tuple[Part, ...] | None = None) -> Document:
+def overview(release: Release, top: int, parts: Parts | None = None) -> Document:
     """The report in short: what was published, what it says, what is promised, the largest parts.
 
     Args:
@@ -198,7 +199,7 @@ def _number(release: Release) -> str:
     return words.rounded(*(float(one[0]) for one in ends))[0]
 
 
-def _named(release: Release) -> tuple[Part, ...]:
+def _named(release: Release) -> Parts:
     """The tables that the schema names, with all their cells."""
     tables = [release.table(*names) for names in named_tables(release)]
     notes = dict.fromkeys(line for one in tables for line in how_to_read(one, release.schema))
@@ -229,7 +230,7 @@ def _brand(release: Release, doubted: Doubt | None, against: Judgment | None) ->
     return f"A release under differential privacy, {what}"
 
 
-def _head(release: Release, doubted: Doubt | None, against: Judgment | None) -> tuple[Part, ...]:
+def _head(release: Release, doubted: Doubt | None, against: Judgment | None) -> Parts:
     if doubted is not None:
         epsilon = delta = f"cannot be {doubted.what}"
     elif not release.guarantee["private"]:
@@ -333,7 +334,7 @@ def _sections(release: Release, verdict: Verdict, against: Judgment | None) -> l
     return [*first, *sections(against, values(release, raw)), *last]
 
 
-def _short(release: Release, doubted: Doubt | None, against: Judgment | None) -> tuple[Part, ...]:
+def _short(release: Release, doubted: Doubt | None, against: Judgment | None) -> Parts:
     """What somebody should know who reads no further."""
     lines: list[str | None] = []
     if doubted is not None:
@@ -371,7 +372,7 @@ def _short(release: Release, doubted: Doubt | None, against: Judgment | None) ->
 # The promise, in odds, and what the budget was spent on.
 
 
-def promise(release: Release, verdict: Verdict) -> tuple[Part, ...]:
+def promise(release: Release, verdict: Verdict) -> Parts:
     """The guarantee in plain words and in odds, if the books bear it out."""
     doubted = doubt(release, verdict)
     if doubted is not None:
@@ -430,7 +431,7 @@ def _one_in(delta: Fraction) -> str:
     return f"{number:,}" if number < 10**15 else f"10^{len(str(number)) - 1}"
 
 
-def budget(release: Release, sound: bool) -> tuple[Part, ...]:
+def budget(release: Release, sound: bool) -> Parts:
     """The budget as a picture, and in numbers; nothing if it cannot be read.
 
     Args:
@@ -477,7 +478,7 @@ def budget(release: Release, sound: bool) -> tuple[Part, ...]:
 # What it does not cover, and how to use it.
 
 
-def _limits(release: Release) -> tuple[Part, ...]:
+def _limits(release: Release) -> Parts:
     kind, schema, promised = KINDS[release.kind], release.schema, release.guarantee
     title, small = kind.small
     limits = [
@@ -508,7 +509,7 @@ def _limits(release: Release) -> tuple[Part, ...]:
     )
 
 
-def _use(release: Release) -> tuple[Part, ...]:
+def _use(release: Release) -> Parts:
     counted = [spread for spread in notable(release, 1) if spread.attribute is not None]
     tables = [
         line

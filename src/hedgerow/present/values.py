@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from hedgerow.arrays import Floats
+from hedgerow.arrays import Bools, Floats
 from hedgerow.present.document import (
     Bar,
     Card,
@@ -17,8 +18,9 @@ from hedgerow.present.document import (
     Grid,
     Histogram,
     Legend,
-    Part,
+    Parts,
     Scale,
+    Swatch,
     Text,
 )
 from hedgerow.present.kinds import KINDS, Least
@@ -41,13 +43,17 @@ def labels_of(spread: Spread) -> list[str]:
     """The values of a spread as a page writes them."""
     if spread.attribute is None:
         return list(spread.labels)
-    pairs = zip(spread.edges[:-1], spread.edges[1:], strict=True)
-    return [part_of(spread.attribute, low, high) for low, high in pairs]
+    return [part_of(spread.attribute, low, high) for low, high in pairwise(spread.edges)]
 
 
-def is_vague(spread: Spread, place: int) -> bool:
-    """Whether a value is hardly known, and drawn hollow."""
-    return spread.remarks[place] in PALE
+def vague(spread: Spread) -> Bools:
+    """Which values are hardly known, and drawn hollow."""
+    return np.isin(spread.remarks, PALE)
+
+
+def ends_of(spread: Spread, place: int) -> tuple[float, float, float]:
+    """The number of records with a value, and both ends of its interval."""
+    return float(spread.counts[place]), float(spread.low[place]), float(spread.high[place])
 
 
 def widths_of(spread: Spread) -> Floats:
@@ -71,87 +77,82 @@ def alone(spread: Spread) -> list[int]:
     return [p for p in range(len(widths)) if narrow[p] or spread.edges[p] >= attribute.grid]
 
 
-def values(release: Release, raw: Sequence[Sequence[float]] | None) -> tuple[Part, ...]:
+def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Parts:
     """One small picture for each attribute, with its numbers; what is mostly noise comes last.
 
     Args:
         release: The release.
         raw: For each attribute the raw shares of the same values, if they are to be shown.
     """
-    least = KINDS[release.kind].least
-    if least is not None:
-        return _certain(release, least(release))
-    cards, vague, silent, people = [], [], [], release.schema.unit_names[1]
+    kind, people = KINDS[release.kind], release.schema.unit_names[1]
+    if kind.least is not None:
+        return _certain(release, kind.least(release))
     spreads, items = release.histograms(), release.schema.kind == "transactions"
     everybody = release.count_all()
-    total = float(everybody.estimate[0])
+    total, low, high = (
+        float(one[0]) for one in (everybody.estimate, everybody.low, everybody.high)
+    )
+    cards: list[Card] = []
+    noise: list[Card] = []
     for place, spread in enumerate(spreads):
-        beside = None if raw is None else np.asarray(raw[place])
-        if not spread.measured:
-            silent.append(spread.title)
-        elif all(is_vague(spread, one) for one in range(len(spread.labels))):
-            vague.append(_card(spread, beside, people, total if items else None))
-        else:
-            cards.append(_card(spread, beside, people, total if items else None))
-    measured = [spread for spread in spreads if spread.measured]
-    said = {remark for spread in measured for remark in spread.remarks}
-    key: list[Any] = [("bar", "released"), ("interval", "95% interval")]
+        if spread.measured:
+            beside = None if raw is None else np.asarray(raw[place])
+            some = noise if vague(spread).all() else cards
+            some.append(_card(spread, beside, people, total if items else None))
+    said = {remark for spread in spreads if spread.measured for remark in spread.remarks}
+    key: list[tuple[Swatch, str]] = [("bar", "released"), ("interval", "95% interval")]
     if said & {*PALE}:
         key.insert(1, ("hollow", f"hollow: released, but {' or '.join(PALE)}"))
     if raw is not None:
         key.append(("raw", "raw (NOT PRIVATE)"))
-    about, _ = rounded(total, float(everybody.low[0]), float(everybody.high[0]))
-    told = [f"Shares are of the {people} that the release counts, about {about}."]
+    about, _ = rounded(total, low, high)
+    lead = [f"Shares are of the {people} that the release counts, about {about}."]
     if items:
-        told.append(
+        lead.append(
             f"{people.capitalize()} hold several items, so shares add up to more than 100%."
         )
     if any(len(s.shares) > _SHOWN for s in spreads if not isinstance(s.attribute, Numeric)):
-        told.append(
+        lead.append(
             f"Where there are many values, those with the {_SHOWN} largest estimates are drawn; "
             f"others may be as frequent, as far as intervals tell. {picked('Those')}"
         )
     if any(isinstance(one, Numeric) for one in release.schema.attributes):
-        told.append(
+        lead.append(
             "Numbers are drawn to scale: the area of a bar is its share. Where bands differ in "
             "width, the height is the share per unit. A line that reaches the top may go on."
         )
-    if assumed := KINDS[release.kind].assumed:
-        told.append(assumed.format(people=people))
-    parts: list[Part] = [Text(" ".join(told)), Legend(tuple(key))]
-    parts += [Cards(tuple(cards))] if cards else []
-    if vague:
-        parts.append(Text("Of these, the release tells mostly noise:"))
-        parts.append(Cards(tuple(vague)))
-    if meant := " ".join(REMARKS[one] for one in REMARKS if one in said):
-        parts.append(Text(meant, "note"))
-    if silent:
-        names = ", ".join(silent)
-        parts.append(Text(f"Not measured: the release says nothing about {names}."))
-    return tuple(parts)
+    lead.append(kind.assumed.format(people=people))
+    meant = " ".join(REMARKS[one] for one in REMARKS if one in said)
+    silent = ", ".join(spread.title for spread in spreads if not spread.measured)
+    pale: Parts = ("Of these, the release tells mostly noise:", Cards(tuple(noise)))
+    return (
+        " ".join(lead).rstrip(),
+        Legend(tuple(key)),
+        *([Cards(tuple(cards))] if cards else []),
+        *(pale if noise else ()),
+        *([Text(meant, "note")] if meant else []),
+        *([f"Not measured: the release says nothing about {silent}."] if silent else []),
+    )
 
 
-def _certain(release: Release, known: list[Least]) -> tuple[Part, ...]:
+def _certain(release: Release, known: list[Least]) -> Parts:
     """How many people have a value at least, by attribute; all bars to one scale."""
     people, published = release.schema.unit_names[1], release.count_all()
     total = max(1.0, float(published.estimate[0]))
     cards = []
     for name, ends in known:
-        rows = tuple((label, Bar(number), f"{number:,.0f}") for label, number in ends)
+        rows = [(label, Bar(number), f"{number:,.0f}") for label, number in ends]
         heads = ("value", Scale.until(total, people), "at least")
-        cards.append(
-            Card(name, (Grid(f"{name}: {people}", heads, rows=rows, numbers=frozenset({2})),))
-        )
-    silent = [a.name for a in release.schema.columns if a.name not in {name for name, _ in known}]
+        cards.append(Card(name, (Grid(f"{name}: {people}", heads, rows=rows, numbers={2}),)))
+    names = {name for name, _ in known}
+    silent = ", ".join(one.name for one in release.schema.columns if one.name not in names)
     return (
-        Text(
-            f"How many {people} have a value at least; with 95% all of these numbers hold. "
-            f"Bars are to one scale; published rows hold about {total:,.0f} {people}. "
-            "A value may contain another, and many rows leave a value open, so the "
-            "numbers of an attribute do not add up. Shares are not known."
-        ),
+        f"How many {people} have a value at least; with 95% all of these numbers hold. Bars are "
+        f"to one scale; published rows hold about {total:,.0f} {people}. A value may contain "
+        "another, and many rows leave a value open, so the numbers of an attribute do not add "
+        "up. Shares are not known.",
         *([Cards(tuple(cards))] if cards else []),
-        *([Text(f"Nothing is known about {', '.join(silent)}.")] if silent else []),
+        *([f"Nothing is known about {silent}."] if silent else []),
     )
 
 
@@ -165,15 +166,13 @@ def _card(spread: Spread, raw: Any, units: str, of: float | None) -> Card:
     shares = spread.counts / max(float(spread.counts.sum()) if of is None else of, 1e-9)
     rows: list[tuple[Cell, ...]] = []
     for place in _first(spread.counts, _IN_NUMBERS):
-        numbers = (float(one[place]) for one in (spread.counts, spread.low, spread.high))
-        row = (labels[place], *rounded(*numbers), spread.remarks[place])
+        row = (labels[place], *rounded(*ends_of(spread, place)), spread.remarks[place])
         rows.append(row if raw is None else (*row, f"{raw[place]:.1%}", f"{shares[place]:.1%}"))
     heads: tuple[str, ...] = ("value", "about", "95% interval", "remark")
     heads += () if raw is None else ("raw share", "released share")
-    right = frozenset({1, 2, *range(4, len(heads))})
     more = len(shares) - len(rows)
     rest = [Text(f"and {more:,} more", "note")] if more > 0 else []
-    table = Grid(f"{name}: {units}", heads, rows=tuple(rows), numbers=right)
+    table = Grid(f"{name}: {units}", heads, rows=rows, numbers={1, 2, *range(4, len(heads))})
     return Card(name, (*drawn, Folded(f"In numbers: {name}", (table, *rest))))
 
 
@@ -182,7 +181,7 @@ def _first(counts: Any, most: int) -> list[int]:
     return sorted(np.argsort(-counts, kind="stable")[:most].tolist())
 
 
-def bands_parts(spread: Spread, raw: Any = None) -> tuple[Part, ...]:
+def bands_parts(spread: Spread, raw: Any = None) -> Parts:
     """The bands of a number as a histogram, and below it what stands `alone`.
 
     Args:
@@ -209,14 +208,14 @@ def share_bars(
         least: The share at which bars end, if none is larger.
     """
     total = max(float(spread.counts.sum()) if of is None else of, 1e-9)
-    labels, shares = labels_of(spread), spread.counts / total
-    known = [float(spread.high[p]) / total for p in shown if not is_vague(spread, p)]
+    labels, shares, pale = labels_of(spread), spread.counts / total, vague(spread)
+    known = [float(spread.high[place]) / total for place in shown if not pale[place]]
     tops = [*shares[shown].tolist(), *known, *([] if raw is None else raw[shown].tolist()), least]
     top = min(1.0, max(1e-9, *(one for one in tops if np.isfinite(one))))
     rows: list[tuple[Cell, ...]] = []
     for place in shown:
         low, high = (min(1.0, float(one[place]) / total) for one in (spread.low, spread.high))
-        hollow, share = is_vague(spread, place), float(shares[place])
+        hollow, share = bool(pale[place]), float(shares[place])
         beside = None if raw is None else float(raw[place])
         said = unsure(low, high) if hollow else f"{share:.0%}"
         bar = Bar(share, low=low, high=high, hollow=hollow, raw=beside)
@@ -228,7 +227,7 @@ def share_bars(
             rest += "" if raw is None else f" / {1 - float(raw[shown].sum()):.0%}"
         rows.append((f"{len(shares) - len(shown):,} more", None, rest))
     heads = ("value", Scale.until(top, "%"), "share" if raw is None else "released / raw")
-    return Grid(f"{spread.title}: shares", heads, rows=tuple(rows), numbers=frozenset({2}))
+    return Grid(f"{spread.title}: shares", heads, rows=rows, numbers={2})
 
 
 def histogram(spread: Spread, raw: Any = None) -> Histogram | None:
@@ -268,7 +267,7 @@ def histogram(spread: Spread, raw: Any = None) -> Histogram | None:
         low=tuple(low.tolist()),
         high=tuple(high.tolist()),
         widths=tuple(widths[drawn].tolist()),
-        hollow=tuple(is_vague(spread, place) for place in drawn),
+        hollow=tuple(vague(spread)[drawn].tolist()),
         raw=None if raw is None else tuple((np.asarray(raw) / per)[drawn].tolist()),
         unit=unit,
         axis=attribute.title,
@@ -276,30 +275,26 @@ def histogram(spread: Spread, raw: Any = None) -> Histogram | None:
     )
 
 
-def questions(release: Release) -> tuple[Part, ...]:
+def questions(release: Release) -> Parts:
     """Some questions that the release answers, so that a reader sees how sure answers are."""
     kind = KINDS[release.kind]
-    if kind.cuts is None or kind.least is not None:
+    if kind.cuts is None:
         return ()  # its itemsets are such questions, and so is what is known at least
     asked, people = _examples(release, kind.cuts), release.schema.unit_names[1]
-    vocabulary = Vocabulary(release.schema)
-    answers = release.count(asked)
-    rows = []
-    for place, query in enumerate(asked):
-        numbers = (float(one[place]) for one in (answers.estimate, answers.low, answers.high))
-        rows.append((vocabulary.text(query), *rounded(*numbers)))
+    vocabulary, answers = Vocabulary(release.schema), release.count(asked)
+    numbers = zip(
+        answers.estimate.tolist(), answers.low.tolist(), answers.high.tolist(), strict=True
+    )
+    rows = [
+        (vocabulary.text(query), *rounded(*ends))
+        for query, ends in zip(asked, numbers, strict=True)
+    ]
+    heads = ("question", "about", "95% interval")
     return (
-        Text(
-            f"Anybody can ask the release how many {people} meet some conditions, written as in "
-            f"the table; [ and ] include both ends. An interval is narrow {kind.narrow}."
-        ),
-        Grid(
-            f"How many {people} are there?",
-            ("question", "about", "95% interval"),
-            rows=tuple(rows),
-            numbers=frozenset({1, 2}),
-        ),
-    )  # fmt: skip
+        f"Anybody can ask the release how many {people} meet some conditions, written as in "
+        f"the table; [ and ] include both ends. An interval is narrow {kind.narrow}.",
+        Grid(f"How many {people} are there?", heads, rows=rows, numbers={1, 2}),
+    )
 
 
 def _examples(release: Release, cuts: Callable[[Any, int], tuple[int, Any]]) -> list[Query]:
@@ -308,13 +303,13 @@ def _examples(release: Release, cuts: Callable[[Any, int], tuple[int, Any]]) -> 
     known = [cuts(release, place) for place in range(len(schema.attributes))]
     finest = sorted(range(len(known)), key=lambda a: -known[a][0])[:_ASKED]
     halves = {a: (a, _half(schema.attributes[a], known[a][1])) for a in finest}
-    found = [Query(()), *(Query((halves[a],)) for a in finest)]
-    for one, other in zip(finest, finest[1:], strict=False):
-        found.append(Query(tuple(sorted((halves[one], halves[other])))))
+    examples = [Query(()), *(Query((halves[a],)) for a in finest)]
+    for one, other in pairwise(finest):
+        examples.append(Query(tuple(sorted((halves[one], halves[other])))))
     if schema.classes:
         last = len(schema.classes) - 1
-        found += [Query((), (last,)), Query((halves[finest[0]],), (last,))]
-    return found
+        examples += [Query((), (last,)), Query((halves[finest[0]],), (last,))]
+    return examples
 
 
 def _half(attribute: Attribute, edges: Any) -> tuple[tuple[float, float], ...]:
