@@ -89,10 +89,10 @@ def test_in_words() -> None:
     assert about_rows(fine) == ["Of 100 records 100 are counted."] and not about_tables(fine)
     odd = ItemPreparation(**WELL | {"rows": 120, "unidentified": 7, "over": 2, "capped": 4})
     assert about_rows(odd)[0] == "Of 120 rows 7 belong to no person and are dropped."
-    ((_, _, rows),) = about_tables(odd)
-    assert rows == [
-        ["items over the cap of 3, left out", "4", "4.0%"],
-        ["records with more items than the cap of 3", "2", "2.0%"],
+    (table,) = about_tables(odd)
+    assert table.rows == [
+        ("items over the cap of 3, left out", "4", "4.0%"),
+        ("records with more items than the cap of 3", "2", "2.0%"),
     ]
     text = fragment(prepared(odd))
     assert "over the cap of 3" in text and "5.8% of the rows have no person" in text

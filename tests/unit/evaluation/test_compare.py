@@ -8,7 +8,7 @@ import pytest
 from hedgerow.errors import UsageError
 from hedgerow.evaluation.compare import Line, compared
 from hedgerow.evaluation.scorecard import method_of_release
-from hedgerow.present.against import SOURCES, comparison
+from hedgerow.present.against import _SOURCES, comparison
 from hedgerow.present.html import page
 from hedgerow.release import Release
 
@@ -63,7 +63,7 @@ def test_a_page_explains_marks_only_where_there_are_some() -> None:
     text = page(comparison(replace(alike, lines=lines)))
     assert "Best: among" in text and "1 (best)" in text
     assert '(<span class="keep">--simulate</span>)' in text
-    for heading in SOURCES.values():  # the caption says something else
+    for heading, _ in _SOURCES.values():  # the caption says something else
         assert text.count(heading) <= 1
 
 

@@ -18,11 +18,11 @@ def test_columns_without_a_number_are_left_out_and_the_table_fits(
         rows=20_000, dropped=0, unidentified=0, capped=0, people=None, people_capped=None,
         attributes=fates, classes=(), read=(), kept=(),
     )  # fmt: skip
-    ((_, heads, rows),) = about_tables(found)
-    assert heads == ["attribute", "missing", "became other", "clipped"]
-    assert rows == [
-        ["admission_type", "2,025 (10.1%)", "2,025 (10.1%)", "0"],
-        ["charges", "0", "0", "12 (0.1%)"],
+    (table,) = about_tables(found)
+    assert table.heads == ("attribute", "missing", "became other", "clipped")
+    assert table.rows == [
+        ("admission_type", "2,025 (10.1%)", "2,025 (10.1%)", "0"),
+        ("charges", "0", "0", "12 (0.1%)"),
     ]
     tell_preparation(found)
     told = capsys.readouterr().out

@@ -433,11 +433,11 @@ def print_document(document: Document) -> None:
 def tell_preparation(found: Preparation | ItemPreparation) -> None:
     """Prints what became of rows or records."""
     from hedgerow.present.against import about_rows, about_tables
+    from hedgerow.present.document import Document, Section
 
-    say("\nWhat became of the data (NOT PRIVATE: exact counts, for the holder of the data alone)")
-    for sentence in about_rows(found):
-        say(sentence)
-    for _, heads, rows in about_tables(found):
-        print_table(heads, rows, set(range(1, len(heads))))
+    title = "What became of the data (NOT PRIVATE: exact counts, for the holder of the data alone)"
+    sections = (Section("", about_rows(found)), Section("", about_tables(found)))
+    say()
+    print_document(Document(title=title, sections=sections))
     for sentence in found.warnings():
         warn(sentence)
