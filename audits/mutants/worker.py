@@ -75,9 +75,21 @@ def run_child(tree: Path, asked: dict[str, Any], out: int) -> None:
     # plugins were imported before pytest could rewrite them, which it warns of
     words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     code = int(pytest.main(words, plugins=[noted]))
+    if code == pytest.ExitCode.USAGE_ERROR and cannot_import(asked["path"]):
+        os.write(out, b"import")  # which conftest.py noticed before any test could
+        os._exit(1)
     said = json.dumps([noted.failed, noted.seconds]) if whole else (*noted.failed, "")[0][:2000]
     os.write(out, said.encode())
     os._exit(code)
+
+
+def cannot_import(path: str) -> bool:
+    """Whether a file of the package no longer is a module that can be imported."""
+    try:
+        importlib.import_module(path.removeprefix("src/").removesuffix(".py").replace("/", "."))
+    except Exception:
+        return True
+    return False
 
 
 def compile_none_of(module: str) -> None:
