@@ -104,7 +104,7 @@ def test_pictures(hedge: Hedge, published: Path, tmp_path: Path) -> None:
 
 def test_texts_are_no_formulas(tmp_path: Path) -> None:
     import hedgerow as hr
-    from hedgerow.present.workbook import write_workbook
+    from hedgerow.present.tables import write_workbook
 
     label = "=1+1"
     schema = hr.Schema.from_dict({
@@ -162,7 +162,7 @@ def test_what_was_not_measured_has_no_estimate_anywhere(tmp_path: Path) -> None:
     import pyarrow as pa
 
     import hedgerow as hr
-    from hedgerow.present.workbook import write_sheet, write_workbook
+    from hedgerow.present.tables import write_sheet, write_workbook
 
     names = [f"a{place:02d}" for place in range(40)]
     schema = hr.Schema.from_dict({

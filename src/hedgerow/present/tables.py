@@ -1,16 +1,25 @@
-"""A table of counts for people to read: the same words on the terminal, on a page and in Excel."""
+"""A table of counts for people to read: the same words on the terminal, on a page and in Excel.
+
+Excel files are written by XlsxWriter.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import NOISE, reliability
 from hedgerow.estimate.queries import ASSUMED_EVEN, MODELED, NOT_MEASURED, RULED_OUT
-from hedgerow.present.document import Bar, Cell, Document, Grid, Scale, Section, Text
-from hedgerow.present.words import capped, exact_percent, guarantee, number
+from hedgerow.present.document import Bar, Cell, Document, Grid, Parts, Scale, Section, Text
+from hedgerow.present.words import capped, exact_percent, guarantee, number, unmeasured
 from hedgerow.release import Release
 from hedgerow.release.tabulate import PALE, CountTable, frame_of
 from hedgerow.schema import Schema
@@ -93,14 +102,12 @@ def _total(table: CountTable) -> list[str]:
 def title_of(release: Release, table: CountTable, where: str | None) -> str:
     """What a table shows, as a heading."""
     what = f"{'shares' if table.by == 'share' else 'counts'} of {release.schema.unit_names[1]}"
-    by = (
-        "pair of items"
-        if "with" in table.names[1:]
-        else " and ".join(titles_of(table, release.schema))
-    )
+    titles, own = titles_of(table, release.schema), len(table.names) - len(table.groups)
+    by = " and ".join(titles)
     if table.by == "share" and table.groups and "item" not in table.names:
-        titles, own = titles_of(table, release.schema), len(table.names) - len(table.groups)
         by = f"{' and '.join(titles[:own])}, of each {' and '.join(titles[own:])}"
+    elif "with" in table.names[1:]:
+        by = "pair of items"
     shown = f"{release.schema.name}: {what} by {by}"
     return shown + (f", where {where}" if where else "")
 
@@ -126,98 +133,228 @@ def how_to_read(table: CountTable, schema: Schema) -> list[str]:
         schema: The schema of the release.
     """
     level, units = exact_percent(table.level), schema.unit_names
+    cap = [] if (cap := capped(schema)) is None else [cap]
+    if table.lower_only:
+        holds = "all of them hold" if table.simultaneous else "each holds"
+        share = " How large shares are is not known." if table.by == "share" else ""
+        return [
+            f"at least: lower ends; with a probability of at least {level} {holds}, whatever the "
+            "data looks like.",
+            f"Suppressed rows are missing, with their {units[1]}: there is no upper end.{share}",
+            *cap,
+        ]
     together = (
         f"with a probability of at least {level} all of them contain the truth"
         if table.simultaneous
-        else f"each contains the true {'share' if table.by == 'share' else 'count'} with a "
-        f"probability of at least {level}"
+        else f"each contains the true {table.by} with a probability of at least {level}"
     )
-    if table.lower_only:
-        share = " How large shares are is not known." if table.by == "share" else ""
-        return [
-            f"at least: lower ends; with a probability of at least {level} "
-            f"{'all of them hold' if table.simultaneous else 'each holds'}, whatever the data "
-            "looks like.",
-            f"Suppressed rows are missing, with their {units[1]}: there is no upper end.{share}",
-            *([cap] if (cap := capped(schema)) is not None else []),
-        ]
-    found = [f"from, to: intervals; {together}, whatever the data looks like."]
-    if table.answers.typical_error is None and "item" in table.names:
-        found.append("about: the estimate, by a model of which items go together.")
-    elif table.answers.typical_error is None:
-        found.append(
-            f"about: the estimate, if {units[1]} are spread evenly inside the regions that a cell "
-            "cuts."
+    if table.answers.typical_error is not None:
+        about = (
+            "the estimate of a model. usually within: its typical error by the same model; nothing "
+            "is promised about either."
         )
+    elif "item" in table.names:
+        about = "the estimate, by a model of which items go together."
     else:
-        found.append(
-            "about: the estimate of a model. usually within: its typical error by the same model; "
-            "nothing is promised about either."
+        about = (
+            f"the estimate, if {units[1]} are spread evenly inside the regions that a cell cuts."
         )
-    found += [words for remark, words in REMARKS.items() if remark in table.reliability]
-    if table.picked:
-        found.append(picked("Cells"))
-    if (cap := capped(schema)) is not None:
-        found.append(cap)
+    lines = [
+        f"from, to: intervals; {together}, whatever the data looks like.",
+        f"about: {about}",
+        *(words for remark, words in REMARKS.items() if remark in table.reliability),
+        *([picked("Cells")] if table.picked else []),
+        *cap,
+    ]
     if "item" in table.names:
-        found.append(
+        lines.append(
             f"total: all {units[1]}, each once; above it a {units[0]} counts for every item in it."
         )
     if table.by == "share" and not table.groups:
-        found.append(f"100% are about {number(max(0.0, float(table.total.estimate[0])))}.")
-    return found
+        lines.append(f"100% are about {number(max(0.0, float(table.total.estimate[0])))}.")
+    return lines
 
 
 def count_grid(release: Release, table: CountTable, where: str | None = None) -> Grid:
     """A table with a bar for each cell, all on one scale."""
-    found, people = table.answers, release.schema.unit_names[1]
-    remarks, share = np.array(table.reliability), table.by == "share"
-    noisy = ~table.known | np.isin(remarks, PALE)
-    values = np.maximum(found.low if table.lower_only else found.estimate, 0.0)
+    answers, people = table.answers, release.schema.unit_names[1]
+    noisy = ~table.known | np.isin(table.reliability, PALE)
+    values = np.maximum(answers.low if table.lower_only else answers.estimate, 0.0)
     values = np.where(table.known, values, 0.0)
-    high = values if table.lower_only else found.high
+    high = values if table.lower_only else answers.high
     most = frame_of(values, np.where(table.known, high, 0.0), noisy)
-    bars: list[Cell] = [
-        None
-        if not table.known[place]
-        else Bar(float(values[place]))
-        if table.lower_only
-        else Bar(
-            float(values[place]),
-            low=float(found.low[place]),
-            high=float(high[place]),
-            hollow=bool(noisy[place]),
-        )
-        for place in range(len(table))
-    ]
-    heads, first = headings(table, release.schema), len(table.names)
+    bars: list[Cell] = []
+    for place, known in enumerate(table.known):
+        bar = Bar(float(values[place]))
+        if not table.lower_only:
+            low, top, hollow = float(answers.low[place]), float(high[place]), bool(noisy[place])
+            bar = replace(bar, low=low, high=top, hollow=hollow)
+        bars.append(bar if known else None)
+    heads: list[str | Scale] = [*headings(table, release.schema)]
+    first = len(table.names)
     last = first + len(columns(table))
+    heads.insert(last, Scale.until(most, "%" if table.by == "share" else people))
     rows = [
         (*line[:last], bar, *line[last:])
         for line, bar in zip_longest(lines(table, release.schema), bars)
     ]
-    scale = Scale.until(most, "%" if share else people)
-    return Grid(
-        title_of(release, table, where),
-        (*heads[:last], scale, *heads[last:]),
-        rows=tuple(rows),
-        numbers=frozenset(range(first, last)),
-    )
+    caption = title_of(release, table, where)
+    return Grid(caption, tuple(heads), rows=rows, numbers=range(first, last))
 
 
 def table_document(release: Release, table: CountTable, where: str | None = None) -> Document:
     """A table as a document of its own."""
+    parts: Parts = (
+        *guarantee(release),
+        count_grid(release, table, where),
+        *(Text(words, "note") for words in how_to_read(table, release.schema)),
+    )
     return Document(
         title=title_of(release, table, where),
-        sections=(
-            Section(
-                "Counts" if table.by == "count" else "Shares",
-                (
-                    *(Text(sentence) for sentence in guarantee(release)),
-                    count_grid(release, table, where),
-                    *(Text(words, "note") for words in how_to_read(table, release.schema)),
-                ),
-            ),
-        ),
+        sections=(Section("Counts" if table.by == "count" else "Shares", parts),),
         private=bool(release.guarantee["private"]),
     )
+
+
+# The same as an Excel workbook.
+
+
+_NOT_IN_NAMES = re.compile(r"[\[\]:*?/\\']")
+_LONGEST_NAME = 31
+_LONGEST_TEXT = 32_000
+_MOST_ROWS = 1_000_000  # that a sheet takes, about
+_IN_FILES = {  # what words for columns are called in frames, data files and workbooks
+    "from, to": "low, high",
+    "usually within": "typical_error",
+    "about": "estimate",
+    "at least": "low",
+}
+
+
+def write_sheet(release: Release, table: CountTable, path: Path, where: str | None = None) -> None:
+    """Writes one table, with what it means on a cover.
+
+    Args:
+        release: Where it comes from.
+        table: The table.
+        path: The file, which is replaced.
+        where: The condition that its cells meet, in words.
+    """
+    _write_book(release, path, [(title_of(release, table, where), table)])
+
+
+def write_workbook(release: Release, path: Path) -> None:
+    """Writes a workbook: a cover, tables that the schema names, all others, and the regions.
+
+    Args:
+        release: The release.
+        path: The file, which is replaced.
+    """
+    named, counted = named_tables(release), release.counted_tables()
+    others = [names for names in counted if {*names} not in map(set, named)]
+    tables = [release.table(*names) for names in (*named, *others)]
+    regions = release.generalized("arrow") if release.kind == "table" else None  # type: ignore[attr-defined]
+    _write_book(release, path, [(title_of(release, one, None), one) for one in tables], regions)
+
+
+def _write_book(
+    release: Release, path: Path, tables: Sequence[tuple[str, CountTable]], regions: Any = None
+) -> None:
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise UsageError(
+            "Excel files need XlsxWriter, which is not installed.",
+            hint="pip install 'hedgerow[excel]', or write .csv.",
+        ) from None
+    plain = {"strings_to_formulas": False, "strings_to_urls": False}  # texts are texts
+    with xlsxwriter.Workbook(str(path), plain) as book:
+        bold = book.add_format({"bold": True})
+        soft = book.add_format({"font_color": "#4c5a52", "text_wrap": True})
+        forms = {
+            "count": book.add_format({"num_format": "#,##0"}),
+            "share": book.add_format({"num_format": "0.0%"}),
+        }
+        cover = [
+            (release.schema.name, bold),
+            (f"Tables from a release by hedgerow ({release.method}).", None),
+            (" ".join(guarantee(release)), soft),
+            (release.describe().suppressed, soft),
+            (unmeasured(release), soft),
+            ("How to read the tables", bold),
+            ("All numbers are noisy: noise was added to protect people. 'low' and 'high' are the "
+             "ends of 95% intervals: each holds the true count in at least 95 of 100 releases. "
+             "'estimate' is the best guess, 'typical_error' a guess of how far it is off.", soft),
+            *((words, soft) for words in REMARKS.values()),
+            ("Tables in this workbook", bold),
+            *((title, None) for title, _ in tables),
+        ]  # fmt: skip
+        sheet = _add_sheet(book, "about")
+        sheet.set_column(0, 0, 100)
+        for row, (text, form) in enumerate((text, form) for text, form in cover if text):
+            sheet.write(row, 0, _cell(text), form)
+        for title, table in tables:
+            sheet = _add_sheet(book, " & ".join(titles_of(table, release.schema)))
+            sheet.write(0, 0, _cell(title), bold)
+            _write_table(sheet, release.schema, table, bold, forms[table.by])
+        if regions is not None:
+            sheet = _add_sheet(book, "regions")
+            for column, name in enumerate(regions.column_names):
+                values = regions[name].slice(0, _MOST_ROWS).to_pylist()
+                sheet.write(0, column, name, bold)
+                sheet.write_column(1, column, map(_cell, values))
+
+
+def _cell(value: Any) -> Any:
+    """What a cell takes: a number, a text that is not too long, or nothing."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else "not known"
+    return value if value is None or isinstance(value, int) else str(value)[:_LONGEST_TEXT]
+
+
+def _write_table(sheet: Any, schema: Schema, table: CountTable, bold: Any, form: Any) -> None:
+    """Numbers as numbers, the total below."""
+    answers, first = table.answers, len(table.names)
+    numbers = ["low"] if table.lower_only else ["estimate", "low", "high"]
+    numbers += [] if answers.typical_error is None or table.lower_only else ["typical_error"]
+    basis = [] if answers.basis is None else ["basis"]
+    remarks = [] if table.lower_only else ["reliability", *basis]
+    sheet.set_column(0, first - 1, 24)
+    sheet.set_column(first, first + 6, 14)
+    sheet.set_column(first, first + len(numbers) - 1, 14, form)
+    sheet.write_row(2, 0, [*titles_of(table, schema), *numbers, *remarks], bold)
+    for place, remark in enumerate(table.reliability):
+        labels = [
+            display_label(schema, name, label[place])
+            for name, label in zip(table.names, table.labels, strict=True)
+        ]
+        cells = [
+            *(label.replace("\u00a0", " ") for label in labels),
+            *(float(getattr(answers, n)[place]) if table.known[place] else None for n in numbers),
+            *([] if table.lower_only else [remark]),
+            *(str(getattr(answers, one)[place]) for one in remarks[1:]),
+        ]
+        sheet.write_row(3 + place, 0, map(_cell, cells))
+    row, (remark,) = 3 + len(table), reliability(table.total)
+    if not table.groups or table.by == "count":
+        sheet.write(row, 0, TOTAL, bold)
+        if table.by == "share":
+            sheet.write(row, first, 1)
+        elif remark != NOT_MEASURED:
+            total = [float(getattr(table.total, name)[0]) for name in numbers]
+            sheet.write_row(row, first, map(_cell, [*total, *([remark] if remarks else [])]))
+    for place, sentence in enumerate(how_to_read(table, schema), row + 2):
+        for word, name in _IN_FILES.items():
+            sentence = sentence.replace(f"{word}:", f"{name}:")
+        sheet.write(place, 0, sentence)
+    sheet.freeze_panes(3, 0)
+
+
+def _add_sheet(book: Any, name: str) -> Any:
+    """A new sheet; Excel wants short names, all different, without some characters."""
+    plain = _NOT_IN_NAMES.sub(" ", name).strip()[:_LONGEST_NAME] or "table"
+    known, unique, number = {one.casefold() for one in book.sheetnames}, plain, 2
+    while unique.casefold() in known:
+        end = f" {number}"
+        unique, number = plain[: _LONGEST_NAME - len(end)] + end, number + 1
+    return book.add_worksheet(unique)

@@ -142,7 +142,7 @@ def noisy_counts(guarantee: Mapping[str, object]) -> str:
 Questions = str | Query | Mapping[str, object] | Iterable[object]
 """One count query, or many; what a query may be depends on the kind of release."""
 
-PAGE, WORKBOOK = "hedgerow.present.report:page", "hedgerow.present.workbook:write_workbook"
+PAGE, WORKBOOK = "hedgerow.present.report:page", "hedgerow.present.tables:write_workbook"
 """What tells of releases, which knows them, and so is loaded when it is needed."""
 
 Kind = TypeVar("Kind", bound="Release")

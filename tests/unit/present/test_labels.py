@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import hedgerow as hr
 from hedgerow.present.report import page
+from hedgerow.present.tables import write_workbook
 from hedgerow.present.words import rounded, rounded_share
-from hedgerow.present.workbook import write_workbook
 from hedgerow.schema import Numeric
 from hedgerow.schema.schema import display_label, other_of, part_of
 

@@ -558,7 +558,7 @@ def table(
         elif attributes:
             _write_table(opened, found, where, temporary)
         else:
-            from hedgerow.present.workbook import write_workbook
+            from hedgerow.present.tables import write_workbook
 
             write_workbook(opened, temporary)
     with telling(out):
@@ -673,7 +673,7 @@ def _write_table(release: Release, found: CountTable, where: str | None, path: P
 
         path.write_text(html.page(table_document(release, found, where)), encoding="utf-8")
     elif kind == ".xlsx":
-        from hedgerow.present.workbook import write_sheet
+        from hedgerow.present.tables import write_sheet
 
         write_sheet(release, found, path, where)
     else:

@@ -260,7 +260,7 @@ def download(asked: Asked) -> Response:
         if kind == "zip":
             _pack(way.path("release"), name, path)
         elif kind == "workbook":
-            from hedgerow.present.workbook import write_workbook
+            from hedgerow.present.tables import write_workbook
 
             write_workbook(release, path)
         elif kind == "report":
