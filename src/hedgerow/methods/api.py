@@ -75,21 +75,16 @@ def most_bytes(method: Publisher, schema: Schema, plan: Plan) -> int | None:
         return None
     classes = max(1, len(schema.classes))
     attributes = len(schema.attributes)
-    labels = sum(map(_longest, schema.attributes))
-    labels += 0 if schema.target is None else _longest(schema.target)
+    target = 0 if schema.target is None else _longest(schema.target)
+    each = [*map(_longest, schema.attributes)]
+    labels = sum(each) + target
     node = 40 + 10 * attributes + _NUMBER * (2 + 2 * classes)  # its bounds, counts and charges
     listed = 60 + 20 * attributes + labels  # a row of regions.parquet, and one of table.csv
     text = 4 * len(str(schema.to_dict()))
     rows = (STAND_INS + regions * classes) * 16 * (attributes + 2)  # of rows.parquet
     cells = min(MOST_CELLS, MOST_BANDS * attributes * (1 + classes))  # of tables, in two forms
     own = 2 * regions * node + regions * classes * listed
-    return _FIXED + text + own + rows + 2 * cells * (200 + _most_label(schema))
-
-
-def _most_label(schema: Schema) -> int:
-    """The bytes of the longest labels that a line of a table has."""
-    target = 0 if schema.target is None else _longest(schema.target)
-    return max(map(_longest, schema.attributes), default=0) + target
+    return _FIXED + text + own + rows + 2 * cells * (200 + max(each, default=0) + target)
 
 
 def _most_regions(method: Publisher, schema: Schema, plan: Plan) -> int | None:

@@ -42,7 +42,7 @@ from hedgerow.errors import DataWarning, UsageError
 from hedgerow.methods.api import drawing, payment, publish
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.plan import Plan, divide_budget
-from hedgerow.methods.publisher import Publisher, refuse_unready
+from hedgerow.methods.publisher import Publisher, check_count, refuse_unready
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
@@ -169,7 +169,7 @@ def find_centroids(
     """
     check_arguments(find_centroids, locals())
     schema = Schema.of(schema)
-    _check_number("rounds", rounds, MOST_ROUNDS)
+    check_count("rounds", rounds, MOST_ROUNDS, by_rule=False)
     refuse_unready(schema)
     refuse_mixing(data)
     cap = schema.person.max_rows if schema.person else 1
@@ -231,8 +231,7 @@ def publish_clusters(
     """
     check_arguments(publish_clusters, locals())
     schema = Schema.of(schema)
-    if not 1 <= share <= 99:
-        raise UsageError("share must be a whole number from 1 to 99.")
+    check_count("share", share, 99, by_rule=False)
     if out is not None:
         check_target(Path(out), overwrite)
     refuse_unready(schema)
@@ -311,11 +310,6 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampl
     )
 
 
-def _check_number(name: str, value: int, most: int) -> None:
-    if not 1 <= value <= most:
-        raise UsageError(f"{name} must be a whole number from 1 to {most}.")
-
-
 def _plan(schema: Schema, budget: Budget, rounds: int) -> Plan:
     """What each round may spend, and how far one record moves its sums."""
     charge = Allowance(
@@ -343,7 +337,7 @@ def cluster_schema(schema: Schema, clusters: int) -> Schema:
         raise UsageError(
             f"the schema has an attribute {CLUSTER!r} already.", hint="Call it something else."
         )
-    _check_number("clusters", clusters, MOST_CLUSTERS)
+    check_count("clusters", clusters, MOST_CLUSTERS, by_rule=False)
     labels = [str(number + 1) for number in range(clusters)]
     described = {"type": "categorical", "values": labels, "role": "class"}
     only = Schema.from_dict({"name": "s", "unit": "row", "attributes": {

@@ -64,7 +64,7 @@ from hedgerow.methods.publisher import (
     class_totals,
     measured,
 )
-from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, range_of
+from hedgerow.methods.scores import ALL_CUTS, SKIP, Score, range_of
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
@@ -96,7 +96,7 @@ class GridPublisher(TablePublisher):
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
         super().__post_init__()
-        check_common(self.score, self.specializations, SCORES, MOST_SPECIALIZATIONS)
+        check_common(self.score, self.specializations, MOST_SPECIALIZATIONS)
         check_count("max_cells", self.max_cells, self.most_cells)
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:

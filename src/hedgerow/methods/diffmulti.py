@@ -67,7 +67,7 @@ from hedgerow.methods.publisher import (
     measured,
     pick_score,
 )
-from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, range_of
+from hedgerow.methods.scores import ALL_CUTS, SKIP, Score, candidates, range_of
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Choices
@@ -114,7 +114,7 @@ class DiffMulti(TablePublisher):
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
         super().__post_init__()
-        check_common(self.score, self.specializations, SCORES, MOST_SPECIALIZATIONS)
+        check_common(self.score, self.specializations, MOST_SPECIALIZATIONS)
         check_count("depth", self.depth, MOST_DEPTH)
 
     def scoring(self, schema: Schema) -> Score:

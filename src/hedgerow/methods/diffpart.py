@@ -350,9 +350,13 @@ class DiffPart(Publisher):
             budget = replace(budget, delta=Fraction(0))
         budget = replace(budget, rows=1)
         budgets = divide_budget(replace(budget, delta=Fraction(0)), UNITS, UNITS)
-        rest = Allowance("leaf", "epsilon", units=None, uses=1)
         whole = kind == "core" and self._core(items, budget, rows) == items.size
-        allowances = []
+
+        def once(purpose: str, units: int | None = None, reach: int = 1) -> Allowance:
+            units_of = None if units is None else (units,)
+            return Allowance(purpose, "epsilon", units=units_of, uses=1, reach=reach)
+
+        remark = usefulness = None
         if kind == "paper":
             tests = int(ItemTree.of(items).inner[0])
             if tests > UNITS // 2:
@@ -360,40 +364,27 @@ class DiffPart(Publisher):
                     "the tree over the items has too many inner nodes for the paper's schedule.",
                     hint="Use a larger fan-out, or the tuned schedule.",
                 )
-            allowances.append(Allowance("test", "epsilon", units=None, uses=tests))
+            lines = [Allowance("test", "epsilon", units=None, uses=tests), once("leaf")]
+            remark = _thresholds(items, budget.epsilon, self.c2, rows)
+            usefulness = _usefulness(items, budgets.parts[0], self)
+        elif kind == "tree":
+            # the noise of a gate has a rate above a third of its price
+            lines = [
+                once("size", _size_units(items, kind)),
+                once("support", TREE_SUPPORT_UNITS, reach=WEIGHT * items.most),
+                once("gate", GATE_UNITS, reach=3),
+                once("leaf"),
+            ]
         else:
-            allowances.append(
-                Allowance("size", "epsilon", units=(_size_units(items, kind),), uses=1)
-            )
+            lines = [once("size", _size_units(items, kind)), once("cell")]
             if not whole:
-                units = TREE_SUPPORT_UNITS
-                if kind == "core":
-                    units = support_units(items.size, budget.epsilon, rows)
-                reach = WEIGHT * items.most
-                allowances.append(
-                    Allowance("support", "epsilon", units=(units,), uses=1, reach=reach)
-                )
-            if kind == "tree":
-                # the noise of a gate has a rate above a third of its price
-                allowances.append(
-                    Allowance("gate", "epsilon", units=(GATE_UNITS,), uses=1, reach=3)
-                )
-            else:
-                rest = Allowance("cell", "epsilon", units=None, uses=1)
-        allowances.append(rest)
-        remark = _thresholds(items, budget.epsilon, self.c2, rows) if kind == "paper" else None
-        if kind == "core" and not whole and rows is None:
-            remark = _remark(items, budget)
+                units = support_units(items.size, budget.epsilon, rows)
+                lines.insert(1, once("support", units, reach=WEIGHT * items.most))
+                remark = _remark(items, budget) if rows is None else None
         return Plan(
-            method=self.name,
-            schedule=self.schedule,
-            budget=budget,
-            budgets=budgets,
-            allowances=tuple(allowances),
-            grows=False,
-            remark=remark,
-            usefulness=_usefulness(items, budgets.parts[0], self) if kind == "paper" else None,
-        )
+            method=self.name, schedule=self.schedule, budget=budget, budgets=budgets,
+            allowances=tuple(lines), grows=False, remark=remark, usefulness=usefulness,
+        )  # fmt: skip
 
     def spends_delta(self, schema: Schema) -> bool:
         """Whether Gaussian noise is less: not where all sets of a small universe are counted."""
@@ -451,8 +442,13 @@ class DiffPart(Publisher):
             found.append(self._supports(engine, items, plan.budget, curator, sizes, units[0]))
         curator.ledger.allow(lines.values())
         progress(0.6)
-        grow = self._cells if kind == "core" else self._tree
-        partition = grow(engine, items, plan, curator, found, rows)
+        if kind == "core":
+            partition = self._cells(engine, items, plan.budget, curator, found, rows)
+        else:  # expand whatever passes the gate, then count what every partition still holds
+            cuts = grow_by_gate(engine, ItemTree.of(items), curator, self.max_partitions)
+            partition, where = cuts.partition(), np.arange(len(cuts.cuts))
+            counts = engine.counts(where).map(lambda column: column[:, 0])
+            found.append(_counted(curator, "leaf", "node", where, counts))
         progress(1.0)
         return Outcome(
             plan=_spent(plan, curator.ledger),
@@ -464,14 +460,9 @@ class DiffPart(Publisher):
         )
 
     def _supports(
-        self,
-        engine: ItemEngine,
-        items: Items,
-        budget: Budget,
-        curator: Curator,
-        sizes: Measurement,
-        units: int,
-    ) -> Measurement:
+        self, engine: ItemEngine, items: Items, budget: Budget, curator: Curator,
+        sizes: Measurement, units: int,
+    ) -> Measurement:  # fmt: skip
         """Noisy weighted supports: a record adds WEIGHT * cap, in squares WEIGHT^2 * cap at most.
 
         With a delta the noise is Gaussian if there is a cap with which both all items and the most
@@ -501,20 +492,15 @@ class DiffPart(Publisher):
         return _counted(curator, "support", "item", every, exact, most)
 
     def _cells(
-        self,
-        engine: ItemEngine,
-        items: Items,
-        plan: Plan,
-        curator: Curator,
-        found: list[Measurement],
-        rows: int,
-    ) -> Itemsets:
+        self, engine: ItemEngine, items: Items, budget: Budget, curator: Curator,
+        found: list[Measurement], rows: int,
+    ) -> Itemsets:  # fmt: skip
         """One expansion of a tree of our own: all sets of core items, each counted."""
         core, rest = np.arange(items.size), np.zeros(1, dtype=np.int64)
-        size = self._core(items, plan.budget, rows)
+        size = self._core(items, budget, rows)
         if size < items.size:
             supports = found[1].values[:, 0]
-            size = self._core(items, plan.budget, rows, -np.sort(-supports) // WEIGHT)
+            size = self._core(items, budget, rows, -np.sort(-supports) // WEIGHT)
             core = _most_frequent(supports, size)
             edges = [edge for edge in REST_EDGES if edge <= items.size - size]
             rest = np.asarray(edges, dtype=np.int64)
@@ -522,22 +508,6 @@ class DiffPart(Publisher):
         places = np.arange(partition.cells)
         found.append(_counted(curator, "cell", "region", places, engine.cells(core, rest)))
         return partition
-
-    def _tree(
-        self,
-        engine: ItemEngine,
-        items: Items,
-        plan: Plan,
-        curator: Curator,
-        found: list[Measurement],
-        rows: int,
-    ) -> Itemsets:
-        """Expands whatever passes the gate, then counts what every partition still holds."""
-        cuts = grow_by_gate(engine, ItemTree.of(items), curator, self.max_partitions)
-        partitions = np.arange(len(cuts.cuts))
-        counts = engine.counts(partitions).map(lambda column: column[:, 0])
-        found.append(_counted(curator, "leaf", "node", partitions, counts))
-        return cuts.partition()
 
     def _paper(self, engine: ItemEngine, items: Items, plan: Plan, curator: Curator) -> Outcome:
         """Algorithm 1, whose leaves are counted as they are found."""

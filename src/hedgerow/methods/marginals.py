@@ -319,6 +319,7 @@ def share_budget(
     amount = float(paying.unit) * units
     counted = max(1, sum(one.size > 1 for one in schema.attributes))
     classes = len(schema.classes)
+    numbers = any(not isinstance(one, Categorical) for one in schema.attributes)
 
     def deviation(share: float, tables: int) -> float:
         """Of the noise on tables that are paid together from a share of the budget."""
@@ -329,8 +330,8 @@ def share_budget(
     all_named, named = _share_named(schema, units)
     open_ = 1 - all_named
     strength = rows / deviation(open_, counted)
-    base = open_ * _base_share(strength, pure, len(schema.classes))
-    fine = FINE * (open_ - base) * any_numbers(schema)
+    base = open_ * _base_share(strength, pure, classes)
+    fine = FINE * (open_ - base) * numbers
     choosing = CHOOSING * (open_ - base)
     room = open_ - base - choosing - fine
     most = min(MOST_FOR_EACH * (counted - 1), counted * (counted - 1) // 2)
@@ -391,11 +392,6 @@ def _base_share(strength: float, pure: bool, classes: int) -> float:
     least = (0.8 if pure else 0.5) if classes else (0.45 if pure else 0.3)
     far = math.log(max(strength, 1e-9) / low) / math.log(high / low)
     return MOST_BASE + (least - MOST_BASE) * min(1.0, max(0.0, far))
-
-
-def any_numbers(schema: Schema) -> bool:
-    """Whether any attribute is a number."""
-    return any(not isinstance(one, Categorical) for one in schema.attributes)
 
 
 def base_tables(cells: Cells, shares: Shares) -> dict[str, list[tuple[int, ...]]]:
@@ -612,7 +608,7 @@ def choose_pairs(
         taken = {one[:2] for one in chosen}
         left = [one for one in open_ if one[:2] not in taken]
         fits = {*joined.allowed([*dict.fromkeys((one[0], one[1]) for one in left)])}
-        allowed = [one for one in left if (one[0], one[1]) in fits]
+        allowed = [one for one in left if one[:2] in fits]
         if not allowed:
             break
         places = np.array([place[one] for one in allowed])
@@ -622,7 +618,7 @@ def choose_pairs(
             break
         one = allowed[int(drawn.part[0])]
         chosen.append(one)
-        joined = joined.with_pair((one[0], one[1]))
+        joined = replace(joined, sets=(*joined.sets, one[:2]))
     return chosen
 
 
@@ -676,10 +672,6 @@ class Joined:
             for each in (sets, ruled)
         ]
         return Joined(cells, *of_attributes)
-
-    def with_pair(self, pair: Pair) -> Joined:
-        """The same with one more pair."""
-        return replace(self, sets=(*self.sets, pair))
 
     def allowed(self, pairs: Sequence[Pair]) -> list[Pair]:
         """The pairs that may be chosen next: public facts and earlier choices decide."""

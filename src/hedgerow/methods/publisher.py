@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -103,13 +103,9 @@ class Job:
     def finish(self, partition: Partition, published: Ints, sharing: int) -> Outcome:
         """Hands over what was found."""
         return Outcome(
-            plan=self.plan,
-            partition=partition,
-            measurements=tuple(self.found),
-            ledger=self.curator.ledger,
-            published=published,
-            sharing=sharing,
-        )
+            plan=self.plan, partition=partition, measurements=tuple(self.found),
+            ledger=self.curator.ledger, published=published, sharing=sharing,
+        )  # fmt: skip
 
 
 class Publisher(Suggestions, ABC):
@@ -317,18 +313,11 @@ class TablePublisher(Publisher):
             found.append(measured_rows)
             plan = self.plan_for(schema, plan.budget, noisy_rows)
             ledger.allow(plan.allowances[1:])
-        return self.grow(
-            Job(
-                schema=schema,
-                engine=engine,
-                plan=plan,
-                curator=curator,
-                score=self.scoring(schema),
-                noisy_rows=noisy_rows,
-                found=found,
-                progress=progress,
-            )
-        )
+        score = self.scoring(schema)
+        return self.grow(Job(
+            schema=schema, engine=engine, plan=plan, curator=curator, score=score,
+            noisy_rows=noisy_rows, found=found, progress=progress,
+        ))  # fmt: skip
 
     def chosen(self, schema: Schema, outcome: Outcome) -> dict[str, Any]:
         """See `Publisher.chosen`."""
@@ -407,29 +396,21 @@ def ignored_tables(method: Publisher, schema: Schema) -> str | None:
     return f"{method.name} does not measure tables that a schema names: they are ignored."
 
 
-def check_common(
-    score: str | None, specializations: int | None, scores: Iterable[str], most: int
-) -> None:
-    """Checks the settings that all methods share."""
-    if score is not None:
-        check_word("score", score, tuple(scores))
+def check_common(score: str | None, specializations: int | None, most: int) -> None:
+    """Checks the settings that all methods that specialize share."""
+    if score is not None and score not in tuple(SCORES):
+        raise UsageError(f"score cannot be {score!r}.", hint=f"Use one of: {', '.join(SCORES)}.")
     check_count("specializations", specializations, most)
 
 
-def check_word(setting: str, value: object, allowed: tuple[str, ...]) -> None:
-    """Refuses a word that a setting does not know."""
-    if value not in allowed:
+def check_count(
+    setting: str, value: int | None, most: int, least: int = 1, *, by_rule: bool = True
+) -> None:
+    """Refuses a number that is too small or too large; None means "by rule"."""
+    if value is not None and not least <= value <= most:
         raise UsageError(
-            f"{setting} cannot be {value!r}.", hint=f"Use one of: {', '.join(allowed)}."
-        )
-
-
-def check_count(setting: str, value: int | None, most: int) -> None:
-    """Refuses a number below 1 or too large; None means "by rule"."""
-    if value is not None and not 1 <= value <= most:
-        raise UsageError(
-            f"{setting} must be a whole number from 1 to {most}.",
-            hint="Leave it out to have it chosen by a public rule.",
+            f"{setting} must be a whole number from {least} to {most}.",
+            hint="Leave it out to have it chosen by a public rule." if by_rule else None,
         )
 
 
@@ -492,10 +473,9 @@ def buy_rows(curator: Curator, engine: Engine) -> tuple[Measurement, int]:
     Returns:
         The measurement, and the number that rules read, which is not below 0.
     """
-    root = np.zeros(1, dtype=np.int64)
-    total = engine.class_counts(root).map(class_totals)
-    noisy, units = curator.laplace("rows", 0, root, total)
-    return measured(curator, "rows", "node", [(root, noisy, units)]), max(0, int(noisy[0, 0]))
+    total = engine.class_counts(_ROOT).map(class_totals)
+    noisy, units = curator.laplace("rows", 0, _ROOT, total)
+    return measured(curator, "rows", "node", [(_ROOT, noisy, units)]), max(0, int(noisy[0, 0]))
 
 
 def count_leaves(

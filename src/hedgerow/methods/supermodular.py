@@ -52,7 +52,7 @@ from hedgerow.estimate.cells import draw_codes, estimate_cells, whole_counts
 from hedgerow.estimate.partition import TreePartition
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.plan import RowsPlan
-from hedgerow.methods.publisher import Progress, Publisher, no_progress
+from hedgerow.methods.publisher import Progress, Publisher, check_count, no_progress
 from hedgerow.optimize.exact import LARGEST, check_possible, lattice, solve
 from hedgerow.optimize.model import (
     Aim,
@@ -445,8 +445,8 @@ class Supermodular(Publisher):
     def __post_init__(self) -> None:
         """Refuses settings that cannot be meant."""
         super().__post_init__()
-        _check_whole("fan", self.fan, 2, MOST_FAN)
-        _check_whole("side_share", self.side_share, 1, 99)
+        check_count("fan", self.fan, MOST_FAN, least=2, by_rule=False)
+        check_count("side_share", self.side_share, 99, by_rule=False)
         Aim(risk=self.risk, utility=self.least_utility, trade=self.trade, kappa=self.kappa)
         check_number("the floor of the sensitivity", self.floor, above=0)
         if self.sharpness is not None:
@@ -553,43 +553,38 @@ class Supermodular(Publisher):
             people = math.ceil(least / share)
             rule = {"sampling_rate": str(share), "threshold": least}
         plan = RowsPlan.of(self.name, self.mode, budget, side, rule)
-        lattice, seconds = self.effort(schema, rows or _GUESS)
+        number = rows or _GUESS
+        lattice, seconds = self.effort(schema, number)
+        records = f"{number:,} different records, each with up to {lattice:,} generalizations"
         if seconds > _HOUR:
             raise UsageError(
-                f"Generalizing would take about {seconds / _HOUR:,.1f} hours of CPU for "
-                f"{rows or _GUESS:,} different records, each with up to {lattice:,} "
-                "generalizations.",
+                f"Generalizing would take about {seconds / _HOUR:,.1f} hours of CPU for {records}.",
                 hint="Take the threshold model without --thorough and --sharpness, or give "
                 "attributes that nobody needs `role: identifier`.",
             )
-        remarks = []
-        if lattice > LARGEST:
-            remarks.append(
-                f"A record may have up to {lattice:,} generalizations, too many to look at each. "
-                "With so many, few people share a row, and the rest is not published: give "
-                "attributes that nobody needs `role: identifier`."
-            )
-            if self.model == "threshold" and self.risk > _LOW_RISK:
-                remarks.append(
-                    f"A risk of {_LOW_RISK} instead of {self.risk} generalizes further, so that "
-                    "more people share rows."
-                )
+        threshold = self.model == "threshold"
+        remarks = {
+            f"A record may have up to {lattice:,} generalizations, too many to look at each. With "
+            "so many, few people share a row, and the rest is not published: give attributes that "
+            "nobody needs `role: identifier`.": lattice > LARGEST,
+            f"A risk of {_LOW_RISK} instead of {self.risk} generalizes further, so that more "
+            "people share rows.": lattice > LARGEST and threshold and self.risk > _LOW_RISK,
+            f"Generalizing {records}, takes about {seconds:,.0f} CPU seconds.": seconds > _LONG,
+        }
         forest, worth = self.terms(schema)
         shared = float(np.maximum.reduceat(worth.weight, forest.root).sum()) / self.risk
-        few = ""
-        if self.model == "threshold" and people > shared:
-            few = (
-                f"With a risk of {self.risk} some are shared by {shared:,.0f} people alone, where "
-                f"it takes about {people:,}: most people may be left out. Take a risk of at most "
-                f"{self.risk * shared / people:.1g}, or "
-                f"{'a public side table' if side else 'a larger epsilon'}."
-            )
-        if seconds > _LONG:
-            remarks.append(
-                f"Generalizing {rows or _GUESS:,} different records, each with up to {lattice:,} "
-                f"generalizations, takes about {seconds:,.0f} CPU seconds."
-            )
-        return replace(plan, lattice=lattice, few=few, remark=" ".join(remarks) or None)
+        few = (
+            f"With a risk of {self.risk} some are shared by {shared:,.0f} people alone, where it "
+            f"takes about {people:,}: most people may be left out. Take a risk of at most "
+            f"{self.risk * shared / people:.1g}, or "
+            f"{'a public side table' if side else 'a larger epsilon'}."
+        )
+        return replace(
+            plan,
+            lattice=lattice,
+            few=few if threshold and people > shared else "",
+            remark=" ".join(text for text, said in remarks.items() if said) or None,
+        )
 
     def effort(self, schema: Schema, rows: int) -> tuple[int, float]:
         """The most generalizations of a record, and about how many CPU seconds all will take.
@@ -705,8 +700,3 @@ class Supermodular(Publisher):
             assert columns is not None
             factor[:, names.index(name)] = columns.values()[records.weights[:, column]]
         return factor
-
-
-def _check_whole(setting: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise UsageError(f"{setting} must be a whole number from {least} to {most}.")
