@@ -136,7 +136,7 @@ def epsilon_bound(hits: tuple[int, int], runs: int, delta: float, error: float) 
 #
 # The flaws are those of the published algorithms and of their obvious implementations.
 #
-# Each is a function from a method to a trial, so that every schedule can be tried.
+# Each is a function from a method and a budget to a trial, which most of them do not depend on.
 
 
 def _schema(attribute: dict[str, Any], classes: tuple[str, ...] = ()) -> Schema:
@@ -172,7 +172,7 @@ def _edges(outcome: Outcome) -> Any:
     return partition.bounds(np.arange(partition.cells))[0][:, 0]
 
 
-def empty_child(method: Publisher) -> Trial:
+def empty_child(*_: Any) -> Trial:
     """T1: an empty child must have the same kind of chance to grow as any other."""
     pair = pair_of("", _schema(_FOUR), [(0, 0)] * 8, (2, 0))
 
@@ -183,7 +183,7 @@ def empty_child(method: Publisher) -> Trial:
     return _trial("T1", "a region without records is specialized", pair, {"y is split": split})
 
 
-def empty_cut(method: Publisher) -> Trial:
+def empty_cut(*_: Any) -> Trial:
     """T2: a region without records has no favourite cut."""
     pair = pair_of("", _schema(_NUMBERS), [], (20, 0))
     events = {
@@ -193,7 +193,7 @@ def empty_cut(method: Publisher) -> Trial:
     return _trial("T2", "cuts fall on a public grid", pair, events)
 
 
-def share_of_child(method: Publisher) -> Trial:
+def share_of_child(*_: Any) -> Trial:
     """T3: what a child gets depends on its own noisy size, at its own price."""
     pair = pair_of("", _schema(_FOUR), [(0, 0)], (2, 0))
 
@@ -212,7 +212,7 @@ def share_of_child(method: Publisher) -> Trial:
     return _trial("T3", "shares follow noisy sizes alone", pair, events)
 
 
-def empty_row(method: Publisher) -> Trial:
+def empty_row(*_: Any) -> Trial:
     """T4: groups without records are published like all others."""
     pair = pair_of("", _schema(_TWO, ("no", "yes")), [(0, 0)] * 5, (1, 1))
     events = {
@@ -222,14 +222,14 @@ def empty_row(method: Publisher) -> Trial:
     return _trial("T4", "every group is published, empty ones too", pair, events)
 
 
-def bounds_from_data(method: Publisher) -> Trial:
+def bounds_from_data(*_: Any) -> Trial:
     """T5: bounds come from the schema, not from the records."""
     pair = pair_of("", _schema(_NUMBERS), [(10, 0), (20, 0)], (90, 0))
     events = {"cut above 20": lambda outcome: bool((_edges(outcome) > 20).any())}
     return _trial("T5", "bounds do not follow the records", pair, events)
 
 
-def classes_from_data(method: Publisher) -> Trial:
+def classes_from_data(*_: Any) -> Trial:
     """T5, for classes: those of the schema are published, seen or not."""
     classes = ("no", "yes", "maybe")
     pair = pair_of("", _schema(_TWO, classes), [(0, 0), (1, 1)], (0, 2))
@@ -240,7 +240,7 @@ def classes_from_data(method: Publisher) -> Trial:
     return _trial("T5c", "classes do not follow the records", pair, events)
 
 
-def levels_and_edges(method: Publisher) -> Trial:
+def levels_and_edges(*_: Any) -> Trial:
     """T8: counts of all levels of a path are paid for, not of all edges."""
     pair = pair_of("", _schema(_TWO), [], (0, 0))
 
@@ -253,7 +253,7 @@ def levels_and_edges(method: Publisher) -> Trial:
     return _trial("T8", "every level of a path is paid for", pair, {"root and left >= 1": both})
 
 
-def chosen_size(method: Publisher) -> Trial:
+def chosen_size(method: Publisher, *_: Any) -> Trial:
     """T10: the size of the tree follows from noise, not from the records.
 
     The tables stand where the public rule turns: one record more, and a second step is taken.
@@ -279,7 +279,7 @@ def metadata(draw: Draw) -> Trial:
     return _trial("T11", "metadata hold no number of records", pair, events)
 
 
-def float_support(method: Publisher) -> Trial:
+def float_support(*_: Any) -> Trial:
     """T12: noisy counts are whole, so that no digit tells what noise was added to."""
     pair = pair_of("", _schema(_TWO), [], (0, 0))
 
@@ -291,7 +291,7 @@ def float_support(method: Publisher) -> Trial:
     return _trial("T12", "noise has the same digits everywhere", pair, {"very fine digits": fine})
 
 
-def empty_cuts(method: Publisher) -> Trial:
+def empty_cuts(*_: Any) -> Trial:
     """T6: a cut that no record has is tried once, like any other."""
     schema = Schema.from_dict({"name": "four", "unit": "row", "items": {"taxonomy": {
         "low": ["1", "2"], "high": ["3", "4"]}}})  # fmt: skip
@@ -330,7 +330,7 @@ def far_down(method: Publisher, budget: Budget) -> Trial:
     return _trial("T13", "a gate decides on all levels for one price", pair, events)
 
 
-def long_record(method: Publisher) -> Trial:
+def long_record(*_: Any) -> Trial:
     """T14: a record with many items tells no more by all supports together than it pays for."""
     schema = Schema.from_dict(
         {"name": "forty", "unit": "row", "items": {"universe": {"range": [1, 40]}}}
@@ -345,7 +345,7 @@ def long_record(method: Publisher) -> Trial:
                   {"25 supports of 40 are above 0": most})  # fmt: skip
 
 
-def order_of_sets(method: Publisher) -> Trial:
+def order_of_sets(*_: Any) -> Trial:
     """T7: a set's place in a release follows from the set, not from who has it."""
     items = {"universe": ["s", "t"]}
     pair = pair_of(
@@ -365,11 +365,10 @@ def order_of_sets(method: Publisher) -> Trial:
     return _trial("T7", "rows stand in canonical order", pair, events)
 
 
-def some_and_none(method: Publisher, each: int) -> Trial:
+def some_and_none(*_: Any, each: int) -> Trial:
     """T9: which values are listed together does not follow from exact frequencies.
 
     Args:
-        method: A method that lists generalized rows.
         each: How many people there are with either value.
     """
     pair = pair_of("", PERSONAL, [(0, 0)] * (each - 1) + [(2, 0)] * each, (0, 0))

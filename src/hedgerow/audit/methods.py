@@ -98,29 +98,24 @@ class Audited:
 
 
 def experiments(
-    kind: Any, makers: tuple[Callable[[Publisher], Trial], ...], **small: Any
+    kind: Any, makers: tuple[Callable[[Publisher, Budget], Trial], ...], **small: Any
 ) -> list[Experiment]:
     """The trials that suit every method, and some more, for both schedules."""
     found = []
     for schedule in ("tuned", "paper"):
         one_step = kind(schedule=schedule, specializations=1, **small)
         for maker in (*makers, trials.bounds_from_data, trials.classes_from_data):
-            found.append(Experiment(one_step, plain(maker)))
+            found.append(Experiment(one_step, maker))
         by_ncp = kind(schedule=schedule, specializations=1, score="ncp", **small)
-        found.append(Experiment(by_ncp, plain(trials.empty_cut)))
+        found.append(Experiment(by_ncp, trials.empty_cut))
         found.append(Experiment(one_step, _metadata))
-        found.append(Experiment(one_step, plain(trials.float_support)))
-    found.append(Experiment(kind(), plain(trials.chosen_size), epsilon="1"))
+        found.append(Experiment(one_step, trials.float_support))
+    found.append(Experiment(kind(), trials.chosen_size, epsilon="1"))
     return found
 
 
 def _metadata(method: Publisher, budget: Budget) -> Trial:
     return trials.metadata(lambda table, sampler: run(table, method, budget, sampler))
-
-
-def plain(maker: Callable[[Publisher], Trial]) -> Callable[[Publisher, Budget], Trial]:
-    """A trial that is the same for any budget."""
-    return lambda method, budget: maker(method)
 
 
 def describe(method: Publisher) -> str:
@@ -156,10 +151,10 @@ MARGINALS = (
         modes=(Marginals(), Marginals(pairs=2), Marginals(pairs=9)),
         tiny=(Marginals(), Marginals(pairs=1)),
         experiments=(
-            Experiment(Marginals(), plain(trials.empty_row)),
-            Experiment(Marginals(), plain(trials.bounds_from_data)),
-            Experiment(Marginals(), plain(trials.classes_from_data)),
-            Experiment(Marginals(), plain(trials.float_support)),
+            Experiment(Marginals(), trials.empty_row),
+            Experiment(Marginals(), trials.bounds_from_data),
+            Experiment(Marginals(), trials.classes_from_data),
+            Experiment(Marginals(), trials.float_support),
             Experiment(Marginals(pairs=1), _metadata),
         ),
         schemas=related_schema,
@@ -193,14 +188,13 @@ DIFFMULTI = (
             DiffMulti(schedule="paper", specializations=2, depth=2),
         ),
         experiments=(
-            Experiment(DiffMulti(specializations=21, depth=2), plain(trials.empty_child)),
+            Experiment(DiffMulti(specializations=21, depth=2), trials.empty_child),
             Experiment(
-                DiffMulti(schedule="paper", specializations=21, depth=2),
-                plain(trials.empty_child),
+                DiffMulti(schedule="paper", specializations=21, depth=2), trials.empty_child
             ),
             Experiment(
                 DiffMulti(schedule="paper", specializations=11, depth=2),
-                plain(trials.share_of_child),
+                trials.share_of_child,
                 epsilon="0.6",  # so that sizes are bought for 0.1
             ),
             *experiments(DiffMulti, (trials.empty_row,), depth=1),
@@ -266,12 +260,12 @@ DIFFPART = (
             DiffPart(schedule="paper", c1=0.5, c2=0.1),
         ),
         experiments=(
-            Experiment(DiffPart(schedule="paper", c1=0.5, c2=0.3), plain(trials.empty_cuts)),
-            Experiment(DiffPart(variant="tree"), plain(trials.empty_cuts)),
-            Experiment(DiffPart(schedule="paper", c1=0.5, c2=0.3), plain(trials.order_of_sets)),
-            Experiment(DiffPart(variant="tree"), plain(trials.order_of_sets)),
+            Experiment(DiffPart(schedule="paper", c1=0.5, c2=0.3), trials.empty_cuts),
+            Experiment(DiffPart(variant="tree"), trials.empty_cuts),
+            Experiment(DiffPart(schedule="paper", c1=0.5, c2=0.3), trials.order_of_sets),
+            Experiment(DiffPart(variant="tree"), trials.order_of_sets),
             Experiment(DiffPart(variant="tree", cap=1), trials.far_down),
-            Experiment(DiffPart(core=1, cap=1), plain(trials.long_record)),
+            Experiment(DiffPart(core=1, cap=1), trials.long_record),
         ),
         schemas=random_universe,
         large=large_universe,
@@ -306,11 +300,11 @@ def _supermodular() -> Audited:
         ),
         experiments=(
             Experiment(  # as many people as the threshold asks for
-                Supermodular(side=few), plain(partial(trials.some_and_none, each=15))
+                Supermodular(side=few), partial(trials.some_and_none, each=15)
             ),
             Experiment(
                 Supermodular(side=few, mode="sampled", keep="1/10"),
-                plain(partial(trials.some_and_none, each=100)),
+                partial(trials.some_and_none, each=100),
             ),
         ),
         tiny_schemas={"two attributes": schema},

@@ -15,6 +15,7 @@ from secrets import randbits
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from hedgerow.audit import neighbors
 from hedgerow.audit.distinguish import (
     ERROR,
     Draw,
@@ -27,21 +28,7 @@ from hedgerow.audit.distinguish import (
 from hedgerow.audit.enumeration import TooManyPathsError, epsilon_between, hockey_stick, law_of
 from hedgerow.audit.learned import CANDIDATES, distinguish, fits, search_pair
 from hedgerow.audit.methods import AUDITED, Audited, describe
-from hedgerow.audit.neighbors import (
-    CROWDED_OTHERS,
-    WAYS,
-    Pair,
-    Stored,
-    check_preparation,
-    crowded_pair,
-    deep_pairs,
-    edge_cases,
-    file_pairs,
-    picker,
-    random_pair,
-    run_on,
-    tiny_pairs,
-)
+from hedgerow.audit.neighbors import Pair, Stored, picker
 from hedgerow.audit.records import Pick, records_of
 from hedgerow.audit.replay import (
     Comparison,
@@ -255,7 +242,7 @@ def replay_pair(
     outcomes: list[Outcome] = []
 
     def on(table: Any) -> Callable[[Sampler], object]:
-        return lambda drawing: outcomes.append(run_on(table, method, budget, drawing))
+        return lambda drawing: outcomes.append(neighbors.run_on(table, method, budget, drawing))
 
     findings = []
     for drawn_from in pair.tables:
@@ -451,9 +438,9 @@ _PLURAL = {"table": "tables", "transactions": "transactions"}
 def _pairs(make: Callable[[Pick], Schema], seed: int) -> Iterator[Pair]:
     """Neighbors without end: edge cases first, then at random."""
     pick = picker(seed)
-    yield from edge_cases(make(pick), pick)
+    yield from neighbors.edge_cases(make(pick), pick)
     while True:
-        yield random_pair(make(pick), pick)
+        yield neighbors.random_pair(make(pick), pick)
 
 
 def _replay(setting: _Setting, mode: Publisher) -> Iterator[Line]:
@@ -489,7 +476,7 @@ def _enumerate(setting: _Setting, mode: Publisher) -> Iterator[Line]:
     for words, small in domains.items():
         if records_of(small).possible() > TINY_CELLS or not fits(mode, small, budget):
             continue
-        for pair in tiny_pairs(small):
+        for pair in neighbors.tiny_pairs(small):
             if setting.out_of_time():
                 return
             try:
@@ -522,7 +509,7 @@ def _distinguishers(
     for mode in () if entry.needs_delta else entry.modes:  # which lists cells, not everybody
         fitting = setting.schemas(mode)(pick)
         if fits(mode, fitting, setting.budget):
-            for pair in edge_cases(fitting, pick)[: 2 if schema else 1]:
+            for pair in neighbors.edge_cases(fitting, pick)[: 2 if schema else 1]:
                 # one for every mode, and the weakest: where there are others it takes a fifth
                 fewer = runs if schema else max(1, runs // 5)
                 planned.append((mode, setting.budget, presence(pair), fewer))
@@ -569,7 +556,7 @@ def _learn(setting: _Setting, mode: Publisher, error: float) -> Iterator[Line]:
 
 
 def _draw(method: Publisher, budget: Budget) -> Draw:
-    return lambda data, sampler: run_on(data, method, budget, sampler)
+    return lambda data, sampler: neighbors.run_on(data, method, budget, sampler)
 
 
 def _rules(setting: _Setting, mode: Publisher) -> Iterator[Line]:
@@ -597,7 +584,7 @@ def _rules(setting: _Setting, mode: Publisher) -> Iterator[Line]:
 def _deep(setting: _Setting, mode: Publisher, share: Fraction) -> Iterator[Line]:
     """Replays on neighbors far down a tree: at random, and the most telling transcripts."""
     replays = _Replays()
-    for number, pair in enumerate(deep_pairs(setting.budget.row_epsilon * share)):
+    for number, pair in enumerate(neighbors.deep_pairs(setting.budget.row_epsilon * share)):
         if setting.out_of_time():
             break
         for sampler in (Telling(), None):
@@ -615,11 +602,11 @@ def _files(setting: _Setting, mode: Publisher) -> Iterator[Line]:
     replays, tried = _Replays(), 0
     with TemporaryDirectory() as folder:
         make = entry.schemas_for(mode, setting.budget)
-        pairs = file_pairs(Path(folder), setting.schema, picker(setting.seed), make)
+        pairs = neighbors.file_pairs(Path(folder), setting.schema, picker(setting.seed), make)
         for number, pair in enumerate(islice(pairs, wanted)):
             if setting.out_of_time():
                 break
-            replays.wrong = replays.wrong or check_preparation(pair)
+            replays.wrong = replays.wrong or neighbors.check_preparation(pair)
             tried += 1
             made = pair.without.schema
             if not fits(mode, made, setting.budget):
@@ -643,11 +630,15 @@ def _distinguish_files(setting: _Setting, mode: Publisher) -> Iterator[Line]:
     """A distinguisher on files: a person with far more rows than count."""
     entry, place = setting.entry, setting.entry.modes.index(mode)
     with TemporaryDirectory() as folder:
-        pair = crowded_pair(Path(folder), entry.kind, WAYS[place % len(WAYS)])
+        pair = neighbors.crowded_pair(
+            Path(folder), entry.kind, neighbors.WAYS[place % len(neighbors.WAYS)]
+        )
         if not fits(mode, pair.without.schema, setting.budget):
             return
         budget = mode.plan(pair.without.schema, setting.budget.epsilon, setting.budget.delta).budget
-        trial = whole_person(pair, CROWDED_OTHERS, records_of(pair.without.schema).most_added())
+        trial = whole_person(
+            pair, neighbors.CROWDED_OTHERS, records_of(pair.without.schema).most_added()
+        )
         error = ERROR / 2 / len(entry.modes) / len(trial.events)
         runs = max(1, setting.runs // 10)  # a file is read anew for each
         yield from _distinguish(setting, mode, budget, trial, runs, setting.seed + place, error)

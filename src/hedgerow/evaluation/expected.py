@@ -35,6 +35,7 @@ from hedgerow.schema.conditions import suggest
 ROWS = 10_000  # where nobody said how many
 LEVEL = 0.95
 _DRAWN = 40_000  # cells, at least
+_HUNDREDTH = 0.01  # smaller shares have two digits more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +73,11 @@ class ExpectedError:
     def format_error(self) -> str:
         """The error as a number that is not too small: rounded up to a whole count."""
         return f"{np.ceil(self.error):,.0f}"
+
+    def format_share(self) -> str:
+        """The error as a share of all rows."""
+        share = self.error / self.rows
+        return f"{share:.0%}" if share >= _HUNDREDTH else f"{share:.2%}"
 
 
 def expected_errors(

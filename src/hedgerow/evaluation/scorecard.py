@@ -44,12 +44,7 @@ from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimize.exact import LARGEST, solve
 from hedgerow.optimize.model import Problem, Side
 from hedgerow.registry import METHODS, load
-from hedgerow.release import (
-    Release,
-    RowsRelease,
-    TableRelease,
-    TransactionsRelease,
-)
+from hedgerow.release import Release, RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.release.summaries import bins
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Categorical, Schema

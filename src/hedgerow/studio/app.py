@@ -85,9 +85,7 @@ def make_app(root: Path, port: int, keys: Keys | None = None) -> Starlette:
     app = Starlette(
         routes=routes,
         lifespan=life,
-        middleware=[
-            Middleware(Guard, keys=keys, port=port, refuse=refuse, welcome=welcome),
-        ],
+        middleware=[Middleware(Guard, keys=keys, port=port, refuse=refuse, welcome=welcome)],
         exception_handlers={
             404: lambda request, error: refuse(404, "There is no such page.", "Go to the first."),
             405: lambda request, error: refuse(405, "This cannot be done here.", "Go back."),
@@ -134,10 +132,7 @@ def _endpoint(
                     "The form does not come from this run of the studio, so nothing was done.",
                     "Load the page again and fill it in there.",
                 )
-        part = request.headers.get("hx-request") == "true"
-        asked = Asked(
-            studio=studio, step=step, query=dict(request.query_params), form=form, part=part
-        )  # fmt: skip
+        asked = Asked(studio=studio, step=step, query=dict(request.query_params), form=form)
         return await run_in_threadpool(_answer, view, asked)
 
     return answer

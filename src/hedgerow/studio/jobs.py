@@ -143,11 +143,7 @@ class Jobs:
             [sys.executable, "-P", "-m", "hedgerow", *words, "--json"],
             cwd=ELSEWHERE,
             env=os.environ
-            | {
-                "HEDGEROW_PROGRESS": "lines",
-                "PYTHONUTF8": "1",
-                ONLY_INSIDE: str(self._root),
-            },
+            | {"HEDGEROW_PROGRESS": "lines", "PYTHONUTF8": "1", ONLY_INSIDE: str(self._root)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -266,7 +266,6 @@ class Asked:
         step: The step of the path that is asked for, by its page.
         query: The parameters of the address.
         form: The fields of the form, if one was sent.
-        part: Whether a script asks for a part of the page.
         fault: Why a form was not taken; its page is then shown again with what was entered.
     """
 
@@ -274,7 +273,6 @@ class Asked:
     step: str
     query: Mapping[str, str]
     form: Mapping[str, list[str]] = field(default_factory=dict)
-    part: bool = False
     fault: HedgerowError | None = None
 
     def get(self, name: str, default: str = "") -> str:

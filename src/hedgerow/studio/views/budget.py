@@ -6,7 +6,6 @@ The expected errors of tables are those of `hedgerow plan`: they follow from sch
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
@@ -32,21 +31,6 @@ _RUNS = "3"
 _WIDE, _HIGH = 640.0, 220.0
 _TENTH = 0.1  # smaller errors are told with a digit more
 _ERRORS = ("median_error", "median_itemset_error")
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Errors of one setting against epsilon, ready to be drawn.
-
-    Args:
-        name: The setting.
-        line: The points of a line.
-        points: For each epsilon its place, and the error in words.
-    """
-
-    name: str
-    line: str
-    points: list[dict[str, str]]
 
 
 def method_of(way: Way, kind: str) -> str:
@@ -81,7 +65,7 @@ def show(asked: Asked) -> Response:
     ledgers, job = look(way.root).ledgers, asked.done("simulated")
     result = job.result if job else None
     curves = [] if result is None else curves_of(result)
-    tried = {one["epsilon"] for curve in curves for one in curve.points} or EPSILONS
+    tried = {one["epsilon"] for curve in curves for one in curve["points"]} or EPSILONS
     return asked.show(
         "budget", way=way, text=asked.text, schema=schema, method=method, delta=delta,
         epsilon=epsilon, epsilons=sorted(tried, key=float), fault=fault,
@@ -174,12 +158,14 @@ def _points(result: dict[str, Any]) -> list[tuple[str, str, float, str]]:
     ]
 
 
-def curves_of(result: dict[str, Any]) -> list[Curve]:
-    """The curves of a simulation: one for each setting, or for each accuracy target.
+def curves_of(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The curves of a simulation, ready to be drawn: for each setting, or each accuracy target.
+
+    A curve has a name, the points of a line, and for each epsilon its place and error in words.
 
     Example:
         >>> point = {"setting": "m", "epsilon": "1", "median_error": {"mean": 0.5}}
-        >>> curves_of({"points": [point]})[0].points[0]["words"]
+        >>> curves_of({"points": [point]})[0]["points"][0]["words"]
         'm, epsilon 1: typically 50% off'
     """
     points = _points(result)
@@ -192,62 +178,36 @@ def curves_of(result: dict[str, Any]) -> list[Curve]:
     for (name, epsilon, error, words), place in zip(points, places, strict=True):
         share = (place - left) / (right - left) if right > left else 0.5
         shown = f"{error:.0%}" if error >= _TENTH else f"{error:.1%}"
-        curves.setdefault(name, []).append(
-            {
-                "epsilon": epsilon,
-                "x": f"{40 + share * (_WIDE - 80):.1f}",
-                "y": f"{20 + (1 - error / top) * (_HIGH - 60):.1f}",
-                "error": shown,
-                "words": f"{name}, epsilon {epsilon}: {words.format(shown)}",
-            }
-        )
+        curves.setdefault(name, []).append({
+            "epsilon": epsilon, "error": shown,
+            "x": f"{40 + share * (_WIDE - 80):.1f}",
+            "y": f"{20 + (1 - error / top) * (_HIGH - 60):.1f}",
+            "words": f"{name}, epsilon {epsilon}: {words.format(shown)}",
+        })  # fmt: skip
     return [
-        Curve(name, " ".join(f"{one['x']},{one['y']}" for one in found), found)
-        for name, found in curves.items()
+        {"name": name, "points": line, "line": " ".join(f"{one['x']},{one['y']}" for one in line)}
+        for name, line in curves.items()
     ]
 
 
 # The tables that a release must hold, and how far off each will be.
-
-_HUNDREDTH = 0.01  # smaller shares have a digit more
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """A table as the page shows it.
-
-    Args:
-        words: What it is about, such as "illness by region".
-        weight: How much it matters beside the others.
-        cells: How many counts it has; 0 if nothing is promised.
-        error: The error that 95 of 100 counts stay below.
-        share: The same as a share of all rows.
-    """
-
-    words: str
-    weight: str
-    cells: int = 0
-    error: str = ""
-    share: str = ""
 
 
 def show_tables(asked: Asked) -> Response:
     """The tables that are named, each with its expected error at the chosen epsilon."""
     way, schema = asked.way, asked.schema
     method = method_of(way, schema.kind)
-    errors: tuple[ExpectedError, ...] = ()
+    errors: tuple[ExpectedError | None, ...] = (None,) * len(schema.tables)
     fault = None
     try:
-        errors = _expected(way, schema, method)
+        errors = _expected(way, schema, method) or errors
     except HedgerowError as error:
         fault = error
-    lines = [
-        _line(words, str(describe_weight(table.weight)), errors[n] if errors else None)
-        for n, (table, words) in enumerate(zip(schema.tables, _words(schema), strict=True))
-    ]
+    weights = [describe_weight(table.weight) for table in schema.tables]
+    lines = list(zip(_words(schema), weights, errors, strict=True))
     return asked.show(
         "tables", way=way, text=asked.text, schema=schema, method=method, lines=lines, fault=fault,
-        epsilon=way.get("epsilon", "1"), rows=errors[0].rows if errors else 0,
+        epsilon=way.get("epsilon", "1"), rows=errors[0].rows if errors and errors[0] else 0,
         names=[one.name for one in schema.columns],
         example=_example(schema), command=command_text(_plan(way, method, way.get("delta", "0"))),
     )  # fmt: skip
@@ -320,13 +280,3 @@ def _expected(way: Way, schema: Schema, method: str) -> tuple[ExpectedError, ...
     settings = load(METHODS[method].settings)()
     epsilon, delta = way.get("epsilon", "1"), way.get("delta", "0")
     return expected_errors(schema, settings, epsilon, delta, rows)
-
-
-def _line(words: str, weight: str, expected: ExpectedError | None) -> Line:
-    if expected is None:
-        return Line(words=words, weight=weight)
-    share = expected.error / expected.rows
-    return Line(
-        words=words, weight=weight, cells=expected.cells, error=expected.format_error(),
-        share=f"{share:.0%}" if share >= _HUNDREDTH else f"{share:.2%}",
-    )  # fmt: skip

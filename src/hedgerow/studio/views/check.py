@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 import html
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -19,7 +18,6 @@ from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import (
     ELSEWHERE,
     SchemaText,
-    Version,
     current,
     describe_change,
     forget,
@@ -129,25 +127,6 @@ _PAGES = STEPS | {"about": "Publisher"}
 _LINES = 6  # changes of each
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Line:
-    """A version as the page lists it.
-
-    Args:
-        version: The version.
-        page: The page that made it, in words.
-        changes: What it changed.
-        more: How many changes are not listed.
-        is_current: Whether the file says this now.
-    """
-
-    version: Version
-    page: str
-    changes: list[str]
-    more: int
-    is_current: bool
-
-
 def show_history(asked: Asked) -> Response:
     """The versions of a schema, the newest first."""
     text = asked.text
@@ -156,12 +135,12 @@ def show_history(asked: Asked) -> Response:
     lines = []
     for one in reversed(known[-_SHOWN:]):
         changes = describe_change(texts.get(one.parent), texts[one.number])
-        lines.append(_Line(
-            version=one, changes=changes[:_LINES], more=max(0, len(changes) - _LINES),
-            page="Changed elsewhere" if one.page == ELSEWHERE and one.parent else
+        lines.append({
+            "version": one, "changes": changes[:_LINES], "more": max(0, len(changes) - _LINES),
+            "page": "Changed elsewhere" if one.page == ELSEWHERE and one.parent else
             "As it was first" if one.page == ELSEWHERE else _PAGES.get(one.page, one.page),
-            is_current=now is not None and one.number == now.number,
-        ))  # fmt: skip
+            "is_current": now is not None and one.number == now.number,
+        })  # fmt: skip
     return asked.show("history", way=asked.way, text=text, lines=lines)
 
 

@@ -13,10 +13,7 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.release import (
-    Release,
-    TableRelease,
-)
+from hedgerow.release import Release, TableRelease
 from hedgerow.studio.folder import Opened, argument, fresh, inside, look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Asked, Way, go
