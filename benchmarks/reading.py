@@ -24,7 +24,7 @@ from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow import DiffMulti, Marginals, Schema
 from hedgerow.data import read
-from hedgerow.data.stream import RowStream
+from hedgerow.data.table import RowStream
 from results import Results, add_json_option
 from speed import PATHS, blow_up, cpu, decoded, histogram_pass, publishing
 

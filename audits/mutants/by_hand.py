@@ -736,7 +736,7 @@ BY_HAND = (
     ),
     ByHand(
         name="items-read-twice",
-        path="data/item_kernels.py",
+        path="data/lookup.py",
         old="if out[spot] != out[last]:",
         new="if out[spot] >= out[last]:",
         flaw="An item that stands twice in a record counts twice, and its square four times.",

@@ -211,7 +211,7 @@ TARGETS: tuple[Target, ...] = (
     _target("counting/streamed.py", *_unit("counting", "people")),
     _target("data/people.py", *_unit("data", "person", "locality"), SURVIVORS),
     Target(
-        path="data/item_kernels.py",
+        path="data/lookup.py",
         tests=_unit("data", "transactions", "records_locality"),
         slow=(FILES,),
     ),

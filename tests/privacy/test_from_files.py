@@ -28,9 +28,8 @@ from hedgerow.audit.records import records_of
 from hedgerow.audit.replay import Telling, compare, record, replay
 from hedgerow.audit.whole import ROUNDING, replay_pair
 from hedgerow.counting import streamed
+from hedgerow.data import lookup, table
 from hedgerow.data import people as person
-from hedgerow.data import records as lookup
-from hedgerow.data import table
 from hedgerow.methods import clusters, publisher
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti

@@ -44,11 +44,11 @@ from hedgerow.counting.parts import (
     sum_counts,
 )
 from hedgerow.data import RowStream
+from hedgerow.data.lookup import Lookup, items_of
 from hedgerow.data.parquet import Piece, read_piece
-from hedgerow.data.records import Lookup, Noted, Records, items_of
 from hedgerow.data.source import Progress, silent
-from hedgerow.data.stream import Report, encode_columns
-from hedgerow.data.transactions import open_pieces
+from hedgerow.data.table import Report, encode_columns
+from hedgerow.data.transactions import Noted, Records, open_pieces
 from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.surroundings import shield_processes

@@ -43,7 +43,7 @@ from hedgerow.counting.scratch import Shelf, Spare, check_folder
 from hedgerow.data import RowStream, read_records
 from hedgerow.data.people import first_rows, id_digests, new_key, row_hash
 from hedgerow.data.source import Progress, ReadOptions, silent
-from hedgerow.data.stream import Report
+from hedgerow.data.table import Report
 from hedgerow.schema import Schema
 
 T = TypeVar("T")

@@ -10,22 +10,17 @@ from hedgerow.data.frames import (
     to_frame,
 )
 from hedgerow.data.people import WeightColumns, read_weight_file
-from hedgerow.data.stream import RowStream
+from hedgerow.data.preparation import check_transactions, read_prepared
 from hedgerow.data.table import (
     CodeMatrix,
+    RowStream,
     Table,
     collect,
     encode_rows,
     read,
-    read_prepared,
     read_public,
 )
-from hedgerow.data.transactions import (
-    Transactions,
-    check_transactions,
-    read_records,
-    read_transactions,
-)
+from hedgerow.data.transactions import Transactions, read_records, read_transactions
 
 __all__ = [
     "Transactions",

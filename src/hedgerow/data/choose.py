@@ -21,7 +21,7 @@ from hedgerow.data.database import Database, is_database, open_database
 from hedgerow.data.encode import MISSING_WORDS, plain_array
 from hedgerow.data.frames import Split, open_frame
 from hedgerow.data.parquet import Piece, damaged, find_files, open_parquet
-from hedgerow.data.source import Source
+from hedgerow.data.source import Source, no_file, not_allowed
 from hedgerow.data.text import Packed, archived
 from hedgerow.data.workbook import open_stats_file, open_workbook, stats_kind
 from hedgerow.errors import DataError, HedgerowError, UsageError
@@ -130,15 +130,9 @@ def magic_of(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(4)
     except FileNotFoundError:
-        raise DataError(
-            f"{path}: there is no such file",
-            hint="Check the path; it is taken from the folder you are in.",
-        ) from None
+        raise no_file(path) from None
     except PermissionError:
-        raise DataError(
-            f"{path}: you are not allowed to read this file",
-            hint="Ask its owner for the right to read it.",
-        ) from None
+        raise not_allowed(path) from None
     except OSError as error:
         raise DataError(
             f"{path}: the file cannot be read ({error.strerror})", hint="Check disk and path."

@@ -30,6 +30,7 @@ from hedgerow.data.text import (
     fault,
     find_encoding,
     find_header,
+    find_odd,
 )
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema.attributes import PLAIN, Layout
@@ -402,7 +403,7 @@ def open_csv(
         what=what,
         names=names,
         batches=batches,
-        share=lambda: position[-1]() / size if position else 1.0,
+        position=lambda: position[-1]() / size if position else 1.0,
         places=lambda rows: _lines(text, layout, rows),
         bytes=size * (8 if packed else 1),  # text packs well
     )
@@ -432,7 +433,7 @@ def _read(file: Any, text: TextFile, layout: _Layout, columns: Sequence[int]) ->
                 data, final, layout.delimiter, layout.line_breaks, layout.blanks, LONGEST,
                 slots, places[0], places[1], lines,
             )  # fmt: skip
-            odd = _not_text(block[:used])
+            odd = find_odd(block[:used])
             if odd is not None:
                 raise encoding_error(path, line + breaks(block[:odd]))
             if wrong != SOUND:
@@ -460,17 +461,6 @@ def _texts(records: _Records, rows: slice) -> list[Any]:
         parts = [None, pa.py_buffer(offsets), pa.py_buffer(content[:used])]
         found.append(pa.Array.from_buffers(pa.string(), len(begin), parts))
     return found
-
-
-def _not_text(block: bytes) -> int | None:
-    """Where a block first is not text in UTF-8, if it is not."""
-    # A value is cut out at ASCII characters, so it is text in UTF-8 if its block is.
-    try:
-        if not block.isascii():
-            block.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return error.start
-    return None
 
 
 def _lines(text: TextFile, layout: _Layout, rows: Sequence[int]) -> list[str]:

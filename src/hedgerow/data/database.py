@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
-from hedgerow.data.source import BATCH_ROWS, Source, check_names
-from hedgerow.errors import DataError, UsageError
+from hedgerow.data.source import BATCH_ROWS, Source, check_names, no_file
+from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.suggestions import answer_mistakes, check_fields
 
 _POSTGRES = ("postgresql://", "postgres://")
@@ -118,12 +118,22 @@ def open_database(database: Database) -> Source:
     """Asks for the names of the columns; rows are fetched when they are read."""
     inner = _query(database)
     what = database.shown
-    columns = _names(database, f"SELECT * FROM ({inner}) AS hedgerow_rows LIMIT 0")
+    with _reader(database, f"SELECT * FROM ({inner}) AS hedgerow_rows LIMIT 0") as reader:
+        columns = [str(name) for name in reader.schema.names]
     names = check_names(columns, what)
 
     def batches(wanted: Sequence[int]) -> Iterator[Any]:
-        listed = ", ".join(_quoted(columns[place]) for place in wanted)
-        yield from _batches(database, f"SELECT {listed} FROM ({inner}) AS hedgerow_rows")
+        asked = ", ".join(_quoted(columns[place]) for place in wanted)
+        with _reader(database, f"SELECT {asked} FROM ({inner}) AS hedgerow_rows") as reader:
+            while True:
+                try:
+                    batch = reader.read_next_batch()
+                except StopIteration:
+                    break
+                except Exception as error:
+                    _refuse(database, error)
+                for start in range(0, batch.num_rows, BATCH_ROWS):
+                    yield batch.slice(start, BATCH_ROWS)
 
     return Source(what=what, names=names, batches=batches)
 
@@ -144,53 +154,33 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _names(database: Database, query: str) -> list[str]:
-    for reader in _readers(database, query):
-        return [str(name) for name in reader.schema.names]
-    raise AssertionError("a query has a reader")
-
-
-def _batches(database: Database, query: str) -> Iterator[Any]:
-    for reader in _readers(database, query):
-        while True:
-            try:
-                batch = reader.read_next_batch()
-            except StopIteration:
-                break
-            except Exception as error:
-                _refuse(database, error)
-            for start in range(0, batch.num_rows, BATCH_ROWS):
-                yield batch.slice(start, BATCH_ROWS)
-
-
-def _readers(database: Database, query: str) -> Iterator[Any]:
-    """The one reader of a query, inside its connection."""
-    if database.url.startswith(_DUCKDB):
-        yield from _duckdb(database, query)
-    else:
-        yield from _postgres(database, query)
-
-
-def _postgres(database: Database, query: str) -> Iterator[Any]:
-    try:
-        from adbc_driver_postgresql import dbapi
-    except ImportError:
-        raise _lacking(database, "adbc-driver-postgresql") from None
-    try:
-        connection = dbapi.connect(database.url)
-    except Exception as error:
-        _refuse(database, error)
-    with closing(connection), closing(connection.cursor()) as cursor:
+@contextmanager
+def _reader(database: Database, query: str) -> Iterator[Any]:
+    """The reader of a query's rows, inside its connection."""
+    connect = _duckdb if database.url.startswith(_DUCKDB) else _postgres
+    with ExitStack() as stack:
         try:
-            cursor.execute("SET TRANSACTION READ ONLY")
-            cursor.execute(query)
-            reader = cursor.fetch_record_batch()
+            reader = connect(database, query, stack)
+        except HedgerowError:
+            raise
         except Exception as error:
             _refuse(database, error)
         yield reader
 
 
-def _duckdb(database: Database, query: str) -> Iterator[Any]:
+def _postgres(database: Database, query: str, stack: ExitStack) -> Any:
+    try:
+        from adbc_driver_postgresql import dbapi
+    except ImportError:
+        raise _lacking(database, "adbc-driver-postgresql") from None
+    connection = stack.enter_context(closing(dbapi.connect(database.url)))
+    cursor = stack.enter_context(closing(connection.cursor()))
+    cursor.execute("SET TRANSACTION READ ONLY")
+    cursor.execute(query)
+    return cursor.fetch_record_batch()
+
+
+def _duckdb(database: Database, query: str, stack: ExitStack) -> Any:
     try:
         import duckdb
     except ImportError:
@@ -200,19 +190,11 @@ def _duckdb(database: Database, query: str) -> Iterator[Any]:
         if way.is_file():
             break
     else:
-        raise DataError(f"{path}: there is no such file", hint="Check the path after duckdb://.")
-    try:
-        connection = duckdb.connect(str(way), read_only=True, config=_ALONE)
-    except Exception as error:
-        _refuse(database, error)
-    with closing(connection):
-        try:
-            found: Any = connection.sql(query)
-            fetch = getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader
-            reader = fetch(BATCH_ROWS)
-        except Exception as error:
-            _refuse(database, error)
-        yield reader
+        raise no_file(path, "Check the path after duckdb://.")
+    connection = duckdb.connect(str(way), read_only=True, config=_ALONE)
+    rows: Any = stack.enter_context(closing(connection)).sql(query)
+    fetch = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader
+    return fetch(BATCH_ROWS)
 
 
 def _lacking(database: Database, package: str) -> UsageError:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from hedgerow.data.database import Database
 from hedgerow.data.encode import text_of
-from hedgerow.data.source import BATCH_ROWS, Source, check_names
+from hedgerow.data.source import BATCH_ROWS, Source, check_names, odd_column
 from hedgerow.errors import DataError, UsageError
 
 FrameKind = Literal["pandas", "polars", "arrow"]
@@ -119,21 +119,12 @@ def _arrow(convert: Any) -> Any:
 
 def _open_table(table: Any, what: str) -> Source:
     names = check_names(table.column_names, what)
-    done = [0]
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
         for batch in table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS):
             yield _sound(batch, what)
-            done[0] += batch.num_rows
 
-    return Source(
-        what=what,
-        names=names,
-        batches=batches,
-        capacity=table.num_rows,
-        share=lambda: done[0] / max(1, table.num_rows),
-        bytes=0,
-    )
+    return Source(what=what, names=names, batches=batches, capacity=table.num_rows, bytes=0)
 
 
 def _open_stream(reader: Any) -> Source:
@@ -178,19 +169,9 @@ def _open_pandas(frame: Any, split: Split | None) -> Source:
             _pandas_column(frame.iloc[:, column], names[column], what, split) for column in columns
         ]
         table = pa.table(arrays, names=[names[column] for column in columns])
-        for batch in table.to_batches(max_chunksize=BATCH_ROWS):
-            yield batch
-            done[0] += batch.num_rows
+        yield from table.to_batches(max_chunksize=BATCH_ROWS)
 
-    done = [0]
-    return Source(
-        what=what,
-        names=names,
-        batches=batches,
-        capacity=len(frame),
-        share=lambda: done[0] / max(1, len(frame)),
-        bytes=0,
-    )
+    return Source(what=what, names=names, batches=batches, capacity=len(frame), bytes=0)
 
 
 def _pandas_column(series: Any, name: str, what: str, split: Split | None = None) -> Any:
@@ -210,10 +191,7 @@ def _typed(values: Any, name: str, what: str) -> Any:
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        raise DataError(
-            f"{what}: column {name!r} has a type that cannot be read",
-            hint="Give the column one plain type: text, number, true/false or date.",
-        ) from None
+        raise odd_column(what, name, "has a type that cannot be read") from None
 
 
 def _objects(values: Sequence[Any], name: str, what: str, split: Split | None = None) -> Any:
@@ -224,10 +202,7 @@ def _objects(values: Sequence[Any], name: str, what: str, split: Split | None = 
     """
     lists = split is not None and any(isinstance(value, _LISTS) for value in values)
     if not lists and any(isinstance(value, (*_LISTS, dict)) for value in values):
-        raise DataError(
-            f"{what}: column {name!r} holds lists or records",
-            hint="Give the column one plain type: text, number, true/false or date.",
-        )
+        raise odd_column(what, name, "holds lists or records")
 
     def texts(value: Any) -> list[str | None] | None:
         if not isinstance(value, _LISTS):
@@ -252,10 +227,7 @@ def _objects(values: Sequence[Any], name: str, what: str, split: Split | None = 
     except Exception:
         # A number of thousands of digits, half a character, an object that cannot be shown: what
         # its own code raises may quote it.
-        raise DataError(
-            f"{what}: column {name!r} holds an object that has no text",
-            hint="Give the column one plain type: text, number, true/false or date.",
-        ) from None
+        raise odd_column(what, name, "holds an object that has no text") from None
 
 
 def _plain_text(value: Any) -> str | None:

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from hedgerow.data.source import BATCH_ROWS, Source, check_names
+from hedgerow.data.source import BATCH_ROWS, Source, check_names, no_file, not_allowed
 from hedgerow.errors import DataError, UsageError
 
 # Parquet: one file, many, or a partitioned folder, here or on any filesystem that fsspec knows.
@@ -62,10 +62,7 @@ def find_files(source: str) -> list[Piece]:
         base = _plain_part(source)
         paths = [path for path in glob.glob(source, recursive=True) if Path(path).is_file()]
         if not paths:
-            raise DataError(
-                f"{source}: there is no such file",
-                hint="Check the path; it is taken from the folder you are in.",
-            )
+            raise no_file(source)
     found = []
     for path in sorted(paths):
         parts = path[len(base) :].replace("\\", "/").split("/")
@@ -94,7 +91,7 @@ def _remote(source: str) -> tuple[str, list[str]]:
     except Exception as error:  # whatever a foreign library raises may quote a key
         raise _unreachable(source, error) from None
     if not paths:
-        raise DataError(f"{source}: there is no such file", hint="Check the address.")
+        raise no_file(source, "Check the address.")
     base = filesystem.unstrip_protocol(_plain_part(path))
     return base, [filesystem.unstrip_protocol(found) for found in paths]
 
@@ -173,15 +170,10 @@ def open_piece(piece: Piece) -> Any:
             where, read_dictionary=texts, page_checksum_verification=True, buffer_size=_BUFFER
         )
     except FileNotFoundError:
-        raise DataError(
-            f"{piece.path}: there is no such file",
-            hint="Check the path. All workers of a cluster must be able to open it.",
-        ) from None
+        hint = "Check the path. All workers of a cluster must be able to open it."
+        raise no_file(piece.path, hint) from None
     except PermissionError:
-        raise DataError(
-            f"{piece.path}: you are not allowed to read this file",
-            hint="Ask its owner for the right to read it.",
-        ) from None
+        raise not_allowed(piece.path) from None
     except (pa.ArrowException, OSError, ValueError):
         raise damaged(piece.path) from None
 
@@ -253,14 +245,10 @@ def open_parquet(pieces: Sequence[Piece], what: str) -> Source:
                 for group in range(metadata.num_row_groups)
             ]
     ends = list(accumulate(piece.rows for piece in counted))
-    total = ends[-1]
-    done = [0]
 
     def batches(wanted: Sequence[int]) -> Iterator[Any]:
         for piece in counted:
-            for batch in read_piece(piece, [names[place] for place in wanted]):
-                yield batch
-                done[0] += batch.num_rows
+            yield from read_piece(piece, [names[place] for place in wanted])
 
     def places(rows: Sequence[int]) -> list[str]:
         words = []
@@ -274,8 +262,7 @@ def open_parquet(pieces: Sequence[Piece], what: str) -> Source:
         what=what,
         names=names,
         batches=batches,
-        capacity=total,
-        share=lambda: done[0] / max(1, total),
+        capacity=ends[-1],
         places=places,
         pieces=tuple(split),
     )

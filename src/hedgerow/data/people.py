@@ -380,16 +380,12 @@ class Levels:
 def _numbers(array: Any, written: Layout) -> tuple[Floats, Ints]:
     """The numbers, NaN where there is none, and what those that are none look like."""
     fine = np.zeros(len(array), np.int64)
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-    if pa.types.is_null(array.type):
-        return np.full(len(array), np.nan), fine
-    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+    if pa.types.is_string(array.type):
         array = array.dictionary_encode()
     if pa.types.is_dictionary(array.type):
         words = listed(array.dictionary)
         read = [
-            number_of("" if word is None else str(word).strip(), written.decimal, written.thousands)
+            number_of("" if word is None else word.strip(), written.decimal, written.thousands)
             if isinstance(word, str | None)
             else number_of(str(word), ".", "")
             for word in [*words, None]
@@ -398,12 +394,11 @@ def _numbers(array: Any, written: Layout) -> tuple[Floats, Ints]:
         # one more value than there are, which the indices' own type may not hold
         index = array.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
         return known[index], shapes[index]
-    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-    if not any(is_one(array.type) for is_one in kinds):
+    if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         return np.full(len(array), np.nan), fine
     # not safe: one number that a float holds only nearly would stop the run
-    found = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return np.asarray(found, np.float64), fine
+    numbers: Floats = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return numbers, fine
 
 
 def read_weight_file(path: str | Path) -> dict[str, Any]:

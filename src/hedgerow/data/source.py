@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
+
+import numpy as np
 
 from hedgerow.errors import DataError, LeakError
 
@@ -84,7 +87,7 @@ class Source:
         names: The columns, in the order of the source.
         batches: Given the positions of columns, their record batches in that order.
         capacity: The number of rows if the source knows it, for allocating memory only.
-        share: How much of the source has been read, from 0 to 1.
+        position: How much of the source has been read, from 0 to 1, if rows do not tell it.
         places: Turns row numbers (from 0) into words such as `line 12`.
         pieces: Parts that another process can open by itself, in the order of the rows, if there
             are such.
@@ -95,7 +98,7 @@ class Source:
     names: tuple[str, ...]
     batches: Callable[[Sequence[int]], Iterator[Any]]
     capacity: int | None = None
-    share: Callable[[], float] | None = None
+    position: Callable[[], float] | None = None
     places: Callable[[Sequence[int]], list[str]] = _rows
     pieces: tuple[Any, ...] = ()
     bytes: int | None = None
@@ -103,6 +106,72 @@ class Source:
     def __repr__(self) -> str:
         """The name alone: a repr ends up in logs."""
         return f"Source({self.what!r})"
+
+    def share(self, rows: int) -> float:
+        """How much has been read, from 0 to 1, after so many rows; 0 if that is not known."""
+        if self.position is not None:
+            return min(1.0, self.position())
+        return 0.0 if self.capacity is None else min(1.0, rows / max(1, self.capacity))
+
+
+class Grown:
+    """An array that grows by blocks, without a second copy of it at the end.
+
+    Args:
+        dtype: The type of its numbers.
+        width: How many columns it has; None for an array of one dimension.
+        capacity: How many rows are expected.
+
+    Example:
+        >>> numbers = Grown(np.int64)
+        >>> numbers.extend(2)[:] = 7
+        >>> numbers.finish().tolist()
+        [7, 7]
+    """
+
+    def __init__(self, dtype: Any, width: int | None = None, capacity: int | None = None) -> None:
+        # A damaged file may claim any number of rows: believe it up to a point, then grow.
+        rows = min(max(capacity or 0, 0), 1 << 27)
+        self._row = () if width is None else (width,)
+        self._array: Any = np.empty((rows, *self._row), dtype)
+        self.used = 0
+
+    def extend(self, rows: int) -> Any:
+        """Room for the next rows, to be written to."""
+        first, self.used = self.used, self.used + rows
+        if self.used > len(self._array):
+            more = max(self.used, len(self._array) * 3 // 2)
+            self._array.resize((more, *self._row), refcheck=False)
+        return self._array[first : self.used]
+
+    def finish(self) -> Any:
+        """The array."""
+        self._array.resize((self.used, *self._row), refcheck=False)
+        return self._array
+
+
+_PATH = "Check the path; it is taken from the folder you are in."
+
+
+def no_file(path: str | Path, hint: str = _PATH) -> DataError:
+    """The complaint about a path at which nothing lies."""
+    return DataError(f"{path}: there is no such file", hint=hint)
+
+
+def not_allowed(path: str | Path) -> DataError:
+    """The complaint about a file of somebody else."""
+    return DataError(
+        f"{path}: you are not allowed to read this file",
+        hint="Ask its owner for the right to read it.",
+    )
+
+
+def odd_column(what: str, name: str, fault: str) -> DataError:
+    """The complaint about a column of which some values have no type that is read."""
+    return DataError(
+        f"{what}: column {name!r} {fault}",
+        hint="Give the column one plain type: text, number, true/false or date.",
+    )
 
 
 def no_records(what: str) -> DataError:
@@ -137,15 +206,13 @@ def check_names(names: Sequence[str], what: str) -> tuple[str, ...]:
                 "`hedgerow init --header-row 2`, or `header_row: 2` below `file:` in a schema.",
                 places=[("file", "header_row")],
             )
-    if len(set(stripped)) < len(stripped):
-        first: dict[str, int] = {}
-        for place, name in enumerate(stripped, start=1):
-            if name in first:
-                # The name itself is not shown: without a header it would be somebody's value.
-                raise DataError(
-                    f"{what}: columns {first[name]} and {place} have the same name",
-                    hint="Rename or remove one of them. If the first line holds data, "
-                    "put a line with the column names before it.",
-                )
-            first[name] = place
+    first: dict[str, int] = {}
+    for place, name in enumerate(stripped, start=1):
+        if first.setdefault(name, place) < place:
+            # The name itself is not shown: without a header it would be somebody's value.
+            raise DataError(
+                f"{what}: columns {first[name]} and {place} have the same name",
+                hint="Rename or remove one of them. If the first line holds data, "
+                "put a line with the column names before it.",
+            )
     return stripped

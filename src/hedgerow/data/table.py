@@ -1,245 +1,457 @@
-"""`Table`: private rows as codes, the two ways to make codes from data, and what became of rows."""
+"""Private rows: opened, matched with a schema, encoded in batches, complained about; `Table`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools, Bytes, Ints, Words
+from hedgerow.arrays import Bools, Bytes
 from hedgerow.data.choose import open_source, refuse_same_rows
-from hedgerow.data.encode import ABOVE, BELOW, MISSING, STRANGE, Codes, encode_array
+from hedgerow.data.encode import ABOVE, BELOW, MISSING, STRANGE, WAYS, Codes, encode_array
 from hedgerow.data.frames import FrameKind, frame_kind
-from hedgerow.data.people import cap_rows, first_rows, person_ids, person_numbers, row_hash
-from hedgerow.data.source import Private, Progress
-from hedgerow.data.stream import (
-    Encoded,
-    Report,
-    RowStream,
-    apply_rules,
-    check_schema,
-    encode_columns,
-    find_columns,
-    known_columns,
-)
-from hedgerow.schema.attributes import Attribute, Categorical
+from hedgerow.data.people import WeightColumns, cap_rows, person_ids, person_numbers
+from hedgerow.data.source import Grown, Private, Progress, Source, no_records
+from hedgerow.errors import DataError, DataWarning, UsageError
+from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 
 if TYPE_CHECKING:
+    from hedgerow.data.preparation import Tally
     from hedgerow.schema import Schema
 
-# What became of the rows on the way from the data to the counts. NOT PRIVATE.
+# What becomes of a value that has no code: an error, the "other" leaf, a bound, or a drop.
 #
-# Everything here is an exact count of private data. It is for whoever holds the data, and must not
-# become part of a release, nor change one.
+# Each rule is public and looks at one record alone, so two tables that differ in one record still
+# differ in one record at most when it has been applied.
 
 
-MANY = 0.05  # of the values of an attribute, or of the rows: more is worth a warning
-SHIFT = 0.01  # a share of the class that moves by more is worth one too
+_PLACES = 3  # named for each column and rule; more would begin to count records
+_COMPLAINTS = 10
+_KINDS = _MISSING, _STRANGE, _OUTSIDE, _FINE = ("missing", "strange", "outside", "fine")
+_DATE = "Dates are written year-month-day, such as 2024-01-31, or as `format:` declares."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fate:
-    """What was odd about the values of an attribute, and what became of them. NOT PRIVATE.
-
-    Args:
-        name: The attribute.
-        missing: Values that are missing.
-        outside: Numbers and dates beyond the bounds.
-        foreign: Values that are not in the domain at all, such as texts in place of numbers.
-        other: Values that became `other`.
-        clipped: Values that became the nearer bound.
-        dropped: Values whose rows were dropped.
-    """
-
-    name: str
-    missing: int = 0
-    outside: int = 0
-    foreign: int = 0
-    other: int = 0
-    clipped: int = 0
-    dropped: int = 0
-
-    @property
-    def changed(self) -> int:
-        """Values that a release does not count as they were; where one is missing, none was."""
-        return self.outside + self.foreign
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preparation:
-    """What became of the rows of a table. NOT PRIVATE.
+@dataclass
+class Report:
+    """What was odd about the input: to be raised or told when all of it has been seen.
 
     Args:
-        rows: How many rows were read.
-        dropped: Rows that a rule of the schema dropped.
-        unidentified: Other rows without a person.
-        capped: Other rows that the cap on rows per person left out.
-        people: How many people there are in the rest; None if each row is one.
-        people_capped: How many of them had more rows than the cap allows.
-        attributes: What became of values, for each attribute and the class.
-        classes: The values of the class.
-        read: Their shares in the rows that were read, as far as the class is known.
-        kept: Their shares in the rows that are counted.
-        broken: For each rule between columns, how many rows break it that no other rule drops.
-        rare: Values of the schema that fewer than ten people have, by column, if looked for.
+        places: The first rows at which a column broke a rule that says "error".
+        shapes: For each column, the ways of writing that the schema does not declare, and the
+            first row of each.
+        useful: For each column that was seen, the least odd kind of value in it.
+        refused: The first rows with a weight that a rule refuses, by column.
     """
 
-    rows: int
-    dropped: int
-    unidentified: int
-    capped: int
-    people: int | None
-    people_capped: int | None
-    attributes: tuple[Fate, ...]
-    classes: tuple[str, ...]
-    read: tuple[float, ...]
-    kept: tuple[float, ...]
-    broken: Mapping[str, int] = field(default_factory=dict)
-    rare: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    places: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    shapes: dict[str, dict[int, int]] = field(default_factory=dict)
+    useful: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, list[int]] = field(default_factory=dict)
 
-    @property
-    def counted(self) -> int:
-        """The rows that a release counts."""
-        return self.rows - self.dropped - self.unidentified - self.capped
+    def look(self, column: str, codes: Codes) -> None:
+        """Remembers what kinds of values a column has, before a rule changes them."""
+        if not codes.size or self.useful.get(column) == _FINE:
+            return
+        if codes.max() >= 0:
+            kind = _FINE
+        elif (codes == BELOW).any() or (codes == ABOVE).any():
+            kind = _OUTSIDE
+        elif (codes <= STRANGE).any():
+            kind = _STRANGE
+        else:
+            kind = _MISSING
+        self._use(column, kind)
 
-    def warnings(self) -> list[str]:
-        """What matters: more than 5% of an attribute or of the rows, a class moved by a point."""
+    def _use(self, column: str, kind: str) -> None:
+        self.useful[column] = max(kind, self.useful.get(column, kind), key=_KINDS.index)
+
+    def note(self, column: str, what: str, rows: Sequence[int]) -> None:
+        """Remembers the first few rows at which a column broke a rule."""
+        known = self.places.setdefault((column, what), [])
+        known.extend(rows[: _PLACES - len(known)])
+
+    def merge(self, later: Report) -> None:
+        """Adds what was noted about later rows."""
+        for (column, what), rows in later.places.items():
+            self.note(column, what, rows)
+        for column, shapes in later.shapes.items():
+            self.shapes[column] = shapes | self.shapes.get(column, {})
+        for column, kind in later.useful.items():
+            self._use(column, kind)
+        for column, rows in later.refused.items():
+            self.refused.setdefault(column, []).extend(rows)
+
+    def check(self, source: Source, attributes: dict[str, Attribute]) -> None:
+        """Raises a DataError if anything was noted.
+
+        Args:
+            source: Knows the lines of the rows.
+            attributes: The attributes by column.
+        """
+        if not self.places:
+            return
+        shown = list(self.places.items())[:_COMPLAINTS]
+        # One call, since finding lines means going through a file again.
+        rows = sorted({row for _, places in shown for row in places})
+        words = dict(zip(rows, source.places(rows), strict=True))
+        lines, ways = [], []
+        for (column, what), places in shown:
+            attribute = attributes[column]
+            where = ", ".join(words[row] for row in places)
+            lines.append(f"\n  column {column!r}, {where}: {_complaint(attribute, what)}")
+            ways.append(f"`{what}: {_way(attribute, what)}`")
+        choices = " or ".join(dict.fromkeys(ways))
+        columns = dict.fromkeys(column for (column, _), _ in shown)
+        told = "".join(f" {way}" for way in self._ways(*columns))
+        raise DataError(
+            f"{source.what} breaks the schema (the first places are named):{''.join(lines)}",
+            hint="Correct the data or the domain, or state in the schema what is to happen, "
+            f"such as {choices} (`drop` leaves the record out).{told}",
+            places=[("attributes", column, what) for (column, what), _ in shown],
+        )
+
+    def warnings(self, source: Source, attributes: dict[str, Attribute]) -> list[str]:
+        """What a steward should hear although no rule forbids it: columns that say nothing.
+
+        These sentences depend on private data. They are for whoever holds the data, and must
+        not become part of a release.
+        """
         found = []
-        for one in self.attributes:
-            if one.changed > MANY * self.rows:
+        # people's own weights are in columns without an attribute
+        weights = dict.fromkeys(self.shapes.keys() - self.useful.keys(), _FINE)
+        for column, kind in (self.useful | weights).items():
+            ways = self._ways(column)
+            if kind != _FINE:
+                what = _nothing(attributes[column], kind)
+                if kind == _STRANGE and getattr(attributes[column], "kind", None) == "date":
+                    ways = ways or [_DATE]
                 found.append(
-                    f"{one.name}: {one.changed / self.rows:.1%} of the values lie outside the "
-                    "domain (other, clipped or dropped). Do the domain and the rules fit?"
+                    f"{source.what}, column {column!r}: {what}, so a release will say nothing "
+                    f"about it. {' '.join(['Check the data and the schema.', *ways])}"
                 )
-        for number, why in (
-            (self.dropped, "the schema's rules drop"),
-            (self.unidentified, "there is no person for"),
-            (self.capped, "the cap on rows per person leaves out"),
-        ):
-            if number > MANY * self.rows:
-                found.append(f"{why[0].upper()}{why[1:]} {number / self.rows:.1%} of the rows.")
-        for label, before, after in zip(self.classes, self.read, self.kept, strict=True):
-            if abs(after - before) > SHIFT:
+            elif ways:
+                where = source.places([min(self.shapes[column].values())])[0]
                 found.append(
-                    f"The class {label} has {before:.1%} of the rows that were read and "
-                    f"{after:.1%} of those that are counted."
+                    f"{source.what}, column {column!r}, {where}: what is written there cannot be "
+                    f"read, so the rules for odd values are followed. {' '.join(ways)}"
                 )
         return found
 
+    def _ways(self, *columns: str) -> list[str]:
+        """What to declare, for what columns hold and nothing declares."""
+        found: dict[int, list[str]] = {}
+        for column in columns:
+            for shape in self.shapes.get(column, ()):
+                found.setdefault(shape, []).append(repr(column))
+        return [WAYS[shape].format(", ".join(names)) for shape, names in found.items()]
 
-class Tally:
-    """Counts batch by batch what becomes of rows. NOT PRIVATE.
+
+def _nothing(attribute: Attribute, kind: str) -> str:
+    if kind == _MISSING:
+        return "every value is missing"
+    if kind == _STRANGE and isinstance(attribute, Numeric):
+        return f"no value can be read as a {'date' if attribute.kind == 'date' else 'number'}"
+    return "no value lies in the domain that the schema gives"
+
+
+def _complaint(attribute: Attribute, what: str) -> str:
+    if what == "missing":
+        if attribute.outside == "clip":
+            return "there is no number to clip, and the schema says `missing: error`"
+        return "the value is missing, and the schema says `missing: error`"
+    if isinstance(attribute, Categorical):
+        return "the value is not a leaf of the taxonomy, and the schema says `outside: error`"
+    span = f"{attribute.edge(0)} to {attribute.edge(attribute.grid)}"
+    sort = {"integer": "an integer", "decimal": "a number", "date": "a date like 2024-01-31"}
+    return (
+        f"the value is not {sort[attribute.kind]} from {span}, "
+        f"and the schema says `outside: {attribute.outside}`"
+    )
+
+
+def _way(attribute: Attribute, what: str) -> str:
+    clips = what == "outside" and isinstance(attribute, Numeric)
+    return "clip" if clips else "other"
+
+
+def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: int) -> Bools | None:
+    """Applies an attribute's rules to freshly encoded codes, in place.
 
     Args:
-        schema: The public schema.
-        attributes: The attributes in the order of the columns: predictors, then the class.
+        attribute: Whose codes these are.
+        codes: Codes; those below zero are given a proper one (0 where the record goes).
+        report: Takes the places of errors.
+        first_row: The row number of the first code.
+
+    Returns:
+        Which records must go, or None if all may stay.
+    """
+    report.look(attribute.name, codes)
+    if not codes.size or codes.min() >= 0:
+        return None
+    for shape in np.unique(codes[codes < STRANGE])[::-1].tolist():
+        row = first_row + int(np.argmax(codes == shape))
+        report.shapes.setdefault(attribute.name, {}).setdefault(shape, row)
+    bands = attribute.bands if isinstance(attribute, Categorical) else None
+    clips = bands is not None and bands.outside == "clip"
+    codes[codes < STRANGE] = MISSING if clips else STRANGE
+    if isinstance(attribute, Numeric) and attribute.outside == "clip":
+        codes[codes == BELOW] = 0
+        codes[codes == ABOVE] = attribute.grid - 1
+        # Text that is no number has no nearest bound: nothing is known, as if it were missing.
+        codes[codes == STRANGE] = MISSING
+    gone = np.zeros(codes.shape, bool)
+    for what, rule, bad in (
+        ("missing", attribute.missing, codes == MISSING),
+        ("outside", attribute.outside, codes < MISSING),
+    ):
+        if not bad.any():
+            continue
+        if rule == "other":
+            codes[bad] = other_code(attribute)
+            continue
+        if rule == "error":
+            report.note(attribute.name, what, (np.flatnonzero(bad)[:_PLACES] + first_row).tolist())
+        codes[bad] = 0
+        gone |= bad
+    return gone if gone.any() else None
+
+
+def other_code(attribute: Attribute) -> int:
+    """The code of what became `other`, of an attribute with a rule that asks for it."""
+    if isinstance(attribute, Numeric):
+        return attribute.grid
+    return attribute.taxonomy.leaves.index(OTHER)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoded:
+    """The rows of one batch that stay.
+
+    Args:
+        columns: The codes of the predictors, then of the class if there is one.
+        rows: How many rows stay.
+        people: The ids of the persons, if the schema identifies people.
+        report: What was odd about the batch.
+        weights: Levels of people's own weights, if they are wanted.
     """
 
-    def __init__(self, schema: Schema, attributes: Sequence[Attribute]) -> None:
-        self._schema = schema
-        self._attributes = attributes
-        self._odd = np.zeros((len(attributes), 3), np.int64)
-        self._rows = self._kept = self._unidentified = 0
-        classes = len(schema.classes)
-        self._read, self._before = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
-        self._broken = [0] * len(schema.rules)
-        self._people: list[Any] = []
-        self._ranks: list[Words] = []
-        self._classes: list[Ints] = []
+    columns: list[Codes]
+    rows: int
+    people: Any
+    report: Report
+    weights: Bytes | None = None
 
-    def add(self, batch: Any, encoded: Encoded) -> None:
-        """Looks at a batch and at what was made of it."""
-        target, person = self._schema.target, self._schema.person
-        self._rows += batch.num_rows
-        classes = None if target is None else encoded.columns[-1]
-        for number, rule in enumerate(self._schema.rules):
-            self._broken[number] += int(rule.breaks(encoded.columns, classes).sum())
-        self._kept += encoded.rows
-        gone = np.zeros(batch.num_rows, bool)
-        for place, attribute in enumerate(self._attributes):
-            column = batch.column(place)
-            self._odd[place] += _odd(attribute, column)
-            codes = encode_array(attribute, column)
-            lost = apply_rules(attribute, codes, Report(), 0)
-            gone |= False if lost is None else lost
-            if attribute is target:
-                known = codes if lost is None else codes[~lost]
-                self._read += np.bincount(known, minlength=len(self._read))
-        if person is not None:
-            named = person_ids(batch.column(len(self._attributes)), person.column)[1]
-            self._unidentified += int((~named & ~gone).sum())
-            zeros = [] if target is not None else [np.zeros(encoded.rows, np.int64)]
-            self._people.append(encoded.people)
-            self._ranks.append(row_hash([*encoded.columns, *zeros]))
-        if target is not None:
-            codes = encoded.columns[-1]
-            self._before += np.bincount(codes, minlength=len(self._before))
-            self._classes += [] if person is None else [codes.astype(np.int64)]
 
-    def finish(self) -> Preparation:
-        """The counts, when all batches were seen."""
-        capped, people, over, after = 0, None, None, self._before
-        person = self._schema.person
-        if person is not None and self._people:
-            numbers = person_numbers(self._people)
-            stay = first_rows((numbers,), np.concatenate(self._ranks), person.max_rows)
-            sizes = np.bincount(numbers)
-            capped, people = len(numbers) - len(stay), int((sizes > 0).sum())
-            over = int((sizes > person.max_rows).sum())
-            if self._classes:
-                codes = np.concatenate(self._classes)[stay]
-                after = np.bincount(codes, minlength=len(after))
-        return Preparation(
-            rows=self._rows,
-            dropped=self._rows - self._kept - self._unidentified,
-            unidentified=self._unidentified,
-            capped=capped,
-            people=people,
-            people_capped=over,
-            attributes=tuple(map(_fate, self._attributes, self._odd.tolist())),
-            classes=self._schema.classes,
-            read=_shares(self._read),
-            kept=_shares(after),
-            broken={
-                rule.text: rows for rule, rows in zip(self._schema.rules, self._broken, strict=True)
-            },
+class RowStream:
+    """A private table that has been opened and matched with a schema, but not read.
+
+    Args:
+        source: Whatever `open_source` takes, or what it gave.
+        schema: The public schema.
+        delimiter: The delimiter of a CSV file, if its first line is not to tell it.
+        weights: Columns that hold people's own weights, if they are wanted.
+        line_breaks: Whether quoted values of a CSV file may hold line breaks.
+        allow_empty: Whether an input without any record is in order.
+        predictors: Whether these alone are read, and other columns may be absent or be there.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        schema: Schema,
+        delimiter: str | None = None,
+        weights: WeightColumns | None = None,
+        line_breaks: bool = False,
+        *,
+        allow_empty: bool = True,
+        predictors: bool = False,
+    ) -> None:
+        check_schema(schema)
+        self.frame_kind = "arrow" if isinstance(source, Source) else frame_kind(source)
+        self.source = _open(source, schema, delimiter, line_breaks)
+        self.schema = schema
+        self.attributes: list[Attribute] = [*schema.attributes]
+        if schema.target is not None and not predictors:
+            self.attributes.append(schema.target)
+        places = find_columns(self.source, schema, self.attributes, strict=not predictors)
+        self.wanted = [places[attribute.name] for attribute in self.attributes]
+        if schema.person is not None and not predictors:
+            self.wanted.append(places[schema.person.column])
+        self.empty = True  # until a record was seen, whatever rules make of it
+        self._rows = 0
+        self._allow_empty = allow_empty
+        self.weights = weights
+        if weights is not None:
+            self.wanted += weights.places(self.source)
+
+    def __repr__(self) -> str:
+        """The name alone: a repr ends up in logs."""
+        return f"RowStream({self.source.what!r})"
+
+    def batches(self) -> Iterator[tuple[int, Any]]:
+        """Batches of the wanted columns, each with the number of its first row."""
+        for batch in self.source.batches(self.wanted):
+            first = self._rows
+            self._rows += batch.num_rows
+            self.empty = not self._rows
+            yield first, batch
+
+    def encode(self, item: tuple[int, Any]) -> Encoded:
+        """Encodes one of the batches; threads may do so side by side."""
+        first, batch = item
+        report = Report()
+        try:
+            columns, stays = encode_columns(batch, self.attributes, report, first)
+        except DataError as error:  # a column of a type that cannot be read
+            raise DataError(f"{self.source.what}: {error.message}", hint=error.hint) from None
+        people = weights = None
+        if self.schema.person is not None:
+            column = batch.column(len(self.attributes))
+            people, known = person_ids(column, self.schema.person.column)
+            stays = known if stays is None else stays & known
+        if self.weights is not None:
+            weights, kept = self._encode_weights(self.weights, first, batch, report)
+            stays = kept if stays is None else stays & kept
+        if stays is not None:
+            columns = [column[stays] for column in columns]
+            people = None if people is None else people.filter(pa.array(stays))
+            weights = None if weights is None else weights[stays]
+        rows = batch.num_rows if stays is None else int(stays.sum())
+        return Encoded(columns=columns, rows=rows, people=people, report=report, weights=weights)
+
+    def _encode_weights(
+        self, weights: WeightColumns, first: int, batch: Any, report: Report
+    ) -> tuple[Bytes, Bools]:
+        """Levels of people's own weights, and which records they let stay."""
+        columns = weights.columns
+        levels = np.empty((batch.num_rows, len(columns)), np.uint8)
+        stays = np.ones(batch.num_rows, bool)
+        at = len(self.wanted) - len(columns)
+        for place, column in enumerate(columns):
+            answer = weights.encode(batch.column(at + place), column, self.schema.file)
+            for shape, row in answer.shapes.items():
+                report.shapes.setdefault(column, {}).setdefault(shape, first + row)
+            levels[:, place] = answer.levels
+            stays &= answer.kept
+            if answer.refused.any():
+                report.refused[column] = (np.flatnonzero(answer.refused) + first).tolist()
+        return levels, stays
+
+    def finish(self, report: Report) -> None:
+        """Raises or warns about what was odd, when all batches have been encoded."""
+        if self.empty and not self._allow_empty:
+            raise no_records(self.source.what)
+        by_name = {attribute.name: attribute for attribute in self.attributes}
+        report.check(self.source, by_name)
+        for sentence in report.warnings(self.source, by_name):
+            warnings.warn(sentence, DataWarning, stacklevel=3)
+        if self.weights is not None:
+            self.weights.refuse(self.source, report.refused)
+
+    def share(self) -> float:
+        """How much has been read, from 0 to 1, if that is known."""
+        return self.source.share(self._rows)
+
+
+def encode_columns(
+    batch: Any, attributes: list[Attribute], report: Report, first_row: int
+) -> tuple[list[Codes], Bools | None]:
+    """The codes of each column of a batch, and which rows stay (None: all of them)."""
+    columns = []
+    gone: Bools | None = None
+    for place, attribute in enumerate(attributes):
+        codes = encode_array(attribute, batch.column(place))
+        dropped = apply_rules(attribute, codes, report, first_row)
+        if dropped is not None:
+            gone = dropped if gone is None else gone | dropped
+        columns.append(codes)
+    return columns, None if gone is None else ~gone
+
+
+def _open(source: Any, schema: Schema, delimiter: str | None, line_breaks: bool) -> Source:
+    """Opens whatever `open_source` takes, or what it gave, to be read as a schema says."""
+    if isinstance(source, Source):
+        return source
+    return open_source(
+        source, known=known_columns(schema), delimiter=delimiter, line_breaks=line_breaks,
+        written=schema.file,
+    )  # fmt: skip
+
+
+def check_schema(schema: Schema) -> None:
+    """Refuses a schema of transactions."""
+    if schema.items is not None:
+        raise UsageError(
+            "the schema describes transactions by their items, not a table by its attributes",
+            hint="Read it with hedgerow.data.read_transactions, or give a schema with "
+            "`attributes:`. Methods for tables do not publish transactions.",
         )
 
 
-def _shares(counts: Ints) -> tuple[float, ...]:
-    return tuple((counts / max(1, int(counts.sum()))).tolist())
+def known_columns(schema: Schema) -> set[str]:
+    """The columns that a schema names."""
+    names = {one.column or one.name for one in schema.columns} | set(schema.identifiers)
+    if schema.person is not None:
+        names.add(schema.person.column)
+    return names
 
 
-def _odd(attribute: Attribute, column: Any) -> tuple[int, int, int]:
-    """How many values are missing, beyond the bounds and foreign."""
-    bands = attribute.bands if isinstance(attribute, Categorical) else None
-    codes = encode_array(attribute if bands is None else bands, column)
-    beyond = int(((codes == BELOW) | (codes == ABOVE)).sum())
-    return int((codes == MISSING).sum()), beyond, int((codes <= STRANGE).sum())
-
-
-def _fate(attribute: Attribute, odd: Sequence[int]) -> Fate:
-    """What the rules make of values; those of numbers are clipped before others apply."""
-    missing, outside, foreign = odd
-    bands = attribute.bands if isinstance(attribute, Categorical) else None
-    clips = "clip" in (attribute.outside, None if bands is None else bands.outside)
-    # a text has no nearer bound, so with `clip` it counts as missing
-    empty, beyond = (missing + foreign, 0) if clips else (missing, outside + foreign)
-    by_rule = {"other": 0, "drop": 0, "error": 0}
-    by_rule[attribute.missing] += empty
-    by_rule[attribute.outside if attribute.outside in by_rule else "error"] += beyond
-    return Fate(
-        name=attribute.name,
-        missing=missing,
-        outside=outside,
-        foreign=foreign,
-        other=by_rule["other"],
-        clipped=outside if clips else 0,
-        dropped=by_rule["drop"],
-    )
+def find_columns(
+    source: Source, schema: Schema, attributes: list[Attribute], strict: bool = True
+) -> dict[str, int]:
+    """Where each column stands; refuses missing ones and, if strict, ones not in the schema."""
+    places = {name: place for place, name in enumerate(source.names)}
+    # synthetic rows of a release have the names of attributes
+    spelt = {
+        one.name: one.column
+        if one.column and (one.column in places or one.name not in places)
+        else one.name
+        for one in schema.columns
+    }
+    needed = [spelt[attribute.name] for attribute in attributes]
+    if strict and schema.person is not None:
+        needed.append(schema.person.column)
+    absent = [name for name in needed if name not in places]
+    known = known_columns(schema) | set(spelt.values())
+    if absent and not known.intersection(places):
+        # Without a header these names would be somebody's values, so none of them is shown.
+        raise DataError(
+            f"{source.what}: none of the schema's columns is there",
+            hint="The first line of a CSV file must hold the names of the columns, spelt as in "
+            "the schema. If something stands above them, such as a title, declare their line, such "
+            "as `header_row: 3` below `file:`. If the delimiter is an unusual one, name it "
+            "(--delimiter, delimiter=).",
+            places=[("file", "header_row"), ("delimiter",)],
+        )
+    if absent:
+        spare = [name for name in source.names if name not in known]
+        near = difflib.get_close_matches(absent[0], spare, n=1)
+        names = ", ".join(repr(name) for name in absent[:10])
+        raise DataError(
+            f"{source.what}: there is no column {names}",
+            hint=f"Did you mean {near[0]!r}? Use one spelling in the data and in the schema."
+            if near
+            else "Add the column to the data, or take it out of the schema."
+            if strict
+            else "All predictors are needed. Of people of whom less is known, counts speak: write "
+            "release.table(CLASS, where=..., share=True).",
+        )
+    extra = [name for name in source.names if name not in known]
+    if strict and extra:
+        names = ", ".join(repr(name) for name in extra[:10])
+        raise DataError(
+            f"{source.what}: the schema does not say what to do with column {names}",
+            hint="Describe the column in the schema, or leave it out of the release with "
+            "`role: identifier`.",
+        )
+    return places | {name: places[column] for name, column in spelt.items() if column in places}
 
 
 # `Table`: private rows as codes, and the two ways to make codes from data.
@@ -307,33 +519,7 @@ def read(
         Table('survey')
     """
     stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
-    table = collect(stream, progress)
-    return Table(schema, table.codes, frame_kind(source))
-
-
-def read_prepared(
-    source: Any,
-    schema: Schema,
-    *,
-    delimiter: str | None = None,
-    line_breaks: bool = False,
-    progress: Progress | None = None,
-) -> tuple[Table, Preparation]:
-    """Reads as `read` does, and counts what became of the rows: for the eyes of their holder.
-
-    Example:
-        >>> import pyarrow as pa
-        >>> from hedgerow.schema import Schema
-        >>> schema = Schema.from_dict({"name": "survey", "unit": "row", "attributes": {
-        ...     "age": {"type": "numeric", "low": 0, "high": 99, "outside": "drop"}}})
-        >>> table, looked = read_prepared(pa.table({"age": [18, 400]}), schema)
-        >>> len(table.codes), looked.rows
-        (1, 2)
-    """
-    stream = RowStream(source, schema, delimiter, line_breaks=line_breaks)
-    tally = Tally(schema, stream.attributes)
-    table = collect(stream, progress, tally=tally)
-    return Table(schema, table.codes, frame_kind(source)), tally.finish()
+    return collect(stream, progress)
 
 
 def read_public(
@@ -357,15 +543,12 @@ def read_public(
         >>> read_public(pa.table({"age": [18, 40]}), schema).tolist()
         [[18], [40]]
     """
-    opened = open_source(
-        source, known=known_columns(schema), delimiter=delimiter, line_breaks=line_breaks,
-        written=schema.file,
-    )  # fmt: skip
+    opened = _open(source, schema, delimiter, line_breaks)
     left_out = {*schema.identifiers, *([] if schema.person is None else [schema.person.column])}
     present = tuple(name for name in opened.names if name in left_out)
     known = replace(schema, person=None, identifiers=present, unit="row")
     width = len(schema.attributes) + (schema.target is not None)
-    codes: CodeMatrix = collect(RowStream(opened, known, delimiter)).codes[:, :width]
+    codes: CodeMatrix = collect(RowStream(opened, known)).codes[:, :width]
     return codes
 
 
@@ -385,42 +568,38 @@ def collect(
     """
     schema = stream.schema
     report = Report()
-    rows = _Rows(len(schema.attributes) + 1, _dtype(stream.attributes), stream.source.capacity)
+    codes = _matrix(stream, len(schema.attributes) + 1)
     people: list[Any] = []
     own: list[Bytes] = []
-    bad: dict[str, list[int]] = {}
     for item in stream.batches():
         encoded = stream.encode(item)
         report.merge(encoded.report)
-        rows.add(encoded.columns, encoded.rows)
+        _fill(codes.extend(encoded.rows), encoded.columns)
         if tally is not None:
             tally.add(item[1], encoded)
         people.append(encoded.people)
         if encoded.weights is not None:
             own.append(encoded.weights)
-        for column, places in encoded.bad.items():
-            bad.setdefault(column, []).extend(places)
         if progress is not None:
             progress(stream.share())
     stream.finish(report)
     weights = None
     if stream.weights is not None:
-        stream.weights.refuse(stream.source, bad)
         empty = np.zeros((0, len(stream.weights.columns)), np.uint8)
         weights = np.concatenate([empty, *own])
 
-    codes = rows.finish()
+    rows = codes.finish()
     if unlike is not None:
-        refuse_same_rows(codes, unlike)
+        refuse_same_rows(rows, unlike)
     if schema.person is not None and people:
         # own weights have a say in which rows stay: among rows of the same codes their order in
         # the source, which may not be the person's alone, would decide
-        whole: Any = codes if weights is None else np.concatenate([codes, weights], axis=1)
+        whole: Any = rows if weights is None else np.concatenate([rows, weights], axis=1)
         kept = cap_rows(whole, person_numbers(people), schema.person.max_rows)
-        codes, weights = codes[kept], None if weights is None else weights[kept]
+        rows, weights = rows[kept], None if weights is None else weights[kept]
     if progress is not None:
         progress(1.0)
-    return Table(schema, codes, weights=weights)
+    return Table(schema, rows, stream.frame_kind, weights)
 
 
 def encode_rows(
@@ -455,57 +634,33 @@ def encode_rows(
         >>> codes[:, 0].tolist(), ok.tolist()
         ([18, 0], [True, False])
     """
-    check_schema(schema)
-    opened = open_source(
-        frame, known=known_columns(schema), delimiter=delimiter, line_breaks=line_breaks,
-        written=schema.file,
-    )  # fmt: skip
-    attributes = [*schema.attributes]
-    places = find_columns(opened, schema, attributes, strict=False)
+    stream = RowStream(frame, schema, delimiter, line_breaks=line_breaks, predictors=True)
     report = Report()
-    rows = _Rows(len(attributes), _dtype(attributes), opened.capacity)
+    codes = _matrix(stream, len(stream.attributes))
     fine: list[Bools] = []
-    seen = 0
-    for batch in opened.batches([places[attribute.name] for attribute in attributes]):
-        columns, ok = encode_columns(batch, attributes, report, seen)
-        seen += batch.num_rows
-        rows.add(columns, batch.num_rows)
+    for first, batch in stream.batches():
+        columns, ok = encode_columns(batch, stream.attributes, report, first)
+        _fill(codes.extend(batch.num_rows), columns)
         fine.append(np.ones(batch.num_rows, bool) if ok is None else ok)
     if not lenient:
-        report.check(opened, {attribute.name: attribute for attribute in attributes})
-    return rows.finish(), np.concatenate(fine) if fine else np.zeros(0, bool)
-
-
-def _dtype(attributes: list[Attribute]) -> type[np.uint16] | type[np.uint32]:
-    largest = max((attribute.size for attribute in attributes), default=0)
-    return np.uint16 if largest <= 1 << 16 else np.uint32
+        report.check(stream.source, {attribute.name: attribute for attribute in stream.attributes})
+    return codes.finish(), np.concatenate(fine) if fine else np.zeros(0, bool)
 
 
 _FEW = 1 << 14
 
 
-class _Rows:
-    """A matrix of codes that grows by blocks, without a second copy of it at the end."""
+def _matrix(stream: RowStream, width: int) -> Grown:
+    """Room for the codes of a stream's rows."""
+    largest = max((attribute.size for attribute in stream.attributes), default=0)
+    return Grown(np.uint16 if largest <= 1 << 16 else np.uint32, width, stream.source.capacity)
 
-    def __init__(self, width: int, dtype: Any, capacity: int | None) -> None:
-        # A damaged file may claim any number of rows: believe it up to a point, then grow.
-        rows = min(max(capacity or 0, 0), 1 << 27)
-        self.codes: Any = np.empty((rows, width), dtype)
-        self.used = 0
 
-    def add(self, columns: list[Codes], rows: int) -> None:
-        end = self.used + rows
-        width = self.codes.shape[1]
-        if end > len(self.codes):
-            self.codes.resize((max(end, len(self.codes) * 3 // 2), width), refcheck=False)
-        # A few rows are filled column by column while they stay in the processor's cache.
-        for first in range(0, rows, _FEW):
-            some = self.codes[self.used + first : min(self.used + first + _FEW, end)]
-            for place, codes in enumerate(columns):
-                some[:, place] = codes[first : first + _FEW]
-            some[:, len(columns) :] = 0
-        self.used = end
-
-    def finish(self) -> Any:
-        self.codes.resize((self.used, self.codes.shape[1]), refcheck=False)
-        return self.codes
+def _fill(block: CodeMatrix, columns: list[Codes]) -> None:
+    """Writes columns side by side; those that are not given are 0."""
+    # A few rows are filled column by column while they stay in the processor's cache.
+    for first in range(0, len(block), _FEW):
+        some = block[first : first + _FEW]
+        for place, codes in enumerate(columns):
+            some[:, place] = codes[first : first + _FEW]
+        some[:, len(columns) :] = 0

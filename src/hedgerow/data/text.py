@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from hedgerow.data.source import not_allowed
 from hedgerow.errors import DataError
 from hedgerow.schema.attributes import Encoding
 
@@ -31,6 +32,17 @@ def open_binary(path: Path, gzipped: bool) -> Any:
 def breaks(block: bytes) -> int:
     """The number of line breaks: LF, CRLF or CR."""
     return block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
+
+
+def find_odd(block: bytes) -> int | None:
+    """Where a block first is not text in UTF-8, if it is not."""
+    # A value is cut out at ASCII characters, so it is text in UTF-8 if its block is.
+    try:
+        if not block.isascii():
+            block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
 
 
 def fault(kind: int, path: Path, line: int, line_breaks: bool) -> DataError:
@@ -86,19 +98,12 @@ def too_long(path: Path, line: int) -> DataError:
 def explain(error: Exception, path: Path, packed: str | bool) -> DataError:
     """Turns a reader's complaint, which may quote a record, into ours."""
     if isinstance(error, PermissionError):
-        return DataError(
-            f"{path}: you are not allowed to read this file",
-            hint="Ask its owner for the right to read it.",
-        )
-    if packed == "zip":
-        return DataError(
-            f"{path}: the zip archive is damaged or cut short",
-            hint="Copy or download it again; `unzip -t` tells whether it is whole.",
-        )
+        return not_allowed(path)
     if packed:
+        kind, tool = ("zip archive", "unzip") if packed == "zip" else ("gzip file", "gzip")
         return DataError(
-            f"{path}: the gzip file is damaged or cut short",
-            hint="Copy or download it again; `gzip -t` tells whether it is whole.",
+            f"{path}: the {kind} is damaged or cut short",
+            hint=f"Copy or download it again; `{tool} -t` tells whether it is whole.",
         )
     return DataError(
         f"{path}: the file cannot be read as CSV", hint="Open it in an editor and look at it."

@@ -1,30 +1,35 @@
-"""`Transactions`: private transactions as codes, and how they are read."""
+"""`Transactions`: private transactions as codes, how they are read, and what is odd about them."""
 
 from __future__ import annotations
 
 import codecs
+import difflib
 import gzip
 import os
+import warnings
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+import pyarrow as pa
 
-from hedgerow.arrays import Bytes, Ints, Small
+from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.data.choose import is_many, magic_of, open_source
-from hedgerow.data.frames import FrameKind, frame_kind
-from hedgerow.data.item_kernels import find_lines
-from hedgerow.data.source import Private, Progress, ReadOptions
-from hedgerow.data.text import LONGEST, encoding_error, explain, misnamed, too_long
-from hedgerow.errors import DataError, UsageError
+from hedgerow.data.frames import FrameKind, frame_kind, split_text
+from hedgerow.data.lookup import FOREIGN, NOTHING, Lookup, find_lines, items_of
+from hedgerow.data.people import person_ids, person_numbers
+from hedgerow.data.source import Grown, Private, Progress, ReadOptions, Source, no_records
+from hedgerow.data.text import LONGEST, encoding_error, explain, find_odd, misnamed, too_long
+from hedgerow.errors import DataError, DataWarning, UsageError
+from hedgerow.schema import Items
 from hedgerow.schema.attributes import PLAIN
 
 if TYPE_CHECKING:
     from hedgerow.data.parquet import Piece
-    from hedgerow.data.records import ItemPreparation, ItemTally, Lookup, Records, Sink
+    from hedgerow.data.preparation import ItemTally
     from hedgerow.schema import Schema
 
 
@@ -104,10 +109,6 @@ def read_records(
         allow_empty: Whether an input without any record is in order.
         tally: Counts what becomes of records, for whoever holds them.
     """
-    # These wait for numba, so they are loaded only when needed.
-    from hedgerow.data.frames import split_text
-    from hedgerow.data.records import Lookup, read_columns
-
     items = schema.items
     if items is None:
         raise UsageError(
@@ -121,7 +122,9 @@ def read_records(
                 "lines of items are UTF-8 without a line of names, and the schema has `file:`",
                 hint="Remove `file:`, or name the column that holds the items, `column:`.",
             )
-        records = _read_text(Path(os.fsdecode(source)), lookup, progress, sink, tally)
+        path = Path(os.fsdecode(source))
+        records = Records(lookup, str(path), _lines, sink, tally=tally)
+        _read_text(path, records, progress)
     else:
         columns = [name for name in (items.column, items.person, items.item) if name is not None]
         split = None if items.item is not None else split_text(items.separator)
@@ -129,24 +132,16 @@ def read_records(
             source, known=columns, delimiter=delimiter, line_breaks=line_breaks, split=split,
             written=schema.file,
         )  # fmt: skip
-        records = read_columns(opened, lookup, progress, sink, tally)
+        records = Records(lookup, opened.what, opened.places, sink, tally=tally)
+        _read_columns(opened, records, progress)
     records.done(allow_empty)
     if progress is not None:
         progress(1.0)
     return records
 
 
-def check_transactions(source: Any, schema: Schema, **how: Unpack[ReadOptions]) -> ItemPreparation:
-    """Looks whether transactions follow the schema, as `read_transactions` does; keeps none.
-
-    What is returned are exact counts of what became of the records, for whoever holds them.
-    """
-    from hedgerow.data.records import ItemTally
-
-    assert schema.items is not None
-    tally = ItemTally(schema.items)
-    read_records(source, schema, sink=lambda codes, sizes: None, tally=tally, **how)
-    return tally.finish()
+def _lines(rows: Sequence[int]) -> list[str]:
+    return [f"line {row + 1}" for row in rows]
 
 
 def open_pieces(source: Any, schema: Schema) -> tuple[Sequence[Piece], str, Records]:
@@ -160,8 +155,6 @@ def open_pieces(source: Any, schema: Schema) -> tuple[Sequence[Piece], str, Reco
         The pieces (none if it is anything but Parquet files), the column that holds the items, and
         the records, none of which has been added.
     """
-    from hedgerow.data.records import Lookup, Records, column_of
-
     assert schema.items is not None
     lookup = Lookup(schema.items)
     if schema.items.column is None and is_text(source):
@@ -203,33 +196,240 @@ def is_text(source: Any) -> bool:
     return True
 
 
-def _read_text(
-    path: Path,
-    lookup: Lookup,
-    progress: Progress | None,
-    sink: Sink | None,
-    tally: ItemTally | None,
-) -> Records:
-    """Reads a file with one record per line."""
-    from hedgerow.data.records import Records
+# Records of items as they come in, block by block, and what was odd about them.
 
-    if path.name.lower().endswith((".csv", ".csv.gz")) and lookup.items.separator == " ":
-        raise UsageError(
-            f"{path}: the schema does not say which column of a CSV file holds the items",
-            hint="Write `column: ...` below `items:`, or `person: ...` and `item: ...` if there "
-            "is one row for each item; for lines of items without column names write "
-            "`separator: ...`.",
+
+_PLACES = 3  # named in a complaint; more would begin to count records
+
+Places = Callable[[Sequence[int]], list[str]]
+Sink = Callable[[Small, Ints], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noted:
+    """What was odd about some of the records.
+
+    Args:
+        foreign: The first places at which a foreign item stands.
+        mark: What looks like a separator that the schema does not name.
+        useful: Whether any record has an item of the universe.
+        empty: Whether there was no record.
+    """
+
+    foreign: tuple[int, ...] = ()
+    mark: str | None = None
+    useful: bool = False
+    empty: bool = True
+
+
+class Records:
+    """Takes the items of records and applies the rules for them.
+
+    Args:
+        lookup: Knows the universe and the rules.
+        what: How messages call the source.
+        places: Turns record numbers (from 0) into words such as `line 12`.
+        sink: Takes the codes of records and the number of each one's codes, block by block; without
+            it they are kept here.
+        first: The number of the first record.
+        tally: Counts what becomes of records, for whoever holds them.
+    """
+
+    def __init__(
+        self,
+        lookup: Lookup,
+        what: str,
+        places: Places,
+        sink: Sink | None = None,
+        first: int = 0,
+        tally: ItemTally | None = None,
+    ) -> None:
+        self.lookup = lookup
+        self._sink = sink
+        self.tally = tally
+        self.what = what
+        self._places = places
+        self._codes = Grown(np.int32)
+        self._start = Grown(np.int64)
+        self._start.extend(1)[0] = 0
+        self._foreign: list[int] = []
+        self._odd: int | None = None
+        self._seen = first
+        self._useful = False
+        self.empty = True  # until a record was seen, whatever rules make of it
+
+    def add(self, codes: Small, sizes: Ints) -> None:
+        """Takes the codes of the next records and the number of each one's codes."""
+        self.empty = self.empty and not len(sizes)
+        if self.tally is not None:
+            self.tally.add(codes, sizes)
+        codes, sizes, foreign = self.lookup.settle(codes, sizes)
+        self.note(foreign, self._seen)
+        self._seen += len(foreign)
+        # The dummy is a record's last resort: it does not show that the universe is right.
+        self._useful = self._useful or bool((codes != self.lookup.dummy).any())
+        if self._sink is not None:
+            self._sink(codes, sizes)
+            return
+        self._start.extend(len(sizes))[:] = np.cumsum(sizes) + self._codes.used
+        self._codes.extend(len(codes))[:] = codes
+
+    def note(self, foreign: Bools, first: int) -> None:
+        """Remembers the first places at which a foreign item stands."""
+        room = _PLACES - len(self._foreign)
+        if room and foreign.any():
+            self._foreign += [first + int(place) for place in np.flatnonzero(foreign)[:room]]
+
+    def note_odd(self, place: int) -> None:
+        """Remembers the first of the next records that is not proper text."""
+        if self._odd is None:
+            self._odd = self._seen + place
+
+    def check(self) -> None:
+        """Raises a DataError if there was a foreign item and the schema forbids them."""
+        if self.lookup.items.foreign == "drop" or not self._foreign:
+            return
+        where = ", ".join(self._places(self._foreign))
+        raise DataError(
+            f"{self.what}, {where}: an item is not in the universe, and the schema says "
+            "`foreign: error` (the first places are named)",
+            hint="Correct the data or the universe, or leave such items out with `foreign: drop`.",
         )
-    lookup.check_separator()
-    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
-    records = Records(
-        lookup, str(path), lambda rows: [f"line {row + 1}" for row in rows], sink, tally=tally
-    )
-    for lines in read_lines(path, gzipped=gzipped, progress=progress):
-        if lines.odd is not None:
-            records.note_odd(lines.odd)
-        records.add(*lookup.split_bytes(lines.data, lines.begin, lines.end))
-    return records
+
+    def warnings(self) -> list[str]:
+        """What a steward should hear although no rule forbids it.
+
+        These sentences depend on private data. They are for whoever holds the data, and must
+        not become part of a release.
+        """
+        found = []
+        if self._odd is not None:
+            (where,) = self._places([self._odd])
+            found.append(
+                f"{self.what}, {where}: the text is not encoded in UTF-8, so items there count as "
+                "foreign. Save the file as UTF-8."
+            )
+        if self.lookup.mark is not None:
+            found.append(
+                f"{self.what}: the text holds '{self.lookup.mark}', and no item of the universe "
+                f"does. Is `separator: '{self.lookup.mark}'` missing in the schema?"
+            )
+        if not self._useful:
+            found.append(
+                f"{self.what}: no record has an item of the universe, so a release will say "
+                "nothing. Check the universe, and the separator or column, in the schema."
+            )
+        return found
+
+    @property
+    def noted(self) -> Noted:
+        """What another process has to know of these records, but not the records."""
+        return Noted(
+            foreign=tuple(self._foreign),
+            mark=self.lookup.mark,
+            useful=self._useful,
+            empty=self.empty,
+        )
+
+    def merge(self, noted: Noted) -> None:
+        """Adds what another process noted of later records."""
+        self._foreign = sorted([*self._foreign, *noted.foreign])[:_PLACES]
+        self.lookup.mark = self.lookup.mark or noted.mark
+        self._useful = self._useful or noted.useful
+        self.empty = self.empty and noted.empty
+
+    def done(self, allow_empty: bool) -> None:
+        """Refuses what breaks the schema and warns of what is odd, when all records were seen."""
+        if self.empty and not allow_empty:
+            raise no_records(self.what)
+        self.check()
+        for sentence in self.warnings():
+            warnings.warn(sentence, DataWarning, stacklevel=4)
+
+    def finish(self) -> tuple[Ints, Small]:
+        """Where each record begins (and the last one ends), and all codes."""
+        return self._start.finish(), self._codes.finish()
+
+
+# Transactions in the columns of a table: lists, texts of several items, or person and item.
+
+
+def _read_columns(source: Source, records: Records, progress: Progress | None) -> None:
+    """Reads the records from the columns that the schema names; other columns are ignored.
+
+    Raises:
+        DataError: If a column is not there or cannot be read.
+    """
+    items = records.lookup.items
+    if items.person is not None and items.item is not None:
+        _read_long(source, items.person, items.item, records, progress)
+        return
+    column = column_of(source, items)
+    seen = 0
+    for batch in source.batches(_places(source, [column])):
+        records.add(*items_of(batch.column(0), column, records.lookup))
+        seen += batch.num_rows
+        if progress is not None:
+            progress(source.share(seen))
+
+
+def _read_long(
+    source: Source, person: str, item: str, records: Records, progress: Progress | None
+) -> None:
+    """Reads a table with one row for each item of a person; rows without a person are dropped."""
+    people: list[Any] = []
+    parts: list[Small] = []
+    seen = 0
+    for batch in source.batches(_places(source, [person, item])):
+        ids, known = person_ids(batch.column(0), person)
+        codes = records.lookup.find(batch.column(1), item)
+        foreign = (codes == FOREIGN) & known
+        records.note(foreign, seen)
+        if records.tally is not None:
+            gone = int((~known).sum())
+            records.tally.add_rows(batch.num_rows, gone, int(foreign.sum()))
+        seen += batch.num_rows
+        records.empty = not seen
+        # From here on a foreign item is none: its row has been noted.
+        parts.append(np.where(codes < 0, np.int32(NOTHING), codes)[known])
+        people.append(ids.filter(pa.array(known)))
+        if progress is not None:
+            progress(source.share(seen))
+    if not people:
+        return
+    who = person_numbers(people)
+    order = np.argsort(who, kind="stable")
+    records.add(np.concatenate(parts)[order], np.bincount(who).astype(np.int64))
+
+
+def column_of(source: Source, items: Items) -> str:
+    """The column that holds the items of each record."""
+    if items.column is not None:
+        _places(source, [items.column])
+        return items.column
+    if len(source.names) != 1:
+        raise DataError(
+            f"{source.what}: the schema does not say which column holds the items",
+            hint="Write `column: ...` below `items:` in the schema, or `person: ...` and "
+            "`item: ...` if there is one row for each item.",
+        )
+    return source.names[0]
+
+
+def _places(source: Source, wanted: list[str]) -> list[int]:
+    absent = [name for name in wanted if name not in source.names]
+    if absent:
+        # Without a header the names would be somebody's values, so only near ones are shown.
+        near = difflib.get_close_matches(absent[0], source.names, n=1, cutoff=0.8)
+        raise DataError(
+            f"{source.what}: there {'is no column' if len(absent) == 1 else 'are no columns'} "
+            f"{', '.join(map(repr, absent))}",
+            hint=f"Did you mean {near[0]!r}? Use one spelling in the data and in the schema."
+            if near
+            else "Name the column as the data does. A CSV file's first line must hold the names; "
+            "a text file with one record per line needs no `column` in the schema.",
+        )
+    return [source.names.index(name) for name in wanted]
 
 
 # Text files with one record per line, as the FIMI repository has them: plain or gzipped.
@@ -240,30 +440,23 @@ def _read_text(
 _BLOCK = 1 << 20
 
 
-@dataclass(frozen=True, kw_only=True)
-class Lines:
-    """Some lines of a file.
-
-    Args:
-        data: Their bytes.
-        begin: Where each line begins.
-        end: Where it ends, without its line break.
-        odd: The place of the first line that is not text in UTF-8, if there is one.
-    """
-
-    data: Bytes
-    begin: Ints
-    end: Ints
-    odd: int | None
-
-
-def read_lines(path: Path, *, gzipped: bool, progress: Progress | None = None) -> Iterator[Lines]:
-    """The lines of a file, block by block; a line never straddles two blocks.
+def _read_text(path: Path, records: Records, progress: Progress | None) -> None:
+    """Reads a file with one record per line.
 
     Raises:
         DataError: If the file cannot be read, begins as one in UTF-16 does, or has a line that is
             too long.
     """
+    lookup = records.lookup
+    if path.name.lower().endswith((".csv", ".csv.gz")) and lookup.items.separator == " ":
+        raise UsageError(
+            f"{path}: the schema does not say which column of a CSV file holds the items",
+            hint="Write `column: ...` below `items:`, or `person: ...` and `item: ...` if there "
+            "is one row for each item; for lines of items without column names write "
+            "`separator: ...`.",
+        )
+    lookup.check_separator()
+    gzipped = magic_of(path)[:2] == b"\x1f\x8b"
     size = max(1, os.path.getsize(path))
     number = 1
     try:
@@ -272,12 +465,16 @@ def read_lines(path: Path, *, gzipped: bool, progress: Progress | None = None) -
             for block in _whole_lines(file):
                 if number == 1 and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                     raise encoding_error(path, 1)
-                lines = _lines(block)
-                long = np.flatnonzero(lines.end - lines.begin > LONGEST)
+                data = np.frombuffer(block, np.uint8)
+                begin, end = find_lines(data)
+                long = np.flatnonzero(end - begin > LONGEST)
                 if len(long):
                     raise too_long(path, number + int(long[0]))
-                yield lines
-                number += len(lines.begin)
+                odd = _not_text(block)
+                if odd is not None:
+                    records.note_odd(int(np.searchsorted(begin, odd, side="right")) - 1)
+                records.add(*lookup.split_bytes(data, begin, end))
+                number += len(begin)
                 if progress is not None:
                     progress(min(1.0, raw.tell() / size))
     except (OSError, EOFError, zlib.error) as error:
@@ -309,14 +506,7 @@ def _last_break(block: bytes) -> int:
     return max(newline, block.rfind(b"\r", newline, max(newline, len(block) - 1)) + 1)
 
 
-def _lines(block: bytes) -> Lines:
-    data = np.frombuffer(block, np.uint8)
-    begin, end = find_lines(data)
+def _not_text(block: bytes) -> int | None:
+    """Where lines first are not text in UTF-8, if they are not."""
     wrong = block.find(b"\0")
-    if wrong < 0 and not block.isascii():
-        try:
-            block.decode("utf-8")
-        except UnicodeDecodeError as error:
-            wrong = error.start
-    odd = None if wrong < 0 else int(np.searchsorted(begin, wrong, side="right")) - 1
-    return Lines(data=data, begin=begin, end=end, odd=odd)
+    return wrong if wrong >= 0 else find_odd(block)

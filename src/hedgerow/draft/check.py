@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from hedgerow.arrays import Ints
 from hedgerow.data.encode import ALIKE, NEAR, Codes, encode_array, listed, plain_array, text_of
+from hedgerow.data.preparation import Preparation, Tally
 from hedgerow.data.source import Progress, Source
-from hedgerow.data.stream import Encoded, Report, RowStream, other_code
-from hedgerow.data.table import Preparation, Tally
+from hedgerow.data.table import Encoded, Report, RowStream, other_code
 from hedgerow.draft.guess import guess_column
 from hedgerow.errors import DataWarning
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
@@ -45,7 +45,7 @@ class OwnValues:
     Example:
         >>> from fractions import Fraction
         >>> from hedgerow.schema import Schema
-        >>> from hedgerow.data.stream import Report
+        >>> from hedgerow.data.table import Report
         >>> number = Numeric("number", low=Fraction(0), high=Fraction(9999), step=Fraction(1),
         ...     kind="integer")
         >>> seen = OwnValues(Schema("x", (number,), unit="row"), [number])
@@ -229,7 +229,7 @@ class RareValues:
 
     Example:
         >>> from hedgerow.schema import Schema
-        >>> from hedgerow.data.stream import Report
+        >>> from hedgerow.data.table import Report
         >>> columns = {"ward": {"type": "categorical", "values": ["a", "b", "c"]}}
         >>> rare = RareValues(Schema.from_dict({"name": "x", "attributes": columns}).attributes)
         >>> codes = np.array([0] * 12 + [1])

@@ -26,8 +26,7 @@ from hedgerow.data import (
     read_public,
     read_transactions,
 )
-from hedgerow.data.records import ItemPreparation
-from hedgerow.data.table import Preparation
+from hedgerow.data.preparation import ItemPreparation, Preparation
 from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
 from hedgerow.evaluation import measures
 from hedgerow.evaluation.classify import Model, discernibility, ncp

@@ -37,7 +37,7 @@ from hedgerow.counting.engine import Histograms, feature_sizes, labeled, nearest
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Database, Table, encode_rows, read, refuse_mixing
 from hedgerow.data.choose import open_source
-from hedgerow.data.stream import known_columns
+from hedgerow.data.table import known_columns
 from hedgerow.errors import DataWarning, UsageError
 from hedgerow.methods.api import drawing, payment, publish
 from hedgerow.methods.diffmulti import DiffMulti

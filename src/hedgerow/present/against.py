@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hedgerow.data.records import ItemPreparation
-from hedgerow.data.table import Fate, Preparation
+from hedgerow.data.preparation import Fate, ItemPreparation, Preparation
 from hedgerow.evaluation.compare import Comparison
 from hedgerow.present.document import (
     Bar,

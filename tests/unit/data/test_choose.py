@@ -88,8 +88,8 @@ def test_repeated_and_nested_columns_in_parquet(tmp_path):
 
 
 def test_a_file_that_claims_fewer_rows_than_none_is_not_believed():
-    from hedgerow.data.table import _Rows
+    from hedgerow.data.source import Grown
 
-    rows = _Rows(1, np.uint16, -5)
-    rows.add([np.array([3, 4], dtype=np.uint16)], 2)
+    rows = Grown(np.uint16, width=1, capacity=-5)
+    rows.extend(2)[:, 0] = [3, 4]
     assert rows.finish().tolist() == [[3], [4]]

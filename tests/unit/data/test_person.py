@@ -17,7 +17,7 @@ from hedgerow.counting.memory import MemoryEngine
 from hedgerow.counting.streamed import StreamedEngine
 from hedgerow.data import read, read_transactions
 from hedgerow.data.people import WeightColumns, cap_rows, person_ids, row_hash
-from hedgerow.data.stream import RowStream
+from hedgerow.data.table import RowStream
 from hedgerow.schema import Items, Schema
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.data import read, read_prepared
-from hedgerow.data.table import Fate
+from hedgerow.data.preparation import Fate
 from hedgerow.draft.check import check_rows
 from hedgerow.errors import DataError
 from hedgerow.schema import Schema

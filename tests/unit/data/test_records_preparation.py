@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.data import check_transactions, read_transactions
-from hedgerow.data.records import ItemPreparation
+from hedgerow.data.preparation import ItemPreparation
 from hedgerow.present.against import about_rows, about_tables, prepared
 from hedgerow.present.html import fragment
 from hedgerow.schema import Schema

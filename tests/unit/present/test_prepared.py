@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hedgerow.cli.display.terminal import tell_preparation
-from hedgerow.data.table import Fate, Preparation
+from hedgerow.data.preparation import Fate, Preparation
 from hedgerow.present.against import about_tables
 
 

@@ -21,8 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 from hedgerow.errors import DataWarning, HedgerowError, LedgerWarning, UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.data.records import ItemPreparation
-    from hedgerow.data.table import Preparation
+    from hedgerow.data.preparation import ItemPreparation, Preparation
     from hedgerow.present.document import Document
 
 __all__ = [

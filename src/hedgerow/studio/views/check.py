@@ -108,8 +108,7 @@ def _describe_rows(found: Any) -> Markup | None:
     """What became of the rows, as the report says it."""
     if found is None:
         return None
-    from hedgerow.data.records import ItemPreparation
-    from hedgerow.data.table import Fate, Preparation
+    from hedgerow.data.preparation import Fate, ItemPreparation, Preparation
     from hedgerow.present.against import prepared
     from hedgerow.present.html import fragment
 
