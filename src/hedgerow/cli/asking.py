@@ -16,9 +16,8 @@ from hedgerow.cli.display.terminal import note, say, warn
 from hedgerow.errors import ReleaseError, SchemaError, UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.draft.answers import Interview
     from hedgerow.draft.draft import ItemSketch, Sketch
-    from hedgerow.draft.questions import Question
+    from hedgerow.draft.questions import Interview, Question
     from hedgerow.schema.diff import PublishedColumn
 
 _SHOWN = 60  # texts of a column that are not marked, after which only their number is told
@@ -54,8 +53,7 @@ def ask_for_schema(
     from datetime import date
 
     from hedgerow.cli.files import write_text
-    from hedgerow.draft.answers import interview_of, sign_schema
-    from hedgerow.draft.words import PUBLIC
+    from hedgerow.draft.questions import PUBLIC, interview_of, sign_schema
     from hedgerow.schema import Schema
 
     kept = answers_file(out)
@@ -95,6 +93,8 @@ def ask_for_schema(
 
 
 def _ask(interview: Interview, answers: dict[str, str], kept: Path, out: Path) -> None:
+    from hedgerow.draft.questions import accept, remark
+
     while True:
         asked = interview.questions(answers)
         question = next((one for one in asked if one.key not in answers), None)
@@ -122,12 +122,12 @@ def _ask(interview: Interview, answers: dict[str, str], kept: Path, out: Path) -
             answers[kind.key] = reply.casefold()
         else:
             try:
-                answers[question.key] = interview.accept(question, reply)
+                answers[question.key] = accept(question, reply)
             except UsageError as error:
                 note(f"{error.message} {error.hint or ''}\n")
             else:
-                if remark := interview.remark(question, answers[question.key]):
-                    note(f"{remark}\n")
+                if words := remark(question, answers[question.key]):
+                    note(f"{words}\n")
         _save(kept, interview.names, answers)
 
 
@@ -177,7 +177,7 @@ def _kind_before(asked: list[Question], question: Question) -> Question | None:
 
 def _explain(interview: Interview, question: Question, kind: Question | None) -> str:
     """What a person should know to answer, with all answers that there are."""
-    from hedgerow.draft.words import HOW_TO_DROP
+    from hedgerow.draft.questions import HOW_TO_DROP
 
     sentences = [question.explained]
     if question.key == "drop":

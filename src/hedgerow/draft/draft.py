@@ -202,6 +202,11 @@ class ItemSketch:
         numbers = all(map(_NUMBER.fullmatch, known))
         return sorted(known, key=int) if numbers else sorted(known)
 
+    def lines(self, separator: str) -> list[str]:
+        """The lines of a schema file that say where items stand."""
+        column = [] if self.column is None else [f"  column: {self.column}"]
+        return [*column, *([] if separator == " " else [f"  separator: {json.dumps(separator)}"])]
+
 
 def universe_of(items: Sequence[str], what: str) -> range | Sequence[str]:
     """A range, if it would hold few numbers that are no items; else the list of items.
@@ -245,9 +250,7 @@ def items_draft(sketch: ItemSketch) -> str:
     separator = (sketch.path and item_separator(sketch.path)) or " "
     universe = universe_of(sketch.items(separator), sketch.what)
     lines = [f"name: {sketch.title}", _ITEMS_UNIT, f"unit: {NO_UNIT}"]
-    lines += ["draft: true", "began_as_draft: true", "items:"]
-    lines += [] if sketch.column is None else [f"  column: {sketch.column}"]
-    lines += [] if separator == " " else [f"  separator: {json.dumps(separator)}"]
+    lines += ["draft: true", "began_as_draft: true", "items:", *sketch.lines(separator)]
     lines += universe_lines(universe)
     lines += [f"  fan_out: {DEFAULT_FAN_OUT}", "  foreign: drop", "  empty: drop"]
     return ITEMS_PREFACE + "\n".join(lines) + "\n"
@@ -257,7 +260,7 @@ def universe_lines(universe: range | Sequence[str]) -> list[str]:
     """The lines of a schema file that say which items there are."""
     if isinstance(universe, range):
         return [f"  universe: {{range: [{universe.start}, {universe.stop - 1}]}}"]
-    return ["  universe:", *(f"    - {json.dumps(one, ensure_ascii=False)}" for one in universe)]
+    return ["  universe:", *(f"    - {quote(one)}" for one in universe)]
 
 
 def _dense(ends: Sequence[int], number: int) -> bool:
@@ -300,7 +303,7 @@ def entry(name: str, guess: Guess, comment: str = "") -> list[str]:
         name = f"{name}_value"
     inside = [f"{key}: {value}" for key, value in settings.items()]
     values = settings.get("type") == "categorical" and "taxonomy" not in settings
-    quoted = [_quote(label) for label in guess.labels] if values else []
+    quoted = [quote(label) for label in guess.labels] if values else []
     recode = guess.recode if settings.get("type") == "categorical" else {}
     if len(", ".join(quoted)) <= _SHORT and not recode:
         listed = [f"values: [{', '.join(quoted)}]"] if quoted else []
@@ -312,7 +315,7 @@ def entry(name: str, guess: Guess, comment: str = "") -> list[str]:
         lines.extend(f"      - {label}" for label in quoted)
     if recode:
         lines.append("    recode:")
-        lines.extend(f"      {_quote(rule)}: {_quote(leaf)}" for rule, leaf in recode.items())
+        lines.extend(f"      {quote(rule)}: {quote(leaf)}" for rule, leaf in recode.items())
     return lines
 
 
@@ -321,14 +324,14 @@ def head_lines(title: str, unit: str, reviewer: str, today: datetime.date) -> li
     lines = [f"name: {title}", f"unit: {unit}", *([] if reviewer else ["draft: true"])]
     lines.append("began_as_draft: true")
     if reviewer:
-        lines += ["metadata:", f"  reviewer: {_quote(reviewer)}"]
+        lines += ["metadata:", f"  reviewer: {quote(reviewer)}"]
         lines.append(f"  reviewed: {today.isoformat()}")
     return lines
 
 
 def file_lines(written: Layout) -> list[str]:
     """The lines that say how the file is written, if that is unusual."""
-    lines = [f"  {key}: {_quote(value)}" for key, value in written.describe().items()]
+    lines = [f"  {key}: {quote(value)}" for key, value in written.describe().items()]
     return ["file:", *lines] if lines else []
 
 
@@ -342,10 +345,11 @@ def key_of(text: str) -> str:
     """A YAML key, in quotes if YAML might take it for something else."""
     if _PLAIN.fullmatch(text) and text.casefold() not in _WORDS:
         return text
-    return _quote(text)
+    return quote(text)
 
 
-def _quote(text: str | int) -> str:
+def quote(text: str | int) -> str:
+    """A text in quotes, or a number, as YAML reads it."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -381,8 +385,7 @@ class Column:
     @property
     def has_classes(self) -> bool:
         """Whether it has few values, so that it can be the class."""
-        numbers = (self.guess.settings or {}).get("type") == "numeric"
-        most = _CLASS_NUMBERS if numbers else _CLASS_VALUES
+        most = _CLASS_NUMBERS if self.guess.type == "numeric" else _CLASS_VALUES
         return self.guess.published and 2 <= len(self.guess.labels) <= most
 
     @property
@@ -454,7 +457,7 @@ class Sketch:
         """The lines of a schema file that name these tables."""
         lines = ["tables:"] if self.tables else []
         for columns, weight in self.tables:
-            names = f"[{', '.join(map(_quote, columns))}]"
+            names = f"[{', '.join(map(quote, columns))}]"
             heavy = f"{{attributes: {names}, weight: {weight}}}"
             lines.append(f"  - {names if weight == '1' else heavy}")
         return lines
@@ -496,10 +499,10 @@ def sketch_of(
 
 def as_values(guess: Guess) -> Guess:
     """The same column, its numbers taken for labels."""
-    rules = {key: (guess.settings or {}).get(key, "") for key in ("missing", "outside")}
-    kept = {key: rule for key, rule in rules.items() if rule not in ("", "clip")}
     settings = guess.settings or {}
-    if settings.get("type") == "numeric":
+    if guess.type == "numeric":
+        rules = {key: settings.get(key, "clip") for key in ("missing", "outside")}
+        kept = {key: rule for key, rule in rules.items() if rule != "clip"}
         odd = {"outside": "other"} if guess.partial else {}
         settings = {"type": "categorical", **kept, **odd}
     return replace(guess, settings=settings, useless="")
@@ -532,7 +535,7 @@ def _may_stand_last(column: Column) -> bool:
     guess = column.guess
     if not column.has_classes or guess.useless:
         return False
-    texts = (guess.settings or {}).get("type") != "numeric" and word_order(guess.labels) is None
+    texts = guess.type != "numeric" and word_order(guess.labels) is None
     return len(guess.labels) == 2 or (texts and len(guess.labels) <= _FEW_CLASSES)
 
 
@@ -631,7 +634,7 @@ def _widest(guesses: Sequence[Guess]) -> Guess:
     others = {key: "other" for one in guesses for key in ("missing", "outside")
               if (one.settings or {}).get(key) == "other"}  # fmt: skip
     return replace(
-        widest, recode=rules, settings={**(widest.settings or {}), **others},
+        widest.having(**others), recode=rules,
         partial=any(one.partial for one in guesses),
         rare=[value for one in guesses for value in one.rare if value not in widest.labels],
     )  # fmt: skip
@@ -757,11 +760,7 @@ def sketch_table(
     guesses = [
         (name, guess_column(name, part)) for name, part in zip(opened.names, parts, strict=True)
     ]
-    if (
-        len(guesses) == 1
-        and not trust_header
-        and (guesses[0][1].settings or {}).get("type", "categorical") == "categorical"
-    ):
+    if len(guesses) == 1 and not trust_header and guesses[0][1].type in ("", "categorical"):
         _refuse_records(parts[0], opened.what)
     if person is not None and person not in opened.names:
         raise UsageError(
@@ -874,13 +873,14 @@ def draft_schema(source: Any, unit: Unit | None, delimiter: str | None) -> Schem
 
 
 def _entry(column: Column) -> list[str]:
-    guess = column.guess
-    useless = f"{guess.useless[:1].upper()}{guess.useless[1:]}: drop it (role: identifier), "
-    useless += "unless it is publicly known that there are others."
-    comment = f"{useless} {guess.comment}" if guess.useless else guess.remark
-    settings = guess.settings
+    guess, comment = column.guess, column.guess.remark
+    if guess.useless:
+        comment = (
+            f"{guess.useless[:1].upper()}{guess.useless[1:]}: drop it (role: identifier), unless "
+            f"it is publicly known that there are others. {guess.comment}"
+        )
     if column.role == "person":
-        settings = {"role": "person", "max_rows": "3"}
+        guess = replace(guess, settings={"role": "person", "max_rows": "3"})
     elif column.role is not None:
-        settings = {**(settings or {}), "role": column.role}
-    return entry(column.name, replace(guess, settings=settings), comment)
+        guess = guess.having(role=column.role)
+    return entry(column.name, guess, comment)

@@ -433,6 +433,15 @@ class Guess:
         return self.settings is not None
 
     @property
+    def type(self) -> str:
+        """Its type in the schema; nothing if it is dropped."""
+        return (self.settings or {}).get("type", "")
+
+    def having(self, **more: str) -> Guess:
+        """The same with more keys."""
+        return replace(self, settings={**(self.settings or {}), **more})
+
+    @property
     def remark(self) -> str:
         """All that a person should know about it."""
         return f"{self.comment} {self.warning}".strip()
@@ -475,10 +484,8 @@ def guess_column(name: str, parts: Sequence[Any], who: Any = None) -> Guess:
         guess = replace(guess, recode=recode, partial=guess.partial or unwritten)
     guess = _ignore_case(guess)
     if (guess.partial or infinite) and guess.published:
-        settings = dict(guess.settings or {})
-        if settings["type"] == "categorical":
-            settings["outside"] = "other"
-        guess = replace(guess, settings=settings, partial=True)
+        others = {"outside": "other"} if guess.type == "categorical" else {}
+        guess = replace(guess.having(**others), partial=True)
     if guess.published and array.null_count > _ALMOST * len(array) and len(array) >= _ROWS:
         return replace(guess, useless="almost all of its values are missing")
     if guess.published and len(present) >= _ROWS:
@@ -494,12 +501,12 @@ def _ignore_case(guess: Guess) -> Guess:
     """The same; if rare values differ from labels in case alone, which then does not matter."""
     folded = {label.casefold() for label in guess.labels}
     known = {*guess.labels, *guess.recode}
-    if (guess.settings or {}).get("type") != "categorical" or len(folded) < len(guess.labels):
+    if guess.type != "categorical" or len(folded) < len(guess.labels):
         return guess
     if not any(one.casefold() in folded and one not in known for one in guess.rare):
         return guess
     recode = {rule: leaf for rule, leaf in guess.recode.items() if rule.casefold() not in folded}
-    return replace(guess, settings={**(guess.settings or {}), "ignore": "[case]"}, recode=recode)
+    return replace(guess.having(ignore="[case]"), recode=recode)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -589,8 +596,7 @@ def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) 
         days = pc.strptime(present, format=formats[0], unit="s").cast(pa.date32())
         comment = "" if len(formats) == 1 else _EITHER.format(first=formats[0], second=formats[1])
         guess = _numeric(name, days, values.who, rules, comment)
-        settings = {**(guess.settings or {}), "format": f'"{formats[0]}"'}
-        return replace(guess, settings=settings, dates=labels)
+        return replace(guess.having(format=f'"{formats[0]}"'), dates=labels)
     return None
 
 
@@ -598,10 +604,9 @@ def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]
     """A column by its type, its name and how many values it has."""
     if (numbers := _among(present)) is not None:
         guess = guess_column(name, [present.filter(numbers)], _filter(values.who, numbers))
-        if guess.settings is not None and guess.settings["type"] == "numeric":
+        if guess.type == "numeric":
             comment = f"{_STRAYS} {guess.comment}".strip()
-            settings = {**guess.settings, **_OTHERS}
-            return replace(guess, settings=settings, comment=comment, partial=True)
+            return replace(guess.having(**_OTHERS), comment=comment, partial=True)
     people = find_people(name, present, values.distinct)
     if people is not None:
         way = _advise(present) if people.rank == 0 else ""
@@ -643,13 +648,11 @@ def _guess_notation(
         texts = pc.replace_substring(present, signs.get("thousands", "."), "")
         texts = pc.replace_substring(texts, ",", ".")
     guess = guess_column(name, [texts], who)
-    if guess.settings is None or guess.settings["type"] != "numeric":
+    if guess.type != "numeric":
         return None
     comment = guess.comment if certain else f"{_GROUPS} {guess.comment}".strip()
-    quoted = {key: f'"{sign}"' for key, sign in signs.items()}
-    return replace(
-        guess, settings={**guess.settings, **quoted, **rules}, labels=(), recode={}, comment=comment
-    )
+    guess = guess.having(**{key: f'"{sign}"' for key, sign in signs.items()}, **rules)
+    return replace(guess, labels=(), recode={}, comment=comment)
 
 
 def _categorical(

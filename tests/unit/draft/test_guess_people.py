@@ -12,10 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hedgerow.draft.answers import interview_of
 from hedgerow.draft.draft import ItemSketch, Sketch, draft_text, sketch_table
 from hedgerow.draft.guess import Guess, guess_column
-from hedgerow.draft.questions import accept, questions
+from hedgerow.draft.questions import accept, interview_of, questions
 from hedgerow.errors import UsageError
 
 ROWS = 2000
@@ -197,7 +196,7 @@ def test_nothing_tells_whose_rows_they_are() -> None:
     question = next(one for one in questions(sketch, {"unit": "yes"}) if one.key == "person")
     assert question.default == "" and "none" in question.choices
     with pytest.raises(UsageError, match="k times less than epsilon says") as refused:
-        accept(sketch, question, "none")
+        accept(question, "none")
     assert "a pseudonym is enough" in str(refused.value.hint)
 
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.data import read_transactions
-from hedgerow.draft.answers import Interview, interview_of, sign_schema
 from hedgerow.draft.draft import ItemSketch, draft_text, sketch_table
+from hedgerow.draft.questions import Interview, accept, interview_of, sign_schema
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 
@@ -34,9 +34,7 @@ def answered(interview: Interview, replies: Mapping[str, str]) -> dict[str, str]
         if question is None:
             return answers
         assert question.text and question.why
-        answers[question.key] = interview.accept(
-            question, {"unit": "no", **replies}.get(question.key, "")
-        )
+        answers[question.key] = accept(question, {"unit": "no", **replies}.get(question.key, ""))
 
 
 def schema_of(sketch: ItemSketch, folder: Path, **replies: str) -> Schema:
@@ -126,7 +124,7 @@ def test_replies_that_are_no_answers(tmp_path: Path, key: str, reply: str, words
     interview = interview_of(sketch_of(tmp_path / "c.dat", "a b", "c"))
     question = next(one for one in interview.questions({}) if one.key == key)
     with pytest.raises(UsageError) as refused:
-        interview.accept(question, reply)
+        accept(question, reply)
     assert words in f"{refused.value.message} {refused.value.hint}"
 
 
@@ -135,8 +133,8 @@ def test_too_many_items_need_a_file(tmp_path: Path) -> None:
     question = next(one for one in interview_of(sketch).questions({}) if one.key == "universe")
     assert question.default == ""
     with pytest.raises(UsageError, match="too many items"):
-        interview_of(sketch).accept(question, "")
-    assert interview_of(sketch).accept(question, "items.txt") == "items.txt"
+        accept(question, "")
+    assert accept(question, "items.txt") == "items.txt"
 
 
 def test_lines_with_another_separator_are_transactions_whatever_the_file_is_called(

@@ -9,9 +9,15 @@ import pytest
 import yaml
 
 from hedgerow.data import read
-from hedgerow.draft.answers import interview_of, sign_schema, write_schema
 from hedgerow.draft.draft import Sketch, draft_text, sketch_table
-from hedgerow.draft.questions import accept, next_question, questions
+from hedgerow.draft.questions import (
+    accept,
+    interview_of,
+    next_question,
+    questions,
+    sign_schema,
+    write_schema,
+)
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema import Categorical, Numeric, Schema
 
@@ -59,7 +65,7 @@ def answer_all(table: Sketch, given: dict[str, str]) -> dict[str, str]:
     answers: dict[str, str] = {}
     given = {"unit": "no" if table.role("person") is None else "yes", **given}
     while (question := next_question(table, answers)) is not None:
-        answers[question.key] = accept(table, question, given.get(question.key, ""))
+        answers[question.key] = accept(question, given.get(question.key, ""))
     return answers
 
 
@@ -171,7 +177,7 @@ def test_a_reply_that_is_no_answer_says_what_to_write(key: str, reply: str, word
     table = sketch(pa.table({"age": [17, 40, 50], "ill": ["yes", "no", "no"]}))
     question = next(one for one in questions(table, {}) if one.key == key)
     with pytest.raises(UsageError) as refused:
-        accept(table, question, reply)
+        accept(question, reply)
     assert words in f"{refused.value.message} {refused.value.hint}"
 
 
@@ -208,10 +214,10 @@ def test_labels_need_no_spaces_and_are_never_taken_for_values() -> None:
     assert isinstance(sex, Categorical) and sex.taxonomy.leaves == ("Female", "Male")
     question = next(one for one in questions(table, {}) if one.key == "values of sex")
     with pytest.raises(UsageError, match="'M' has none") as error:
-        accept(table, question, "F=Female, M")
+        accept(question, "F=Female, M")
     assert "M = M" in str(error.value.hint)
     with pytest.raises(UsageError, match="twice"):
-        accept(table, question, "F=Female, F=Male")
+        accept(question, "F=Female, F=Male")
 
 
 def test_spellings_are_merged_in_the_proposal() -> None:
@@ -237,10 +243,10 @@ def test_a_format_of_dates_is_tried_on_the_data() -> None:
     days = [f"{i % 28 + 1:02}.{i % 12 + 1:02}.2024" for i in range(90)]
     table = sketch(pa.table({"seen": days, "age": [20, 30, 40] * 30}))
     question = next(one for one in questions(table, {}) if one.key == "format of seen")
-    assert accept(table, question, "") == accept(table, question, "%d.%m.%Y") == "%d.%m.%Y"
+    assert accept(question, "") == accept(question, "%d.%m.%Y") == "%d.%m.%Y"
     for wrong in ("%Y/%m/%d", "dd.mm.yyyy", "%"):
         with pytest.raises(UsageError, match="No value") as error:
-            accept(table, question, wrong)
+            accept(question, wrong)
         assert "%d.%m.%Y" in str(error.value.hint)
 
 
@@ -250,7 +256,7 @@ def test_clip_is_for_numbers() -> None:
         one for one in questions(table, {"outside": "each"}) if one.key == "outside of ward"
     )
     with pytest.raises(UsageError, match="clip is for numbers"):
-        accept(table, question, "clip")
+        accept(question, "clip")
 
 
 def test_what_cannot_be_read_yet_is_not_signed(tmp_path: Path) -> None:
@@ -278,15 +284,15 @@ def test_groups_hold_every_value_once(tmp_path: Path) -> None:
                "kind of town": "values", "values of town": ", ".join(towns)}  # fmt: skip
     question = next(one for one in questions(table, answers) if one.key == "groups of town")
     with pytest.raises(UsageError, match="'town 99' is not one of the values") as raised:
-        accept(table, question, "North: town 1, town 99; South: *")
+        accept(question, "North: town 1, town 99; South: *")
     assert "Did you mean 'town 9'" in str(raised.value.hint)
     with pytest.raises(UsageError, match="In no group: town 2, town 3") as raised:
-        accept(table, question, "North: town 0; South: town 1")
+        accept(question, "North: town 0; South: town 1")
     assert "* means all others" in str(raised.value.hint)
     with pytest.raises(UsageError, match="These are not groups"):
-        accept(table, question, "town 1, town 2")
-    assert accept(table, question, "towns.csv") == "towns.csv"
-    answers["groups of town"] = accept(table, question, "North: town 0, town 1; South: *")
+        accept(question, "town 1, town 2")
+    assert accept(question, "towns.csv") == "towns.csv"
+    answers["groups of town"] = accept(question, "North: town 0, town 1; South: *")
     (town, _) = load(tmp_path, write_schema(table, answers, TODAY)).attributes
     assert isinstance(town, Categorical) and set(town.taxonomy.leaves) == set(towns)
     assert len(town.taxonomy.labels) == len(towns) + 3
@@ -295,9 +301,9 @@ def test_groups_hold_every_value_once(tmp_path: Path) -> None:
 def test_changes_to_a_list_of_values_are_not_values() -> None:
     table = sketch(pa.table({"ward": ["a", "b", "c"] * 20, "sign": ["+", "-", "0"] * 20}))
     asked = {one.key: one for one in questions(table, {})}
-    assert accept(table, asked["values of ward"], "+d, -a") == "b, c, d"
-    assert accept(table, asked["values of ward"], "+d, a") == "+d, a"
-    assert accept(table, asked["values of sign"], "+, -") == "+, -"
+    assert accept(asked["values of ward"], "+d, -a") == "b, c, d"
+    assert accept(asked["values of ward"], "+d, a") == "+d, a"
+    assert accept(asked["values of sign"], "+, -") == "+, -"
 
 
 def test_what_is_accepted_as_proposed_is_what_a_draft_without_questions_says() -> None:

@@ -16,9 +16,8 @@ import pytest
 from pyarrow import parquet
 
 import hedgerow as hr
-from hedgerow.draft.answers import interview_of
 from hedgerow.draft.draft import Sketch, draft_text, sketch_table
-from hedgerow.draft.questions import accept, next_question
+from hedgerow.draft.questions import accept, interview_of, next_question
 from hedgerow.errors import UsageError
 from hedgerow.schema import Numeric
 
@@ -219,7 +218,7 @@ def test_the_unit_must_be_typed(sketch: Sketch) -> None:
     assert question is not None and question.key == "unit" and question.default == ""
     for reply in ("", "  "):
         with pytest.raises(UsageError, match="Nothing is proposed"):
-            accept(sketch, question, reply)
+            accept(question, reply)
     assert "unit: row or person?" in interview_of(sketch).text({}, TODAY)
 
 

@@ -96,12 +96,12 @@ def _list_unchanged(asked: Asked, text: SchemaText) -> dict[str, Any]:
 
     Where the studio has not seen the draft as it was made, everything counts as unchanged.
     """
-    from hedgerow.draft.words import sign
+    from hedgerow.draft.questions import ask_reviewer
 
     drafted = asked.studio.drafts.get(text.path)
     domains = text.domains()
     kept = [name for name, one in domains.items() if drafted is None or drafted.get(name) == one]
-    return {"question": sign(len(kept)), "kept": kept}
+    return {"question": ask_reviewer(len(kept)), "kept": kept}
 
 
 def _describe_rows(found: Any) -> Markup | None:

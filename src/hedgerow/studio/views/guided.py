@@ -8,20 +8,17 @@ from dataclasses import dataclass, field, replace
 
 from starlette.responses import Response
 
-from hedgerow.draft.answers import write_schema
 from hedgerow.draft.draft import Sketch
 from hedgerow.draft.questions import (
+    PUBLIC,
     Question,
     accept,
-    from_lines,
-    join,
+    name_columns,
     questions,
-    read_bounds,
-    read_names,
-    to_lines,
     uncounted_person,
+    write_schema,
 )
-from hedgerow.draft.words import PUBLIC, name_columns
+from hedgerow.draft.replies import from_lines, join, read_bounds, read_names, to_lines
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.store.markup import visible
 from hedgerow.studio.folder import Conflict, Outside
@@ -159,7 +156,7 @@ def take_answers(guided: Guided, asked: Asked) -> tuple[Guided, dict[str, str]]:
         if reply is None or key == "reviewer":  # who signs sees all of it first (`check.sign`)
             continue
         try:
-            answer = accept(guided.sketch, question, reply)
+            answer = accept(question, reply)
         except UsageError as error:
             errors[name] = f"{error.message} {error.hint or ''}".strip()
             continue
