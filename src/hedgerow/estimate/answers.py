@@ -37,9 +37,8 @@ from hedgerow.estimate.queries import (
     NOT_MEASURED,
     RULED_OUT,
     Conditions,
-    grouped,
 )
-from hedgerow.estimate.regions import EVEN, INNER, TOUCHED, scan, sums
+from hedgerow.estimate.regions import EVEN, INNER, TOUCHED, sums
 from hedgerow.estimate.tables import PARTS
 from hedgerow.schema import Schema
 from hedgerow.store.frames import FramedRows
@@ -341,6 +340,7 @@ def interval(estimate: Floats, width: Floats, level: float) -> Answers:
 # not counted together, it is far too small.
 
 _TINY = 1e-9
+_DUST = 1e-9  # code units that are rounding errors of the query's bounds
 _WIDTH_LAPLACE, _WIDTH_NORMAL = 1.96, 1.8  # for 95%, of Laplace and of Gaussian noise
 _UNKNOWN = 0.2  # phi, where no pair was counted
 _PHI, _LEAST_PHI, _MOST_PHI = 0.1, 0.05, 0.5  # unless counted pairs tell otherwise; the limits
@@ -377,8 +377,8 @@ def missed_correlation(bounds: Bounds) -> float:
     off, so while there are few they are no measure of the others.
     """
     strengths = [
-        _strength(bounds.base, stage, block, margin)
-        for stage in bounds.later
+        _strength(bounds.stages[0], stage, block, margin)
+        for stage in bounds.stages[1:]
         for block, margin in stage.all_classes.items()
         if len(block) == 2
     ]
@@ -413,7 +413,7 @@ def _strength(base: Stage, stage: Stage, block: tuple[int, ...], margin: Margin)
 class _Errors:
     def __init__(self, bounds: Bounds, conditions: Conditions, estimate: Floats) -> None:
         self.bounds = bounds
-        self.base = base = bounds.base
+        self.base = base = bounds.stages[0]
         self.asked = asked = bounds.asked(conditions)
         self.whole = bounds.together(conditions)
         queries = len(estimate)
@@ -443,7 +443,7 @@ class _Errors:
         self.square += self.estimate * np.where(self.whole, 0.0, chance)
         unknown = (total**2 - sum((one**2 for one in odds.values()), 0 * total)) / 2
         known: set[tuple[int, ...]] = set()
-        for stage in (self.base, *self.bounds.later):
+        for stage in self.bounds.stages:
             for block, margin in stage.all_classes.items():
                 if len(block) != 2 or block in known or any(a not in asked.at for a in block):
                     continue
@@ -582,40 +582,47 @@ def answer_listed(
     assert threshold is not None
     klass = np.zeros(len(cells.where), np.int64) if cells.klass is None else cells.klass
     values = cells.values[:, 0].astype(np.float64)
-    shares = [partition.parts(a, cells.where).index for a in range(len(partition.edges))]
-    part = np.stack(shares, axis=1).astype(np.int32)
-    edges = np.concatenate(partition.edges).astype(np.int64)
-    edge_start = np.cumsum([0, *(len(e) for e in partition.edges)])
-    error = (1 - level) / 2
+    part = [partition.parts(a, cells.where).index for a in range(len(partition.edges))]
     worst = math.inf  # with nothing listed, not even the rate of the noise is known
     if len(cells.where):
         rates = cells.units * float(cells.unit)
-        worst = worst_noise(float(rates.min()), float(partition.cells) * classes, error)
+        worst = worst_noise(float(rates.min()), float(partition.cells) * classes, (1 - level) / 2)
     most_of_all = _total_bound(measurements, level)
-    least_of_all = float(np.maximum(values - worst, 0.0).sum())
-
+    at_least, at_most = np.maximum(values - worst, 0.0), values + worst
+    least_of_all = float(at_least.sum())
+    asked = Conditions.of(queries, with_class=False)
+    along: dict[int, Floats] = {}  # how far each condition covers the parts of its attribute
+    for a, edges in enumerate(partition.edges):
+        here = asked.on(a)
+        covered = asked.cover(here, edges.astype(np.int64))
+        dust = covered.share * np.diff(edges) <= _DUST
+        shares = np.where(covered.inner, 1.0, np.where(dust, 0.0, covered.share))
+        along |= dict(zip(here.tolist(), shares, strict=True))
+    # the even sum of the values; of what each cell holds at least, the inner, even and touched sum;
+    # the even and touched sum of what it holds at most; how many listed cells there are, by share
+    # and touched; how many cells of the grid
     found = np.zeros((len(queries), 10))
-    asked = np.ones(len(queries))
-    for chosen, members in grouped(queries, lambda query: query.classes).items():
-        here = slice(None) if chosen is None else np.isin(klass, chosen)
-        asked[members] = classes if chosen is None else len(chosen)
-        several = Conditions.of([queries[q] for q in members], with_class=False)
-        out = np.zeros((len(members), 10))
-        scan(
-            part[here], values[here], edges, edge_start, worst, several.start, several.place,
-            several.begin, several.lows, several.highs, out,
-        )  # fmt: skip
-        found[members] = out
-    # cells that the query does not name an attribute of are all inside
-    free = [
-        math.prod(parts for a, parts in enumerate(partition.shape) if a not in dict(query.where))
-        for query in queries
-    ]
-    everywhere = asked * np.array(free, np.float64)
-    absent = np.maximum(found[:, 8:10] * everywhere[:, None] - found[:, 6:8], 0.0)
+    for place, (query, first) in enumerate(zip(queries, asked.start.tolist(), strict=False)):
+        share, number = np.ones(len(values)), np.ones(2)
+        many, free = classes, dict(enumerate(partition.shape))
+        if query.classes is not None:
+            share, many = np.isin(klass, query.classes).astype(np.float64), len(query.classes)
+        for condition, (a, _) in enumerate(query.where, start=first):
+            share = share * along[condition][part[a]]
+            number *= _add_up(np.stack([along[condition], along[condition] > 0]))
+            del free[a]
+        some = share > 0
+        share, least, most = share[some], at_least[some], at_most[some]
+        found[place, :8] = _add_up(np.stack([
+            share * values[some], least * (share == 1), share * least, least,
+            share * most, most, share, np.ones(len(share)),
+        ]))  # fmt: skip
+        # cells that the query does not name an attribute of are all inside
+        found[place, 8:] = number * (many * float(math.prod(free.values())))
+    absent = np.maximum(found[:, 8:] - found[:, 6:8], 0.0)
     with np.errstate(invalid="ignore"):
         hidden = np.where(absent > 0, absent * (threshold - 1 + worst), 0.0)
-    estimate, least, even_least, touched_least = found[:, 0], found[:, 1], found[:, 2], found[:, 3]
+    estimate, least, even_least, touched_least = found[:, :4].T
     even_most = np.minimum(found[:, 4] + hidden[:, 0], most_of_all - (least_of_all - even_least))
     most = np.minimum(found[:, 5] + hidden[:, 1], most_of_all - (least_of_all - touched_least))
     high = np.maximum(np.floor(np.maximum(most, even_most) + 1e-9), least)
@@ -631,6 +638,11 @@ def answer_listed(
         uniformity_high=np.maximum(further, 0.0),
         level=level,
     )
+
+
+def _add_up(rows: Floats) -> Floats:
+    """The sum of each row, one number after the other: the same on every machine."""
+    return np.cumsum(np.insert(rows, 0, 0.0, axis=1), axis=1)[:, -1]
 
 
 def _total_bound(measurements: Sequence[Measurement], level: float) -> float:

@@ -113,24 +113,17 @@ def gather(partition: Partition, measurements: Sequence[Measurement], classes: i
         nodes = measurement.where if measurement.at == "node" else leaves[measurement.where]
         by_class = measurement.by_class and classes > 1
         (classed if by_class else totals).append((nodes, measurement))
-    if classes == 1:
-        return Evidence(
-            parent=parent, leaves=leaves, classes=1, nodes=_merge(totals, len(parent), 1)
-        )
-    if any((region[nodes] < 0).any() for nodes, _ in classed):
-        nodes_by_class = _merge(classed, len(parent), classes)
-        total = _merge(totals, len(parent), 1)
-        root = Merged(total.values[:1], total.variance[:1], total.tail[:1])
-        return Evidence(
-            parent=parent, leaves=leaves, classes=classes, nodes=nodes_by_class, total=root
-        )
-    cells = _merge([(region[nodes], m) for nodes, m in classed], len(leaves), classes)
+    on_top = any((region[nodes] < 0).any() for nodes, _ in classed)
+    total, cells = _merge(totals, len(parent), 1), None
+    if classes > 1 and not on_top:
+        cells = _merge([(region[nodes], m) for nodes, m in classed], len(leaves), classes)
     return Evidence(
         parent=parent,
         leaves=leaves,
         classes=classes,
-        nodes=_merge(totals, len(parent), 1),
+        nodes=_merge(classed, len(parent), classes) if on_top else total,
         cells=cells,
+        total=Merged(total.values[:1], total.variance[:1], total.tail[:1]) if on_top else None,
     )
 
 
@@ -463,10 +456,23 @@ def fit(evidence: Evidence, rule: str = "least squares") -> Fit:
         evidence: The measurements.
         rule: One of `RULES`.
     """
-    return _on_top(evidence, rule) if evidence.total is not None else _below(evidence, rule)
+    fitted = _below(evidence, rule) if evidence.total is None else _on_top(evidence, rule)
+    passes, measured, total_own, counts, variance = fitted
+    return Fit(
+        evidence=evidence,
+        rule=rule,
+        passes=passes,
+        measured=measured,
+        total_own=total_own,
+        counts=counts,
+        variance=variance,
+    )
 
 
-def _below(evidence: Evidence, rule: str) -> Fit:
+_Fitted = tuple[Passes, Merged, float, Floats, Floats]
+
+
+def _below(evidence: Evidence, rule: str) -> _Fitted:
     """A tree of totals; where there are classes, each leaf divides by class."""
     cells, classes, leaves = evidence.cells, evidence.classes, evidence.leaves
     nodes, own = evidence.nodes, np.ones(len(leaves))
@@ -489,15 +495,7 @@ def _below(evidence: Evidence, rule: str) -> Fit:
             variance = known + (at_leaves + classes * known * (1 - 2 * pull)) / classes**2
             variance += 2 * known * (pull - 1) / classes
         variance = np.where(np.isfinite(known), variance, math.inf)
-    return Fit(
-        evidence=evidence,
-        rule=rule,
-        passes=passes,
-        measured=nodes,
-        total_own=0.0,
-        counts=counts,
-        variance=variance,
-    )
+    return passes, nodes, 0.0, counts, variance
 
 
 def _with_classes(evidence: Evidence, cells: Merged, *, raw: bool) -> tuple[Merged, Floats]:
@@ -526,7 +524,7 @@ def _with_classes(evidence: Evidence, cells: Merged, *, raw: bool) -> tuple[Merg
     )
 
 
-def _on_top(evidence: Evidence, rule: str) -> Fit:
+def _on_top(evidence: Evidence, rule: str) -> _Fitted:
     """The total divides by class, and each class has a tree of its own."""
     nodes, total, classes = evidence.nodes, evidence.total, evidence.classes
     assert total is not None
@@ -543,13 +541,4 @@ def _on_top(evidence: Evidence, rule: str) -> Fit:
     noise = measured if own else 0.0
     rest = (own / classes) ** 2 * (noise + (classes - 1) * root)
     spread = passes.spread(nodes.variance, 1 - own / classes, rest)
-    at_leaves = spread.final[evidence.leaves]
-    return Fit(
-        evidence=evidence,
-        rule=rule,
-        passes=passes,
-        measured=nodes,
-        total_own=own,
-        counts=counts,
-        variance=at_leaves,
-    )
+    return passes, nodes, own, counts, spread.final[evidence.leaves]

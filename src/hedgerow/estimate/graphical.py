@@ -268,7 +268,7 @@ _FALL = 4.0  # from one cell to the next, beside those that stand out
 def denoise(
     counts: Floats,
     total: float,
-    noise: float | Floats,
+    noise: float,
     *,
     ordered: bool,
     own: Bools | None = None,
@@ -278,7 +278,7 @@ def denoise(
     Args:
         counts: The noisy counts.
         total: What they add up to, above 0.
-        noise: The standard deviation of their noise, one for all or one for each.
+        noise: The standard deviation of the noise of each.
         ordered: Whether neighboring cells are alike, as those of numbers are.
         own: Cells of a value that neighbors say nothing about, such as 0 or "other": they keep
             their own noisy count, however small it is.
@@ -292,16 +292,13 @@ def denoise(
         >>> denoise(noisy, 100.0, 4.0, ordered=False, own=noisy == 5).round(1).tolist()
         [95.3, 4.7, 0.0, 0.0]
     """
-    square = np.square(noise)
-    each = np.broadcast_to(square, counts.shape)
-    shares = each.sum() / square if square.ndim else len(counts)
-    counts = counts + (total - counts.sum()) / shares
+    counts = counts + (total - counts.sum()) / len(counts)
     small = counts < _STANDS_OUT * noise
     rest = np.ones(len(counts), np.bool_) if own is None else ~own
     if small.sum() <= _MOST_SMALL * len(counts):
         kept = np.where(rest, 0.0, np.maximum(counts, 0.0))
         left = max(total - float(kept.sum()), LEAST)
-        kept[rest] = project(counts[rest], each[rest] / each.max(), left)
+        kept[rest] = project(counts[rest], np.ones(rest.sum()), left)
         return np.asarray(kept * (total / kept.sum()))
     beside = np.flatnonzero(~small)
     small &= rest
@@ -311,7 +308,7 @@ def denoise(
         return np.full(len(counts), total / len(counts))
     if missing > 0 and small.any():
         # what the kept cells' own noise may have made
-        made = each[~small].sum() if square.ndim else noise**2 * (len(counts) - small.sum())
+        made = noise**2 * (len(counts) - small.sum())
         missing *= max(0.0, 1 - float(made) / missing**2)
         likely = small.astype(np.float64)
         if ordered and len(beside):
@@ -358,16 +355,12 @@ class GraphicalModel:
         """How many records there are."""
         return self.tables.number
 
-    def marginal(self, columns: Sequence[int], *, grouped: bool = True) -> Floats:
-        """The table of some columns that lie together in a clique, or of one attribute's cells."""
-        if grouped:
-            factor = self.tree.factor(columns)
-            shape = [self.tree.sizes[c] for c in columns]
-        else:
-            factor = self.tree.detail_factor(columns[0], columns[1:])
-            shape = list(self.tables.cells.shape(columns))
+    def marginal(self, columns: Sequence[int]) -> Floats:
+        """The table of the groups of some columns that lie together in a clique."""
+        factor = self.tree.factor(columns)
         here = self.mass[self.tree.start[factor.clique] : self.tree.start[factor.clique + 1]]
-        return np.bincount(factor.index, here, factor.cells).astype(np.float64).reshape(shape)
+        table = np.bincount(factor.index, here, factor.cells).astype(np.float64)
+        return table.reshape([self.tree.sizes[c] for c in columns])
 
     def draw(self, rows: int, random: np.random.Generator) -> tuple[Ints, Ints]:
         """So many rows as codes, in random order, and their classes."""
@@ -381,10 +374,6 @@ class GraphicalModel:
         classes = groups[-1] if self.tables.cells.classes else np.zeros(rows, np.int64)
         order = random.permutation(rows)
         return np.stack(columns, axis=1)[order], classes[order]
-
-    def draw_groups(self, rows: int, seed: int) -> list[Ints]:
-        """The groups of rows alone, for counting what the model expects of pairs."""
-        return self.tree.draw(self.mass, rows, np.random.default_rng(seed))[0]
 
     @cached_property
     def stand_ins(self) -> tuple[Ints, Ints]:
@@ -405,8 +394,8 @@ class GraphicalModel:
         """How many records meet each query."""
         return self._bitmaps.count(queries)
 
-    def class_logits(self, codes: Ints) -> Floats:
-        """The logarithm of p(class, record) for records of codes, but for what all classes share.
+    def probabilities(self, codes: Ints) -> Floats:
+        """The probability of each class for records of codes, [records, classes].
 
         Given a record, the class depends on the factors that hold it: those of the cliques with
         the class, less those of what these share with the cliques that they hang on.
@@ -446,11 +435,6 @@ class GraphicalModel:
             for k in range(cells.classes):  # masses that are next to nothing may hide a rule
                 broken = self.tables.schema.breaks_rules(codes, np.full(len(codes), k))
                 logits[broken, k] += _IMPOSSIBLE
-        return logits
-
-    def probabilities(self, codes: Ints) -> Floats:
-        """The probability of each class for records of codes, [records, classes]."""
-        logits = self.class_logits(codes)
         odds = np.exp(logits - logits.max(axis=1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
@@ -646,13 +630,10 @@ class _Dual:
         )
         self.free = possible.astype(np.float64)
 
-    def calibrate(self, theta: Floats) -> Calibrated:
-        logits = self.reference + np.bincount(self.place, theta[self.number], len(self.reference))
-        return self.tree.calibrate(logits, self.total)
-
     def value(self, theta: Floats) -> tuple[float, Floats, Floats, Calibrated]:
         """The value, its gradient, the tables that the model expects, and the marginals."""
-        found = self.calibrate(theta)
+        logits = self.reference + np.bincount(self.place, theta[self.number], len(self.reference))
+        found = self.tree.calibrate(logits, self.total)
         expected = np.bincount(self.number, found.mass[self.place], len(self.y)).astype(np.float64)
         value = self.total * found.log_normalizer - _dot(theta, self.y)
         value += 0.5 * _dot(self.weight * theta, theta)

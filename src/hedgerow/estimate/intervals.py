@@ -48,15 +48,16 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.noise import LATTICE, Candidates, factor
-from hedgerow.estimate.queries import CLASS, Conditions, find_ruled_out
+from hedgerow.estimate.queries import Conditions, find_ruled_out
 from hedgerow.estimate.tables import ROUNDS, Cells, NoisyTable, Tables
+from hedgerow.schema import CLASS
 
 Block = tuple[int, ...]
 Side = Literal["inner", "touched", "part"]
 REST, VARIANCE, PART, HELD = range(4)
 BASE = ("single", "by_class", "named")
-LATER = (*ROUNDS, "again")
-LAST = LATER[-2:]  # no other can follow, so they take what is left of alpha
+STAGES = (BASE, *((kind,) for kind in ROUNDS), ("again",))
+_LAST = 2  # stages that no other can follow, so that they take what is left of alpha
 _UPPER = (0.5, 0.5, 0.6, 0.95)  # the upper end's part of alpha, by the number of conditions
 _FIRST, _FIRST_OF_TWO = 0.7, 0.5  # the first stage's part of that, if others may come
 _HALF = 0.5  # half of the step between whole numbers
@@ -161,44 +162,20 @@ class Asked:
         conditions: Their conditions.
         cells: The cells and groups of all columns.
         counted: The attributes that anything counted; others have one cell.
+        at: By attribute the place of each query's condition among all on it; -1 without one.
+        attributes: How many attributes each query has conditions on.
+        classes: Which classes each query asks for.
+        of_classes: Which queries have a condition on the class.
     """
 
     conditions: Conditions
     cells: Cells
     counted: frozenset[int]
+    at: dict[int, Ints]
+    attributes: Ints
+    classes: Bools
+    of_classes: Bools
     _kept: dict[tuple[int, str, bool], Floats] = field(default_factory=dict)
-
-    @cached_property
-    def at(self) -> dict[int, Ints]:
-        """By attribute the place of each query's condition among all on it; -1 without one."""
-        places: dict[int, Ints] = {}
-        for place in np.unique(self.conditions.place[self.conditions.place != CLASS]).tolist():
-            here = self.conditions.on(place)
-            places[place] = np.full(self.conditions.queries, -1)
-            places[place][self.conditions.query[here]] = np.arange(len(here))
-        return places
-
-    @cached_property
-    def attributes(self) -> Ints:
-        """How many attributes each query has conditions on."""
-        return self.conditions.number - self.of_classes
-
-    @cached_property
-    def classes(self) -> Bools:
-        """Which classes each query asks for."""
-        asked = np.ones((self.conditions.queries, max(1, self.cells.classes)), np.bool_)
-        here = self.conditions.on(CLASS)
-        if len(here):
-            edges = np.arange(self.cells.classes + 1)
-            asked[self.conditions.query[here]] = self.conditions.cover(here, edges).inner
-        return asked
-
-    @cached_property
-    def of_classes(self) -> Bools:
-        """Which queries have a condition on the class."""
-        asked = np.zeros(self.conditions.queries, np.bool_)
-        asked[self.conditions.query[self.conditions.on(CLASS)]] = True
-        return asked
 
     def edges(self, place: int) -> Ints:
         """The edges of the cells of an attribute."""
@@ -388,18 +365,19 @@ class Bounds:
     tables: Tables
 
     @cached_property
-    def base(self) -> Stage:
-        """The tables that were to be counted whatever others would say."""
-        return self._stage(BASE)
+    def stages(self) -> tuple[Stage, ...]:
+        """The tables that were to be counted whatever others would say.
 
-    @cached_property
-    def later(self) -> tuple[Stage, ...]:
-        """The tables that followed from what was counted before, in the order of counting."""
-        return tuple(self._stage((kind,)) for kind in LATER)
-
-    def _stage(self, kinds: Sequence[str]) -> Stage:
-        tables = [table for table in self.tables.tables if table.kind in kinds]
-        return Stage(self.tables.cells, tables, singles="pairs" not in kinds[0])
+        After them those that followed from what was counted before, in the order of counting.
+        """
+        return tuple(
+            Stage(
+                self.tables.cells,
+                [table for table in self.tables.tables if table.kind in kinds],
+                singles="pairs" not in kinds[0],
+            )
+            for kinds in STAGES
+        )
 
     @cached_property
     def counted(self) -> frozenset[int]:
@@ -433,7 +411,7 @@ class Bounds:
         """Whether what each query asks for is a union of cells, or groups, of one table."""
         asked = self.asked(conditions)
         together = np.zeros(conditions.queries, np.bool_)
-        for stage in (self.base, *self.later):
+        for stage in self.stages:
             for margins, met in (
                 (stage.by_class, asked.of_classes), (stage.all_classes, ~asked.of_classes)
             ):  # fmt: skip
@@ -460,19 +438,34 @@ class Bounds:
 
     def asked(self, conditions: Conditions) -> Asked:
         """Queries beside the cells of these tables."""
-        return Asked(conditions=conditions, cells=self.tables.cells, counted=self.counted)
+        at: dict[int, Ints] = {}
+        for place in np.unique(conditions.place[conditions.place != CLASS]).tolist():
+            here = conditions.on(place)
+            at[place] = np.full(conditions.queries, -1)
+            at[place][conditions.query[here]] = np.arange(len(here))
+        here, number = conditions.on(CLASS), self.tables.cells.classes
+        of_classes = np.zeros(conditions.queries, np.bool_)
+        of_classes[conditions.query[here]] = True
+        classes = np.ones((conditions.queries, max(1, number)), np.bool_)
+        if len(here):
+            classes[of_classes] = conditions.cover(here, np.arange(number + 1)).inner
+        return Asked(
+            conditions=conditions, cells=self.tables.cells, counted=self.counted, at=at,
+            attributes=conditions.number - of_classes, classes=classes, of_classes=of_classes,
+        )  # fmt: skip
 
     def _end(self, asked: Asked, alpha: Floats, *, inner: bool) -> Floats:
         """The upper ends of the counts, or with `inner` of the negated counts."""
-        bounds, whole = collect_bounds(self.base, asked, inner=inner)
+        base, *later = self.stages
+        bounds, whole = collect_bounds(base, asked, inner=inner)
         spent = alpha * self._first_part(asked, whole)
-        end = bounds.ends(spent, normal=self.base.normal)
+        end = bounds.ends(spent, normal=base.normal)
         left, two = alpha - spent, asked.attributes == 2
-        parts = _in_parts(self.tables, self.base, asked, inner=inner)
-        stages = [(parts, asked.attributes < 2, self.base.normal)]
-        for kind, stage in zip(LATER, self.later, strict=True):
+        parts = _in_parts(self.tables, base, asked, inner=inner)
+        stages = [(parts, asked.attributes < 2, base.normal)]
+        for place, stage in enumerate(later):
             bounds, whole = collect_bounds(stage, asked, inner=inner)
-            stages.append((bounds, two | whole | (kind in LAST), stage.normal))
+            stages.append((bounds, two | whole | (place >= len(later) - _LAST), stage.normal))
         for bounds, last, normal in stages:
             spent = np.where(bounds.many > 0, np.where(last, left, left / 2), 0.0)
             end = np.minimum(end, bounds.ends(spent, normal=normal))
@@ -484,7 +477,7 @@ class Bounds:
 
         Whether others are bought at all follows from `rows`: the last of them always is.
         """
-        if not any(stage.tables for stage in self.later):
+        if not any(stage.tables for stage in self.stages[1:]):
             return np.ones(asked.conditions.queries)
         cut = np.zeros(asked.conditions.queries, np.bool_)
         for place in asked.at.keys() & self.counted:
@@ -530,7 +523,7 @@ def sum_ends(
     block = tuple(sorted({*query.at, place}))
     stages = [
         stage
-        for stage in (bounds.base, *bounds.later)
+        for stage in bounds.stages
         if block in (stage.by_class if classed else stage.all_classes)
     ]
     if place in query.at or not stages:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
+from hedgerow.estimate.cells import project
 from hedgerow.estimate.core import CoreModel, ItemsetModel, draw_cells, gather
 from hedgerow.estimate.measurements import Law, Measurement
 from hedgerow.estimate.noise import half_width
@@ -228,7 +229,10 @@ class CutModel(ItemsetModel):
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Simulated records: where each begins, and the codes of their items, increasing."""
-        cell = draw_cells(not_negative(self.counts, self.tails > 0), n, random)
+        counted = self.tails > 0
+        total = max(float(self.counts[counted].sum()), 0.0)
+        weights = project(self.counts, counted.astype(np.float64), total)
+        cell = draw_cells(weights, n, random)
         number = np.diff(self.partition.cut_start)[cell]
         record = np.repeat(np.arange(len(cell)), number)
         first = np.repeat(self.partition.cut_start[cell] - np.cumsum(number) + number, number)
@@ -254,23 +258,6 @@ class CutModel(ItemsetModel):
         return gather(
             np.concatenate([none, *records]), np.concatenate([none, *codes]), len(cell), random
         )
-
-
-def not_negative(counts: Floats, counted: Bools) -> Floats:
-    """The nearest counts that are not negative and sum to the same, if that is not negative.
-
-    Example:
-        >>> not_negative(np.array([5.0, -1.0, 2.0]), np.array([True, True, True])).tolist()
-        [4.5, 0.0, 1.5]
-    """
-    values = counts[counted]
-    total = max(float(values.sum()), 0.0)
-    found = np.zeros(len(counts))
-    if total > 0:
-        down = np.sort(values)[::-1]
-        excess = (np.cumsum(down) - total) / np.arange(1, len(down) + 1)
-        found[counted] = np.maximum(values - excess[np.count_nonzero(down > excess) - 1], 0.0)
-    return found
 
 
 def model_of(

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -28,8 +28,28 @@ _LEAST_VARIANCE = 1e-12  # stands for "no noise to speak of" and keeps every wei
 _LEAST_TAIL = 2.0  # from here on sums of discrete Gaussian noises have normal tails
 
 
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return np.array_equal(one, other)
+
+
+class Alike:
+    """Records whose fields may be arrays: equal if they are of one type and all fields are."""
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same numbers."""
+        return type(self) is type(other) and all(
+            _same(getattr(self, field), getattr(other, field))
+            for field in type(self).__dataclass_fields__
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Measurement:
+class Measurement(Alike):
     """Some exact counts, each plus its own discrete Laplace or discrete Gaussian noise.
 
     Args:
@@ -92,18 +112,6 @@ class Measurement:
         if self.unit <= 0 or (self.units <= 0).any():
             raise ValueError(f"measurement {self.name!r}: every count must have been paid for")
 
-    def __eq__(self, other: object) -> bool:
-        """Whether both hold the same numbers about the same places."""
-        if not isinstance(other, Measurement):
-            return NotImplemented
-        plain = ("name", "at", "by_class", "unit", "threshold", "max_contribution", "law", "tables")
-        if any(getattr(self, field) != getattr(other, field) for field in plain):
-            return False
-        arrays = ("where", "values", "units", "klass")
-        return all(_same(getattr(self, a), getattr(other, a)) for a in arrays)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         """Its name and size only: the arrays are long."""
         return f"Measurement({self.name!r}, at={self.at!r}, places={len(self.where)})"
@@ -134,12 +142,6 @@ class Measurement:
         """
         rate = self.units * float(self.unit)
         return np.maximum(1 / rate, _LEAST_TAIL) if self.law == "gaussian" else 2 / rate**2
-
-
-def _same(one: Ints | None, other: Ints | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return np.array_equal(one, other)
 
 
 # What a ledger's currencies cost a person: conversions that `verify` makes for itself.

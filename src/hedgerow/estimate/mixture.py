@@ -200,7 +200,11 @@ def fit_mixture(
         leaps: How many times three rounds.
     """
     improve = em_round(counts, possible, items, variance, total)
-    now = _start(items, counts.shape[1], kinds)
+    numbers = np.random.Generator(np.random.PCG64(kinds))
+    hold = 0.02 + 0.38 * numbers.random((kinds, items))
+    share = -np.log1p(-numbers.random((kinds, counts.shape[1])))
+    # kinds that differ from each other, the same ones every time
+    now = Mixture(np.full(kinds, 1 / kinds), hold, share / share.sum(axis=1, keepdims=True))
     for _ in range(leaps):
         then = improve(now)
         now = improve(_beyond(now, then, improve(then)))
@@ -298,14 +302,6 @@ def _held(table: Singles) -> Singles:
         sums.append(table[:, half:].sum(axis=1))
         table = table[:, :half] + table[:, half:]
     return np.stack(sums[::-1], axis=1) if sums else np.zeros((len(table), 0), np.float32)
-
-
-def _start(items: int, bins: int, kinds: int) -> Mixture:
-    """Kinds that differ from each other, the same ones every time."""
-    numbers = np.random.Generator(np.random.PCG64(kinds))
-    hold = 0.02 + 0.38 * numbers.random((kinds, items))
-    share = -np.log1p(-numbers.random((kinds, bins)))
-    return Mixture(np.full(kinds, 1 / kinds), hold, share / share.sum(axis=1, keepdims=True))
 
 
 def posterior_means(counts: Floats, means: Floats, epsilon: float) -> Floats:

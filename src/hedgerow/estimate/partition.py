@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.measurements import Alike, Measurement
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
 from hedgerow.schema.item_tree import ItemTree
 from hedgerow.schema.items import WEIGHT, Items
@@ -31,8 +31,6 @@ from hedgerow.store.untrusted import broken
 
 MOST_CELLS = 2**62
 """Region numbers are 64-bit integers, with room to spare for arithmetic on them."""
-
-_CHUNK = 1 << 16  # rows located at a time: what is gathered per row then stays in the cache
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Parts:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TreePartition:
+class TreePartition(Alike):
     """The leaves of a tree of boxes.
 
     Args:
@@ -88,15 +86,6 @@ class TreePartition:
             lo=np.array([node[2] for node in nodes], np.int32),
             hi=np.array([node[3] for node in nodes], np.int32),
         )
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both cut the domain in the same way, node by node."""
-        return isinstance(other, TreePartition) and all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("parent", "depth", "split", "lo", "hi")
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         """Its size only: the arrays are long."""
@@ -140,54 +129,20 @@ class TreePartition:
         keys, index = np.unique(lo * width + hi, return_inverse=True)
         return Parts(index.astype(np.int64), keys // width, keys % width)
 
-    @cached_property
-    def _routes(self) -> tuple[Ints, Ints, Ints, Ints, Ints, int]:
-        """Per node: first child, number of children, code of the second; keys of all children."""
-        nodes = len(self.parent)
-        children = np.arange(1, nodes)
-        up = self.parent[1:].astype(np.int64)
-        order = np.argsort(up, kind="stable")
-        children, up = children[order], up[order]
-        many = np.bincount(up, minlength=nodes)
-        start = np.concatenate(([0], np.cumsum(many)[:-1]))
-        first = np.zeros(nodes, np.int64)
-        inner = many > 0
-        first[inner] = children[start[inner]]
-        codes = self.lo[children, self.split[up]].astype(np.int64)
-        second = np.zeros(nodes, np.int64)
-        two = many > 1
-        second[two] = codes[start[two] + 1]
-        big = int(self.hi.max(initial=0)) + 1
-        return first, many, second, up * big + codes, children, big
-
     def locate(self, codes: NDArray[np.integer]) -> Ints:
         """The region of each row of codes, shape [rows, attributes]."""
-        found = np.empty(len(codes), np.int64)
-        for start in range(0, len(codes), _CHUNK):
-            found[start : start + _CHUNK] = self._descend(codes[start : start + _CHUNK])
-        return self.region_of_node[found]
-
-    def _descend(self, codes: NDArray[np.integer]) -> Ints:
-        """The leaf node of each row: all rows go down one level at a time."""
-        first, many, second, keys, children, big = self._routes
-        found = np.zeros(len(codes), np.int64)
-        rows = np.arange(len(codes))
+        # all children by their parents and first codes, in which each row goes down a level a time
+        up = self.parent[1:].astype(np.int64)
+        children = np.argsort(up, kind="stable") + 1
+        up, most = up[children - 1], int(self.hi.max(initial=0)) + 1
+        keys = up * most + self.lo[children, self.split[up]]
         node = np.zeros(len(codes), np.int64)
-        while True:
-            split = self.split[node]
-            going = split >= 0
-            if not going.all():
-                found[rows[~going]] = node[~going]
-                rows, node, split = rows[going], node[going], split[going]
-            if not len(rows):
-                return found
-            code = codes[rows, split].astype(np.int64)
-            below = first[node] + (code >= second[node])  # right wherever there are two children
-            wide = many[node] > 2
-            if wide.any():
-                places = np.searchsorted(keys, node[wide] * big + code[wide], side="right") - 1
-                below[wide] = children[places]
-            node = below
+        while len(rows := np.flatnonzero(self.split[node] >= 0)):
+            here = node[rows]
+            code = codes[rows, self.split[here]].astype(np.int64)
+            place = np.searchsorted(keys, here * most + code, side="right") - 1
+            node[rows] = children[place]
+        return self.region_of_node[node]
 
     def check(self, sizes: tuple[int, ...]) -> None:
         """Refuses what is not a tree that cuts the whole domain into disjoint boxes.
@@ -234,7 +189,7 @@ class TreePartition:
 
 
 @dataclass(frozen=True, eq=False)
-class GridPartition:
+class GridPartition(Alike):
     """The product of one cut per attribute.
 
     Args:
@@ -248,16 +203,6 @@ class GridPartition:
     """
 
     edges: tuple[Small, ...]
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both cut every attribute in the same places."""
-        return (
-            isinstance(other, GridPartition)
-            and len(self.edges) == len(other.edges)
-            and all(map(np.array_equal, self.edges, other.edges))
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         """Its size only."""
@@ -509,7 +454,7 @@ _MOST_BINS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class CoreCells:
+class CoreCells(Alike):
     """Which items of a core a record holds, and about how many items beside them.
 
     Cell number = mask * bins + bin: bit b of the mask stands for the item `core[b]`, and bin j
@@ -528,16 +473,6 @@ class CoreCells:
 
     core: Ints
     rest: Ints
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both tell the same cells apart."""
-        return (
-            isinstance(other, CoreCells)
-            and np.array_equal(self.core, other.core)
-            and np.array_equal(self.rest, other.rest)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         """Its size only."""
@@ -577,7 +512,7 @@ class CoreCells:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CutTree:
+class CutTree(Alike):
     """Partitions by hierarchy cuts: a record lies in one if its items generalize to its cut.
 
     Every record's items lie under the nodes of its partition's cut, and every node of the cut has
@@ -601,15 +536,6 @@ class CutTree:
     split: Ints
     cut_start: Ints
     cut: Ints
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both hold the same partitions."""
-        fields = ("parent", "split", "cut_start", "cut")
-        return isinstance(other, CutTree) and all(
-            np.array_equal(getattr(self, field), getattr(other, field)) for field in fields
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         """Its size only."""

@@ -19,23 +19,6 @@ from hedgerow.schema.relations import CLASS
 if TYPE_CHECKING:
     from hedgerow.schema.query import Intervals, Query
 
-__all__ = [
-    "ASSUMED_EVEN",
-    "CLASS",
-    "Conditions",
-    "Covered",
-    "MEASURED",
-    "MODELED",
-    "NOT_MEASURED",
-    "RULED_OUT",
-    "basis_of",
-    "find_ruled_out",
-    "check_level",
-    "grouped",
-    "read_many",
-]
-
-
 # The conditions of many queries as arrays, so that whole columns of them are looked at at once.
 
 
@@ -50,13 +33,8 @@ class Covered:
     """
 
     share: Floats
-    inner: NDArray[np.bool_]
-    touched: NDArray[np.bool_]
-
-    @property
-    def cut(self) -> NDArray[np.bool_]:
-        """The cells that are covered in part."""
-        return self.touched & ~self.inner
+    inner: Bools
+    touched: Bools
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -174,8 +152,8 @@ class Conditions:
             >>> from hedgerow.schema.query import Query
             >>> asked = Conditions.of([Query(((0, ((5.0, 20.0),)),))])
             >>> found = asked.cover(np.array([0]), np.array([0, 10, 20, 30]))
-            >>> found.inner.tolist(), found.touched.tolist(), found.cut.tolist()
-            ([[False, True, False]], [[True, True, False]], [[True, False, False]])
+            >>> found.inner.tolist(), found.touched.tolist()
+            ([[False, True, False]], [[True, True, False]])
         """
         low, high = edges[:-1].astype(np.float64), edges[1:].astype(np.float64)
         starts, stops = self.ends(chosen)
@@ -183,7 +161,7 @@ class Conditions:
         held = self.summed(chosen, np.maximum(0.0, inside))
         return Covered(held / (high - low), held >= high - low - 1e-9, held > 0)
 
-    def cuts(self, chosen: Ints, edges: Ints) -> NDArray[np.bool_]:
+    def cuts(self, chosen: Ints, edges: Ints) -> Bools:
         """Whether each of some conditions covers a cell in part: an interval ends inside it.
 
         Example:

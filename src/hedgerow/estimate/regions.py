@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.arrays import Floats, Ints, Small
+from hedgerow.arrays import Floats, Ints
 from hedgerow.compiled import helper, kernel
 from hedgerow.estimate.consistency import Fit, Levels
 from hedgerow.estimate.partition import GridPartition, Partition, TreePartition
@@ -376,79 +376,6 @@ def descend(
             out[query, 0, 0], out[query, 1, 0], out[query, 2, 0] = inner, even, touched
         for i in range(start[query], start[query + 1]):
             condition[attribute[i]], fraction[attribute[i]] = -1, 1.0
-
-
-def _scan_steps(part: Small, values: Floats, edges: Ints, *rest: Any) -> int:
-    return (len(values) + len(edges)) * (len(rest[2]) - 1)
-
-
-@kernel(steps=_scan_steps)
-def scan(
-    part: Small,
-    values: Floats,
-    edges: Ints,
-    edge_start: Ints,
-    worst: float,
-    start: Ints,
-    attribute: Ints,
-    begin: Ints,
-    lows: Floats,
-    highs: Floats,
-    out: Floats,
-) -> None:
-    """Answers queries on the listed cells of a grid.
-
-    Args:
-        part: The part of each listed cell in each attribute, shape [cells, attributes].
-        values: The noisy count of each listed cell.
-        edges: The edges of all attributes, one after another.
-        edge_start: Where the edges of each attribute begin; one more than there are attributes.
-        worst: How far the noise of any cell reaches.
-        start: As for `descend`, and so on.
-        attribute: The attribute of each condition.
-        begin: Where the intervals of each condition begin.
-        lows: The lower ends of intervals.
-        highs: The upper ends.
-        out: For each query: the even sum of the values; of what each cell holds at least, the
-            inner, even and touched sum; the even and touched sum of what it holds at most; how
-            many listed cells there are, by share and touched; and how many cells of the grid.
-    """
-    longest = 0
-    for a in range(len(edge_start) - 1):
-        longest = max(longest, edge_start[a + 1] - edge_start[a])
-    for query in range(len(start) - 1):
-        first, last = start[query], start[query + 1]
-        shares = np.zeros((last - first, longest))
-        even_cells, touched_cells = 1.0, 1.0
-        for i in range(first, last):
-            a = attribute[i]
-            even, touched = 0.0, 0.0
-            for j in range(edge_start[a + 1] - edge_start[a] - 1):
-                e = edge_start[a] + j
-                share = _overlap(edges[e], edges[e + 1], lows, highs, begin[i], begin[i + 1])
-                shares[i - first, j] = share
-                even += share
-                touched += share > 0.0
-            even_cells *= even
-            touched_cells *= touched
-        out[query, 8], out[query, 9] = even_cells, touched_cells
-        for cell in range(part.shape[0]):
-            share = 1.0
-            for i in range(last - first):
-                share *= shares[i, part[cell, attribute[first + i]]]
-                if share == 0.0:
-                    break
-            if share > 0.0:
-                least = max(0.0, values[cell] - worst)
-                most = values[cell] + worst
-                out[query, 0] += share * values[cell]
-                out[query, 1] += least * (share == 1.0)
-                out[query, 2] += share * least
-                out[query, 3] += least
-                out[query, 4] += share * most
-                out[query, 5] += most
-                out[query, 6] += share
-                out[query, 7] += 1.0
 
 
 # The counts of regions inside a query, summed, with the variances of the sums.

@@ -87,13 +87,10 @@ class SizeCurve:
         """The number of items of all records together."""
         return float(self.size @ self.records)
 
-    def kept(self, cap: int) -> float:
-        """The items that weights for a cap keep."""
-        return float((self.size * self.records) @ weights(self.size, cap))
-
     def share(self, cap: int) -> float:
         """The share of all items that weights for a cap keep."""
-        return self.kept(cap) / self.items if self.items > 0 else 1.0
+        kept = float((self.size * self.records) @ weights(self.size, cap))
+        return kept / self.items if self.items > 0 else 1.0
 
     def supports(self, weighed: Floats, cap: int) -> Floats:
         """The supports of items by their weighted ones, as if records drew their items at random.

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
-from hedgerow.estimate.measurements import Law, Measurement
+from hedgerow.estimate.measurements import Alike, Law, Measurement
 from hedgerow.schema import Attribute, Categorical, Schema
 from hedgerow.schema.attributes import OTHER
 from hedgerow.store.untrusted import broken
@@ -178,7 +178,7 @@ _FILE, _CELLS = "measurements.parquet", "partition.parquet"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Cells:
+class Cells(Alike):
     """The cells and groups of all columns: public.
 
     Args:
@@ -215,18 +215,6 @@ class Cells:
             group=tuple(np.arange(len(cut) - 1) for cut in edges),
             classes=len(schema.classes),
         )
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both have the same cells in the same groups."""
-        return (
-            isinstance(other, Cells)
-            and self.classes == other.classes
-            and len(self.edges) == len(other.edges)
-            and all(map(np.array_equal, self.edges, other.edges))
-            and all(map(np.array_equal, self.group, other.group))
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def check(self, schema: Schema) -> None:
         """Refuses cells and groups that are none of the schema's attributes.

@@ -444,7 +444,7 @@ def _by_cells(release: Any) -> list[_Question]:
             alone = len(by) == 1 and isinstance(schema.columns[by[0]], Numeric)
             excess = None
             if release.kind == "marginals":
-                tables = release.bounds.base.tables
+                tables = release.bounds.stages[0].tables
                 excess = Excess(tables=tables, by=tuple(by), outcome=outcome)
             questions.append(
                 _Question(

@@ -23,13 +23,13 @@ from hedgerow.estimate.cells import draw_rows, stand_for
 from hedgerow.estimate.measurements import exact
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.partition import Parts, csv_blocks, dictionary
-from hedgerow.estimate.queries import CLASS, MEASURED, MODELED, basis_of, read_many
+from hedgerow.estimate.queries import MEASURED, MODELED, basis_of, read_many
 from hedgerow.optimize.model import generalized_attributes
 from hedgerow.release.base import Description, Questions, Release, noisy_counts, protected_rows
 from hedgerow.release.files import Content, check_derived, read_table
 from hedgerow.release.manifest import MANIFEST, Document
 from hedgerow.release.plain_files import ROWS_SEED, weighted
-from hedgerow.schema import Attribute
+from hedgerow.schema import CLASS, Attribute
 from hedgerow.schema.query import Query
 from hedgerow.store.frames import Frame
 from hedgerow.store.untrusted import broken

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow.estimate.intervals import Bounds
-from hedgerow.estimate.queries import CLASS, Conditions, basis_of
+from hedgerow.estimate.queries import Conditions, basis_of
 from hedgerow.estimate.tables import Cells, NoisyTable, Tables
-from hedgerow.schema import Query, Schema
+from hedgerow.schema import CLASS, Query, Schema
 
 SCHEMA = Schema.from_dict(
     {

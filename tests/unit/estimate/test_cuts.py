@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hedgerow.estimate.itemsets import CutModel, answer_sets, not_negative
+from hedgerow.estimate.itemsets import CutModel, answer_sets
 from hedgerow.estimate.partition import CutTree
 
 # items 0..3 under two groups of two: nodes 0 | 1 2 | 3 4 5 6
@@ -88,8 +88,9 @@ def test_drawn_records_lie_in_their_partitions(hand: SimpleNamespace) -> None:
     assert abs(found - share) < 5 * np.sqrt(share * (1 - share) / len(wide))
 
 
-def test_counts_that_are_not_negative() -> None:
-    everywhere = np.ones(3, bool)
-    assert not_negative(np.array([-5.0, 1.0, 2.0]), everywhere).tolist() == [0, 0, 0]
-    found = not_negative(np.array([5.0, -3.0, 4.0]), everywhere)
-    assert found.sum() == pytest.approx(6) and (found >= 0).all()
+def test_counts_that_are_not_negative(hand: SimpleNamespace) -> None:
+    random = np.random.default_rng(2)
+    for counts in ([-5, 1, 2, 0], [0, -3, 0, 1]):
+        assert len(tree_model(hand, counts).draw(None, random)[0]) == 1
+    for counts in ([5, -3, 4, 0], [50, -3, 4, 9]):
+        assert len(tree_model(hand, counts).draw(None, random)[0]) == sum(counts) + 1

@@ -164,7 +164,7 @@ def bound(tables: Tables, query: Query, *, inner: bool) -> tuple[float, float]:
     """The tightest bound by the first tables, and its variance."""
     bounds = Bounds(tables)
     asked = bounds.asked(Conditions.of([query]))
-    value, deviation, _ = collect_bounds(bounds.base, asked, inner=inner)[0].padded()[:, 0]
+    value, deviation, _ = collect_bounds(bounds.stages[0], asked, inner=inner)[0].padded()[:, 0]
     best = int(np.argmin(value))
     return float(value[best]), float(deviation[best] ** 2)
 

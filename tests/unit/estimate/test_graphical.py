@@ -244,7 +244,7 @@ def test_tables_that_are_trusted_are_fitted_as_private_pgm_does(
         Tables(schema=schema, cells=Cells.of(schema, 16), tables=tables, fine={}, totals=known)
     )
     for table, held in zip(tables, case["tables"], strict=True):
-        found = model.marginal(table.columns, grouped=len(table.columns) > 1).ravel()
+        found = model.marginal(table.columns).ravel()
         # where noise is as large as counts, mbi's steps are small in the end
         near = 2e-6 if held["deviation"] > 10 else 1e-6
         assert found == pytest.approx(held["expected"], abs=near * case["total"])
