@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.neighbors import TINY_TABLES, long_schema, picker, random_universe
+from hedgerow.audit.neighbors import TINY_TABLES, picker, random_universe
+from hedgerow.audit.records import Pick, categorical, numeric, schema_of
 from hedgerow.audit.replay import check_rules, first_difference, unlike_tables
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table
@@ -40,6 +42,18 @@ PEOPLE = Schema.from_dict(
         },
     }
 )
+
+
+def long_schema(pick: Pick) -> Schema:
+    """Attributes that have more codes than a table of marginals has parts."""
+    attributes: dict[str, Any] = {"long": numeric(pick(16, 40))}
+    if pick(0, 2) == 0:
+        attributes["many"] = categorical(*(f"m{i}" for i in range(pick(65, 70))))
+    if pick(0, 1):
+        attributes["few"] = categorical("x", "y", "z")
+    if pick(0, 2):
+        attributes["class"] = categorical(*(f"k{i}" for i in range(pick(1, 3))), role="class")
+    return schema_of("simulated", attributes=attributes)
 
 
 def schema_for(entry):

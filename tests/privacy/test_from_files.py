@@ -22,9 +22,8 @@ from hedgerow.audit.neighbors import (
     random_schema,
     random_universe,
     run_on,
-    with_people,
 )
-from hedgerow.audit.records import records_of
+from hedgerow.audit.records import categorical, numeric, records_of, schema_of
 from hedgerow.audit.replay import Telling, compare, record, replay
 from hedgerow.audit.whole import ROUNDING, replay_pair
 from hedgerow.counting import streamed
@@ -261,19 +260,9 @@ def test_a_gate_far_down_a_tree_costs_what_was_paid():
 
 # clustering -----------------------------------------------------------------------------------
 
-VISITS = with_people(
-    Schema.from_dict(
-        {
-            "name": "visits",
-            "unit": "row",
-            "attributes": {
-                "age": {"type": "numeric", "low": 0, "high": 9, "step": 1},
-                "job": {"type": "categorical", "values": ["a", "b", "c"]},
-            },
-        }
-    ),
-    3,
-)
+VISITS = records_of(
+    schema_of("visits", attributes={"age": numeric(9), "job": categorical("a", "b", "c")})
+).with_people(3)
 
 
 def visits(path, extra):

@@ -31,8 +31,8 @@ from hedgerow.audit.neighbors import (
     pair_of,
     picker,
     tiny_pairs,
-    with_people,
 )
+from hedgerow.audit.records import records_of, schema_of
 from hedgerow.audit.replay import Telling, check_rules, unlike_tables
 from hedgerow.audit.whole import ROUNDING, replay_pair
 from hedgerow.counting.items import MemoryItems
@@ -560,12 +560,7 @@ def rules_on_unlike_data(method: Any) -> Callable[[int], Catch]:
     return attack
 
 
-VISITS = with_people(
-    Schema.from_dict(
-        {"name": "visits", "unit": "row", "attributes": {"home": {"type": "boolean"}}}
-    ),
-    3,
-)
+VISITS = records_of(schema_of("visits", attributes={"home": {"type": "boolean"}})).with_people(3)
 
 
 def centroids_of_a_person(runs: int) -> Catch:

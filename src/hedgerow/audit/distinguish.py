@@ -13,7 +13,15 @@ import numpy as np
 
 from hedgerow.arrays import Floats
 from hedgerow.audit.neighbors import Pair, deep_pairs, pair_of
-from hedgerow.audit.records import published_count, records_of
+from hedgerow.audit.records import (
+    categorical,
+    grouped,
+    numbered,
+    numeric,
+    published_count,
+    records_of,
+    schema_of,
+)
 from hedgerow.estimate.tables import Cells
 from hedgerow.methods.publisher import Outcome, Publisher
 from hedgerow.privacy.budget import Budget
@@ -142,13 +150,13 @@ def epsilon_bound(hits: tuple[int, int], runs: int, delta: float, error: float) 
 def _schema(attribute: dict[str, Any], classes: tuple[str, ...] = ()) -> Schema:
     attributes = {"a": attribute}
     if classes:
-        attributes["c"] = {"type": "categorical", "role": "class", "values": list(classes)}
-    return Schema.from_dict({"name": "distinguisher", "unit": "row", "attributes": attributes})
+        attributes["c"] = categorical(*classes, role="class")
+    return schema_of("distinguisher", attributes=attributes)
 
 
-_NUMBERS = {"type": "numeric", "low": 0, "high": 100, "step": 1}
-_TWO = {"type": "categorical", "values": ["x", "y"]}
-_FOUR = {"type": "categorical", "taxonomy": {"x": ["x1", "x2"], "y": ["y1", "y2"]}}
+_NUMBERS = numeric(100)
+_TWO = categorical("x", "y")
+_FOUR = grouped(x=["x1", "x2"], y=["y1", "y2"])
 
 
 PERSONAL = _schema(_FOUR)
@@ -293,8 +301,7 @@ def float_support(*_: Any) -> Trial:
 
 def empty_cuts(*_: Any) -> Trial:
     """T6: a cut that no record has is tried once, like any other."""
-    schema = Schema.from_dict({"name": "four", "unit": "row", "items": {"taxonomy": {
-        "low": ["1", "2"], "high": ["3", "4"]}}})  # fmt: skip
+    schema = schema_of("four", items={"taxonomy": {"low": ["1", "2"], "high": ["3", "4"]}})
     pair = pair_of("", schema, [(0,), (2,)] * 10, (0, 2))
 
     def passes(outcome: Outcome) -> bool:
@@ -332,10 +339,7 @@ def far_down(method: Publisher, budget: Budget) -> Trial:
 
 def long_record(*_: Any) -> Trial:
     """T14: a record with many items tells no more by all supports together than it pays for."""
-    schema = Schema.from_dict(
-        {"name": "forty", "unit": "row", "items": {"universe": {"range": [1, 40]}}}
-    )
-    pair = pair_of("", schema, [], tuple(range(40)))
+    pair = pair_of("", schema_of("forty", items=numbered(40)), [], tuple(range(40)))
 
     def most(outcome: Outcome) -> bool:
         found = next(found for found in outcome.measurements if found.name == "support")
@@ -347,10 +351,7 @@ def long_record(*_: Any) -> Trial:
 
 def order_of_sets(*_: Any) -> Trial:
     """T7: a set's place in a release follows from the set, not from who has it."""
-    items = {"universe": ["s", "t"]}
-    pair = pair_of(
-        "", Schema.from_dict({"name": "two", "unit": "row", "items": items}), [(1,)] * 50, (0,)
-    )
+    pair = pair_of("", schema_of("two", items={"universe": ["s", "t"]}), [(1,)] * 50, (0,))
 
     def order(outcome: Outcome) -> list[Any]:
         tree: Any = outcome.partition

@@ -159,17 +159,11 @@ def _facts(outcome: Outcome | RowsOutcome) -> int:
 
 def _listed(counts: Ints) -> Measurement:
     """A list of rows as a measurement of their boxes."""
-    places = np.arange(len(counts))
-    column = np.asarray(counts).reshape(-1, 1)
     return Measurement(
-        name="list",
-        at="region",
-        where=places,
-        values=column,
-        by_class=False,
-        units=np.ones(len(counts), np.int64),
+        name="list", at="region", where=np.arange(len(counts)), by_class=False,
+        values=np.asarray(counts).reshape(-1, 1), units=np.ones(len(counts), np.int64),
         unit=Fraction(1),
-    )
+    )  # fmt: skip
 
 
 def _boxes(lo: Any, hi: Any) -> list[bytes]:

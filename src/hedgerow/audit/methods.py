@@ -25,7 +25,7 @@ from hedgerow.audit.neighbors import (
     random_universe,
     related_schema,
 )
-from hedgerow.audit.records import Pick
+from hedgerow.audit.records import Pick, grouped, schema_of
 from hedgerow.errors import UsageError
 from hedgerow.methods.api import run
 from hedgerow.methods.cdiffgen import CDiffGen
@@ -141,8 +141,7 @@ def describe(method: Publisher) -> str:
 
 def _booleans(*names: str) -> Schema:
     """As few cells as can be: every cell of a table is a draw."""
-    columns = {name: {"type": "boolean"} for name in names}
-    return Schema.from_dict({"name": "few", "unit": "row", "attributes": columns})
+    return schema_of("few", attributes={name: {"type": "boolean"} for name in names})
 
 
 MARGINALS = (
@@ -277,10 +276,8 @@ DIFFPART = (
 
 def _supermodular() -> Audited:
     """Supermodular: laws are enumerated beside a public side table, transcripts with a made one."""
-    values = {"type": "categorical", "taxonomy": {"L": ["a", "b"], "R": ["c", "d"]}}
-    schema = Schema.from_dict(
-        {"name": "tiny", "unit": "row", "attributes": {"x": values, "y": values}}
-    )
+    values = grouped(L=["a", "b"], R=["c", "d"])
+    schema = schema_of("tiny", attributes={"x": values, "y": values})
     rows = [(x, y) for x in "abcd" for y in "abcd" for _ in range(2)]
     side = {"x": [x for x, _ in rows], "y": [y for _, y in rows]}
     public = pa.table(side)

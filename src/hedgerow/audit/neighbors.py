@@ -17,7 +17,19 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from hedgerow.audit.records import EXTRA, Codes, Pick, Rows, crowded, records_of
+from hedgerow.audit.records import (
+    CROWDED,
+    EXTRA,
+    Codes,
+    Pick,
+    Rows,
+    categorical,
+    grouped,
+    numbered,
+    numeric,
+    records_of,
+    schema_of,
+)
 from hedgerow.counting.choose import Counting, open_engine
 from hedgerow.data import read, read_transactions
 from hedgerow.methods.api import run
@@ -92,9 +104,7 @@ def edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
     return [pair_of(words, schema, rows, extra) for words, rows, extra in sketches]
 
 
-DEEP = Schema.from_dict(
-    {"name": "deep", "unit": "row", "items": {"universe": {"range": [1, 256]}, "fan_out": 2}}
-)
+DEEP = schema_of("deep", items=numbered(256, fan_out=2))
 """A universe whose tree has eight levels."""
 
 
@@ -129,37 +139,15 @@ def random_schema(pick: Pick) -> Schema:
     attributes: dict[str, Any] = {}
     for name in "abc"[: pick(1, 3)]:
         if pick(0, 1):
-            attributes[name] = {"type": "numeric", "low": 0, "high": pick(1, 12), "step": 1}
+            attributes[name] = numeric(pick(1, 12))
         else:
-            groups = [pick(1, 3) for _ in range(pick(1, 3))]
-            attributes[name] = {
-                "type": "categorical",
-                "taxonomy": {
-                    f"{name}{group}": [f"{name}{group}{leaf}" for leaf in range(size)]
-                    for group, size in enumerate(groups)
-                },
-            }
-    values = [f"k{i}" for i in range(pick(1, 3))]
-    attributes["class"] = {"type": "categorical", "role": "class", "values": values}
-    return Schema.from_dict({"name": "simulated", "unit": "row", "attributes": attributes})
-
-
-def long_schema(pick: Pick) -> Schema:
-    """The same with attributes that have more codes than a table of marginals has parts."""
-    attributes: dict[str, Any] = {
-        "long": {"type": "numeric", "low": 0, "high": pick(16, 40), "step": 1}
-    }
-    if pick(0, 2) == 0:
-        attributes["many"] = {
-            "type": "categorical",
-            "values": [f"m{i}" for i in range(pick(65, 70))],
-        }
-    if pick(0, 1):
-        attributes["few"] = {"type": "categorical", "values": ["x", "y", "z"]}
-    if pick(0, 2):
-        values = [f"k{i}" for i in range(pick(1, 3))]
-        attributes["class"] = {"type": "categorical", "role": "class", "values": values}
-    return Schema.from_dict({"name": "simulated", "unit": "row", "attributes": attributes})
+            sizes = [pick(1, 3) for _ in range(pick(1, 3))]
+            attributes[name] = grouped(**{
+                f"{name}{group}": [f"{name}{group}{leaf}" for leaf in range(size)]
+                for group, size in enumerate(sizes)
+            })  # fmt: skip
+    attributes["class"] = categorical(*(f"k{i}" for i in range(pick(1, 3))), role="class")
+    return schema_of("simulated", attributes=attributes)
 
 
 _NUMBERS_OF_CLASSES = (0, 2, 6)  # none, few, and so many that attributes are counted alone, too
@@ -170,17 +158,14 @@ def related_schema(pick: Pick) -> Schema:
     attributes: dict[str, Any] = {}
     for name in "abcd"[: pick(2, 4)]:
         if pick(0, 1):
-            attributes[name] = {"type": "numeric", "low": 0, "high": pick(1, 60), "step": 1}
+            attributes[name] = numeric(pick(1, 60))
         else:
-            values = [f"{name}{number}" for number in range(pick(2, 4))]
-            attributes[name] = {"type": "categorical", "values": values}
+            attributes[name] = categorical(*(f"{name}{place}" for place in range(pick(2, 4))))
     if classes := _NUMBERS_OF_CLASSES[pick(0, 2)]:
-        values = [f"c{number}" for number in range(classes)]
-        attributes["c0"] = {"type": "categorical", "values": values, "role": "class"}
+        attributes["c0"] = categorical(*(f"c{place}" for place in range(classes)), role="class")
     last = [*attributes][-1]
     tables = [["a", "b"], {"attributes": [last, "a"], "weight": 3}][: pick(0, 1 + (last != "b"))]
-    document = {"name": "related", "unit": "row", "attributes": attributes, "tables": tables}
-    return Schema.from_dict(document)
+    return schema_of("related", attributes=attributes, tables=tables)
 
 
 def random_universe(pick: Pick) -> Schema:
@@ -194,31 +179,23 @@ def large_universe(pick: Pick) -> Schema:
 
 
 def _universe(size: int, pick: Pick) -> Schema:
-    items = {"universe": {"range": [1, size]}, "fan_out": pick(2, 8)}
-    return Schema.from_dict({"name": "simulated", "unit": "row", "items": items})
+    return schema_of("simulated", items=numbered(size, fan_out=pick(2, 8)))
 
 
 TINY_TABLES = {
-    "a 4x2 grid": Schema.from_dict({"name": "grid", "unit": "row", "attributes": {
-        "a": {"type": "numeric", "low": 0, "high": 3, "step": 1},
-        "b": {"type": "categorical", "values": ["x", "y"]}}}),
-    "2 values and a class": Schema.from_dict({"name": "classes", "unit": "row", "attributes": {
-        "a": {"type": "categorical", "values": ["x", "y"]},
-        "c": {"type": "categorical", "role": "class", "values": ["no", "yes"]}}}),
-    "a 4x4 grid": Schema.from_dict({"name": "square", "unit": "row", "attributes": {
-        "a": {"type": "numeric", "low": 0, "high": 3, "step": 1},
-        "b": {"type": "categorical", "taxonomy": {"x": ["x1", "x2"], "y": ["y1", "y2"]}}}}),
-}  # fmt: skip
+    "a 4x2 grid": schema_of("grid", attributes={"a": numeric(3), "b": categorical("x", "y")}),
+    "2 values and a class": schema_of(
+        "classes",
+        attributes={"a": categorical("x", "y"), "c": categorical("no", "yes", role="class")},
+    ),
+    "a 4x4 grid": schema_of(
+        "square", attributes={"a": numeric(3), "b": grouped(x=["x1", "x2"], y=["y1", "y2"])}
+    ),
+}
 """Domains of at most 4x4 cells."""
 
 TINY_UNIVERSES = {
-    f"{items} items": Schema.from_dict(
-        {
-            "name": "few items",
-            "unit": "row",
-            "items": {"universe": {"range": [1, items]}, "fan_out": 2},
-        }
-    )
+    f"{items} items": schema_of("few items", items=numbered(items, fan_out=2))
     for items in (2, 3, 4)
 }
 """Universes with at most 15 sets of items."""
@@ -281,16 +258,6 @@ def run_on(data: Any, method: Publisher, budget: Budget, sampler: Sampler) -> Ou
         return method.run(engine, data.schema, plan, sampler)
 
 
-def with_people(schema: Schema, cap: int) -> Schema:
-    """The schema with a column that identifies people; transactions with one row for each item.
-
-    Args:
-        schema: A schema without such a column.
-        cap: How many rows, or items, of one person count.
-    """
-    return records_of(schema).with_people(cap)
-
-
 def file_pairs(
     folder: Path, schema: Schema | None, pick: Pick, make: Callable[[Pick], Schema]
 ) -> Iterator[Pair]:
@@ -323,11 +290,11 @@ def crowded_pair(folder: Path, kind: str, way: tuple[str, str]) -> Pair:
         kind: The kind of data: "table" or "transactions".
         way: The format and the engine.
     """
-    schema, common, extra = crowded(kind)
+    schema, common, extra = CROWDED[kind]
     crowd: Rows = [(f"p{number}", common) for number in range(CROWDED_OTHERS)]
     lines = [(EXTRA, codes) for codes in extra]
     mixed = [*lines[:5], *crowd, *lines[5:]]
-    return _stored_pair(folder, with_people(schema, CROWDED_CAP), crowd, mixed, way)
+    return _stored_pair(folder, records_of(schema).with_people(CROWDED_CAP), crowd, mixed, way)
 
 
 def _pair(folder: Path, schema: Schema, rows: int, way: tuple[str, str], pick: Pick) -> Pair:

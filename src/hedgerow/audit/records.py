@@ -38,12 +38,37 @@ EXTRA = "zoe"
 """The person that one of two files has more."""
 
 
+def schema_of(name: str, **parts: Any) -> Schema:
+    """A schema whose rows are people, from its `attributes`, `tables` or `items`.
+
+    Example:
+        >>> schema_of("shop", items=numbered(3)).transaction_items.size
+        3
+    """
+    return Schema.from_dict({"name": name, "unit": "row", **parts})
+
+
+def numeric(high: int) -> dict[str, Any]:
+    """An attribute of whole numbers from 0 on."""
+    return {"type": "numeric", "low": 0, "high": high, "step": 1}
+
+
+def categorical(*values: str, **more: str) -> dict[str, Any]:
+    """An attribute of these categories."""
+    return {"type": "categorical", "values": list(values), **more}
+
+
+def grouped(**groups: list[str]) -> dict[str, Any]:
+    """An attribute of categories in groups."""
+    return {"type": "categorical", "taxonomy": groups}
+
+
+def numbered(last: int, **more: int) -> dict[str, Any]:
+    """Items from 1 on."""
+    return {"universe": {"range": [1, last]}, **more}
+
+
 # Records of tables: one code for each predictor, and one for the class.
-
-
-_VISITS = Schema.from_dict({"name": "visits", "unit": "row", "attributes": {
-    "a": {"type": "categorical", "values": ["x", "y"]},
-    "c": {"type": "categorical", "role": "class", "values": ["no", "yes"]}}})  # fmt: skip
 
 
 class TableRecords:
@@ -55,11 +80,6 @@ class TableRecords:
         self.sizes.append(max(1, len(schema.classes)))
         target = () if schema.target is None else (schema.target,)
         self._columns = (*schema.attributes, *target)  # those of a file
-
-    @staticmethod
-    def crowded() -> tuple[Schema, Codes, list[Codes]]:
-        """A schema, the line that most people of a small file have, and many lines of one."""
-        return _VISITS, (0, 0), [(1, 1)] * 40
 
     def data(self, records: Iterable[Codes]) -> Table:
         """A `Table` or `Transactions` of these records."""
@@ -238,9 +258,6 @@ def _at_least(outcome: Outcome, row: Codes, least: float) -> bool:
 
 
 _MOST_ITEMS = 8  # of a record at random
-_SHOP = Schema.from_dict(
-    {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 7]}, "fan_out": 3}}
-)
 
 
 class TransactionRecords:
@@ -250,11 +267,6 @@ class TransactionRecords:
         self.schema = schema
         self.items = schema.transaction_items
         self.size = self.items.size
-
-    @staticmethod
-    def crowded() -> tuple[Schema, Codes, list[Codes]]:
-        """See `TableRecords.crowded`."""
-        return _SHOP, (0,), [(item,) for item in range(7)]
 
     def data(self, records: Iterable[Codes]) -> Transactions:
         """See `TableRecords.data`."""
@@ -390,17 +402,20 @@ def records_of(schema: Schema) -> Records:
     """The records that a schema describes.
 
     Example:
-        >>> shop = {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 3]}}}
-        >>> records_of(Schema.from_dict(shop)).possible()
+        >>> records_of(schema_of("shop", items=numbered(3))).possible()
         7
     """
     return _KINDS[schema.kind](schema)
 
 
-def crowded(kind: str) -> tuple[Schema, Codes, list[Codes]]:
-    """A schema, the line that most people of a small file have, and many lines of one person.
-
-    Args:
-        kind: The kind of data: "table" or "transactions".
-    """
-    return _KINDS[kind].crowded()
+CROWDED: dict[str, tuple[Schema, Codes, list[Codes]]] = {
+    "table": (
+        schema_of("visits", attributes={
+            "a": categorical("x", "y"), "c": categorical("no", "yes", role="class")}),
+        (0, 0), [(1, 1)] * 40,
+    ),
+    "transactions": (
+        schema_of("shop", items=numbered(7, fan_out=3)), (0,), [(item,) for item in range(7)],
+    ),
+}  # fmt: skip
+"""A schema of each kind, the line that most people of a small file have, and many lines of one."""
