@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
+from itertools import groupby, pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -206,13 +207,7 @@ def grow(root: Branch, file: str | None, report: Report, *, other: bool = False)
 
 def has_leaf(root: Branch, label: str) -> bool:
     """Whether a tree has a leaf of this label."""
-    stack = [root]
-    while stack:
-        branch = stack.pop()
-        if not branch.below and branch.label == label:
-            return True
-        stack += branch.below
-    return False
+    return any(path[0] == label for path in paths_of(root))
 
 
 # ARX hierarchy files: one row for each value, from the value itself up to the root.
@@ -224,7 +219,7 @@ def has_leaf(root: Branch, label: str) -> bool:
 # Rows are of equal length; a label that is repeated on the next level only fills the row up.
 
 
-_Row = tuple[int, list[str]]
+_Rows = list[tuple[int, list[str]]]
 
 
 def read_arx(path: str | Path) -> Taxonomy:
@@ -295,9 +290,26 @@ def arx_text(root: Branch) -> str:
 def branch_from_arx(text: str, file: str, report: Report) -> Branch | None:
     """The tree of an ARX file's text; None, and faults in the report, if it has none."""
     before = len(report.faults)
-    rows = _rows(text, file, report)
-    parents = _parents(rows, file, report) if rows and len(report.faults) == before else {}
-    if not rows or len(report.faults) > before:
+    rows = _read_rows(text, "", 1, file, report)
+    width = max((len(fields) for _, fields in rows), default=0)
+    if len(report.faults) == before and not rows:
+        report.fault("the file is empty", "Write one row for each value.", file)
+    if width > MAX_DEPTH + 1:
+        what = f"the rows have more than {MAX_DEPTH + 1} levels"
+        report.fault(what, "Remove levels.", file, rows[0][0])
+        return None
+    for line, fields in rows:
+        if len(fields) != width:
+            what = f"a ragged row: it has {len(fields)} levels where others have {width}"
+            hint = f"Repeat {fields[0]!r} at its start until it has {width}."
+            report.fault(what, hint, file, line)
+        elif not all(label.strip() for label in fields):
+            level = next(i for i, label in enumerate(fields) if not label.strip()) + 1
+            what = f"the name on level {level} of the row is blank"
+            hint = "Fill it with the name before it, and remove a separator at the row's end."
+            report.fault(what, hint, file, line)
+    parents = _parents(rows, file, report) if len(report.faults) == before else {}
+    if len(report.faults) > before:
         return None
     root = Branch(rows[0][1][-1], rows[0][0])
     branches = {root.label: root}
@@ -309,47 +321,26 @@ def branch_from_arx(text: str, file: str, report: Report) -> Branch | None:
     return root
 
 
-def _rows(text: str, file: str, report: Report) -> list[_Row]:
-    rows: list[_Row] = []
+def _read_rows(text: str, delimiter: str, start: int, file: str, report: Report) -> _Rows:
+    """The rows of a table with their lines; without a delimiter semicolons or commas separate."""
+    rows, line = _Rows(), start
     try:
-        semicolons = len(next(csv.reader(io.StringIO(text, newline=""), delimiter=";"))) > 1
-        delimiter = ";" if semicolons else ","
+        if not delimiter:
+            first = next(csv.reader(io.StringIO(text, newline=""), delimiter=";"))
+            delimiter = ";" if len(first) > 1 else ","
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    except csv.Error as error:
-        report.fault(f"this is not CSV ({error})", "Look for a stray quote.", file, 1)
-        return []
-    line = 1
-    try:
         for fields in reader:
             if fields:
                 rows.append((line, fields))
-            line = reader.line_num + 1
+            line = start + reader.line_num
     except csv.Error as error:
         hint = "Look for a stray or missing quote on this line."
         report.fault(f"this is not CSV ({error})", hint, file, line)
         return []
-    if not rows:
-        report.fault("the file is empty", "Write one row for each value.", file)
-        return []
-    width = max(len(fields) for _, fields in rows)
-    if width > MAX_DEPTH + 1:
-        what = f"the rows have more than {MAX_DEPTH + 1} levels"
-        report.fault(what, "Remove levels.", file, rows[0][0])
-        return []
-    for line, fields in rows:
-        if len(fields) != width:
-            what = f"a ragged row: it has {len(fields)} levels where others have {width}"
-            hint = f"Repeat {fields[0]!r} at its start until it has {width}."
-            report.fault(what, hint, file, line)
-        elif not all(label.strip() for label in fields):
-            level = next(i for i, label in enumerate(fields) if not label.strip()) + 1
-            what = f"the name on level {level} of the row is blank"
-            hint = "Fill it with the name before it, and remove a separator at the row's end."
-            report.fault(what, hint, file, line)
     return rows
 
 
-def _parents(rows: list[_Row], file: str, report: Report) -> dict[str, tuple[str, int]]:
+def _parents(rows: _Rows, file: str, report: Report) -> dict[str, tuple[str, int]]:
     """The parent of each label, and the line that says so."""
     first, root = rows[0][0], rows[0][1][-1]
     for line, fields in rows:
@@ -362,30 +353,30 @@ def _parents(rows: list[_Row], file: str, report: Report) -> dict[str, tuple[str
     parents: dict[str, tuple[str, int]] = {}
     groups: set[str] = set()
     values: dict[str, int] = {}
+
+    def is_above(label: str, below: str) -> bool:
+        while below != label and below in parents:
+            below = parents[below][0]
+        return below == label
+
     for line, fields in rows:
-        wrong = False
-        for child, parent in reversed(list(zip(fields, fields[1:], strict=False))):
-            if child == parent:  # padding
-                continue
+        faults = len(report.faults)
+        padded = (label for label, _ in groupby(reversed(fields)))
+        for parent, child in pairwise(padded):
             groups.add(parent)
-            known = parents.get(child)
-            if known is not None and known[0] == parent:
+            known, known_line = parents.get(child, (None, 0))
+            if known == parent:
                 continue
-            if child in groups and _is_above(child, parent, parents):
+            if is_above(child, parent):
                 what = f"a cycle: {child!r} is below {parent!r} here, and above it elsewhere"
                 report.fault(what, "Give one of the two another name.", file, line)
-                wrong = True
             elif known is not None:
-                kind = "group" if child in groups else "leaf"
-                what = (
-                    f"the {kind} {child!r} is under two parents, {parent!r} here "
-                    f"and {known[0]!r} on line {known[1]}"
-                )
+                what = f"the {'group' if child in groups else 'leaf'} {child!r} is under two "
+                what += f"parents, {parent!r} here and {known!r} on line {known_line}"
                 report.fault(what, "Keep it under one of them.", file, line)
-                wrong = True
             else:
                 parents[child] = (parent, line)
-        if fields[0] in values and not wrong:
+        if fields[0] in values and len(report.faults) == faults:
             what = f"the value {fields[0]!r} is repeated (first on line {values[fields[0]]})"
             report.fault(what, "Remove one of the two rows.", file, line)
         values.setdefault(fields[0], line)
@@ -395,15 +386,6 @@ def _parents(rows: list[_Row], file: str, report: Report) -> dict[str, tuple[str
                 what = f"the name {value!r} is repeated: it is a value and also a group"
                 report.fault(what, "Give the group another name.", file, line)
     return parents
-
-
-def _is_above(label: str, below: str, parents: dict[str, tuple[str, int]]) -> bool:
-    while True:
-        if below == label:
-            return True
-        if below not in parents:
-            return False
-        below = parents[below][0]
 
 
 # Taxonomies as tables: mappings of values to groups, and code lists.
@@ -417,6 +399,9 @@ def _is_above(label: str, below: str, parents: dict[str, tuple[str, int]]) -> bo
 
 LabelPath = tuple[list[str], int | None]
 """A leaf with the groups above it, upwards, and the line that says so."""
+
+_Records = list[tuple[int, dict[str, list[str]]]]
+"""The lines of a table, and what stands there in the columns of each name."""
 
 
 @dataclass(frozen=True)
@@ -470,35 +455,28 @@ def read_mapping(text: str, root: str | None, file: str, report: Report) -> Tree
     if not mapping and not {"code", "parent"} <= set(names):
         return None
     before = len(report.faults)
-    rows: list[_Row] = []
-    reader = csv.reader(lines[skipped + 1 :], delimiter=mark, strict=True)
-    try:
-        for fields in reader:
-            line = skipped + 1 + reader.line_num
-            cells = [cell.strip() for cell in fields]
-            if not any(cells):
-                continue
-            if len(cells) > len(names):
-                what = f"the line has {len(cells)} fields where the first line has {len(names)}"
-                report.fault(what, "Put quotes around a text with a separator in it.", file, line)
-            rows.append((line, cells + [""] * (len(names) - len(cells))))
-    except csv.Error as error:
-        hint = "Look for a stray or missing quote."
-        report.fault(f"this is not CSV ({error})", hint, file, skipped + 2)
-    if not rows:
+    rows: _Records = []
+    rest = "".join(text.splitlines(keepends=True)[skipped + 1 :])
+    for line, fields in _read_rows(rest, mark, skipped + 2, file, report):
+        if len(fields) > len(names) and any(map(str.strip, fields)):
+            what = f"the line has {len(fields)} fields where the first line has {len(names)}"
+            report.fault(what, "Put quotes around a text with a separator in it.", file, line)
+        cells: dict[str, list[str]] = {name: [] for name in names}
+        for name, cell in zip_longest(names, fields[: len(names)], fillvalue=""):
+            cells[name].append(cell.strip())
+        if any(map(any, cells.values())):
+            rows.append((line, cells))
+    if len(report.faults) == before and not rows:
         report.fault("the file has no values", "Write one line for each.", file)
     if len(report.faults) > before:
         return Tree(file)
-    return (_mapping if mapping else _code_list)(names, rows, Tree(file), root, report)
+    return (_mapping if mapping else _code_list)(rows, Tree(file), root, report)
 
 
-def _mapping(
-    names: list[str], rows: list[_Row], tree: Tree, root: str | None, report: Report
-) -> Tree:
+def _mapping(rows: _Records, tree: Tree, root: str | None, report: Report) -> Tree:
     paths: list[LabelPath] = []
     for line, cells in rows:
-        value = cells[names.index("value")]
-        groups = [cell for name, cell in zip(names, cells, strict=True) if name == "group"]
+        value, groups = cells["value"][0], cells.get("group", [])
         while groups and not groups[-1]:
             groups.pop()
         if not value or not all(groups):
@@ -506,41 +484,31 @@ def _mapping(
             report.fault(what, "Fill it in, or remove the line.", tree.file, line)
             continue
         paths.append(([value, *groups], line))
-        rules = [cell for name, cell in zip(names, cells, strict=True) if name == "rule" and cell]
-        tree.rules += [
-            RuleLine(rule, value, line)
-            for rule in dict.fromkeys(rules)
-            if rule != value or is_pattern(rule)
-        ]
+        rules = dict.fromkeys(filter(None, cells.get("rule", [])))
+        tree.rules += [RuleLine(rule, value, line) for rule in rules
+                       if rule != value or is_pattern(rule)]  # fmt: skip
     tree.branch = branch_from_paths(paths, root)
     return tree
 
 
-def _code_list(
-    names: list[str], rows: list[_Row], tree: Tree, root: str | None, report: Report
-) -> Tree:
-    code, parent = names.index("code"), names.index("parent")
-    label = names.index("label") if "label" in names else code
-    often = Counter(cells[label] for _, cells in rows)
+def _code_list(rows: _Records, tree: Tree, root: str | None, report: Report) -> Tree:
+    often = Counter(label for _, cells in rows for label in cells.get("label", [])[:1])
     branches: dict[str, Branch] = {}
     parents: dict[str, str] = {}
     for line, cells in rows:
-        name = cells[label] or cells[code]
-        if not cells[code] or cells[code] in branches:
-            what = f"the code {cells[code]!r} is repeated" if cells[code] else "a code is blank"
+        code, label = cells["code"][0], cells.get("label", [""])[0]
+        if not code or code in branches:
+            what = f"the code {code!r} is repeated" if code else "a code is blank"
             report.fault(what, "Give every line a code of its own.", tree.file, line)
             continue
         # many lists have one name for a group and for its only or last member
-        name = f"{cells[code]} {name}" if often[cells[label]] > 1 and label != code else name
-        branches[cells[code]] = Branch(name, line)
-        parents[cells[code]] = cells[parent]
+        name = f"{code} {label or code}" if often[label] > 1 else label or code
+        branches[code], parents[code] = Branch(name, line), cells["parent"][0]
     top = Branch(DEFAULT_ROOT if root is None else root, 1)
     for own, branch in branches.items():
         if parents[own] and parents[own] not in branches:
-            what = f"the parent {parents[own]!r} is not a code of the list"
-            report.fault(
-                what, "Add a line for it, or leave the parent blank.", tree.file, branch.line
-            )
+            what, hint = f"the parent {parents[own]!r} is not a code of the list", "Add a line for "
+            report.fault(what, f"{hint}it, or leave the parent blank.", tree.file, branch.line)
             continue
         (branches[parents[own]] if parents[own] else top).below.append(branch)
         above, steps = parents[own], 0
@@ -551,11 +519,8 @@ def _code_list(
             report.fault(what, "Mend its parents.", tree.file, branch.line)
             return tree
     tree.branch = top.below[0] if len(top.below) == 1 and top.below[0].below and not root else top
-    tree.rules = [
-        RuleLine(own, branch.label, branch.line)
-        for own, branch in branches.items()
-        if not branch.below and own != branch.label
-    ]
+    tree.rules = [RuleLine(own, branch.label, branch.line) for own, branch in branches.items()
+                  if not branch.below and own != branch.label]  # fmt: skip
     return tree
 
 
@@ -611,20 +576,18 @@ def _braces(
     above: list[Branch] = []  # open braces
     what, line = "", first
     for number, text in body:
-        for token in (part.strip() for part in _TOKEN.findall(text)):
-            if what or not token:
-                continue
+        for token in filter(None, (part.strip() for part in _TOKEN.findall(text))):
+            if what:
+                break
             line = number
             if token == "{":
                 branch = Branch("", number)
                 (above[-1].below if above else roots).append(branch)
                 above.append(branch)
-                if len(above) > MAX_DEPTH + 1:
-                    what = f"is deeper than {MAX_DEPTH} levels"
+                what = f"is deeper than {MAX_DEPTH} levels" if len(above) > MAX_DEPTH + 1 else ""
             elif not above:
-                what = (
-                    "has text outside its braces" if token != "}" else "closes one brace too many"
-                )
+                closes = token == "}"
+                what = "closes one brace too many" if closes else "has text outside its braces"
             elif token == "}":
                 if not above.pop().label:
                     what = "has braces without a name"
@@ -713,22 +676,17 @@ def outline(root: Branch, depth: int) -> list[str]:
         >>> outline(Branch("Any", 1, [Branch("Europe", 2, [Branch("Italy"), Branch("Malta")])]), 1)
         ['Any (2 leaves)', '  Europe (2 leaves)']
     """
-    counts: dict[int, int] = {}
+    lines: list[str] = []
 
-    def count(branch: Branch) -> int:
-        counts[id(branch)] = sum(map(count, branch.below)) if branch.below else 1
-        return counts[id(branch)]
+    def add(branch: Branch, level: int) -> int:
+        place, shown = len(lines), level <= depth
+        lines.extend(["  " * level + branch.label] if shown else [])
+        leaves = sum(add(child, level + 1) for child in branch.below)
+        if shown and leaves:
+            lines[place] += f" ({leaves} {'leaf' if leaves == 1 else 'leaves'})"
+        return leaves or 1
 
-    count(root)
-    lines = []
-    stack = [(root, 0)]
-    while stack:
-        branch, level = stack.pop()
-        number = counts[id(branch)]
-        leaves = f" ({number} {'leaf' if number == 1 else 'leaves'})" if branch.below else ""
-        lines.append("  " * level + branch.label + leaves)
-        if level < depth:
-            stack += [(child, level + 1) for child in reversed(branch.below)]
+    add(root, 0)
     return lines
 
 
@@ -799,11 +757,8 @@ def built_in() -> dict[str, str]:
     """The lists that come with hedgerow: the text of each file, by name."""
     folder = resources.files("hedgerow.schema") / "lists"
     files = sorted(folder.iterdir(), key=lambda file: file.name)
-    return {
-        file.name.removesuffix(".csv"): file.read_text(encoding="utf-8")
-        for file in files
-        if file.name.endswith(".csv")
-    }
+    return {file.name[:-4]: file.read_text(encoding="utf-8") for file in files
+            if file.name.endswith(".csv")}  # fmt: skip
 
 
 def read_taxonomy_file(
@@ -822,48 +777,48 @@ def read_taxonomy_file(
         hint = "Name a file, or write the tree itself."
         report.fault("taxonomy is blank", hint, file, written.line)
         return Tree(None)
-    listed = {} if Path(written.value).suffix.lower() in _SUFFIXES else built_in()
-    if written.value in listed:
-        return parse_taxonomy(listed[written.value], ".csv", root, written.value, report)
+    lists = {} if Path(written.value).suffix.lower() in _SUFFIXES else built_in()
+    if written.value in lists:
+        return parse_taxonomy(lists[written.value], ".csv", root, written.value, report)
     if folder is None:
         what = "taxonomy names a file, but no folder to look in was given"
         hint = "Pass folder=, or put the taxonomy itself there as nested dictionaries."
         report.fault(what, hint, file, written.line)
         return Tree(None)
-    place, mark, attribute = written.value.rpartition("#")
-    if not (mark and place.lower().endswith(".hchy")):
+    place, _, attribute = written.value.rpartition("#")
+    if not place.lower().endswith(".hchy"):
         place, attribute = written.value, ""
     path = folder / place
     suffix, name = path.suffix.lower(), str(path)
     if not os.path.isfile(path):  # which knows no errors, whatever the path
         hint = "Check the path; it is looked for beside the schema file."
-        if listed:
-            hint += f" The lists that come with hedgerow are {', '.join(listed)}."
+        if lists:
+            hint += f" The lists that come with hedgerow are {', '.join(lists)}."
         report.fault(f"there is no taxonomy file {name!r}", hint, file, written.line)
         return Tree(name)
-    if suffix == ".hchy":
-        text = read_text(path, report)
-        return Tree(name) if text is None else _one_of(text, attribute, root, name, report)
-    if suffix not in _SUFFIXES:
+    if suffix not in (*_SUFFIXES, ".hchy"):
         what = f"the kind of the taxonomy file {name!r} is unknown"
         hint = "Name it .yaml if it is nested, or .csv if it is an ARX hierarchy."
         report.fault(what, hint, file, written.line)
         return Tree(name)
     text = read_text(path, report)
-    return Tree(name) if text is None else parse_taxonomy(text, suffix, root, name, report)
-
-
-def _one_of(text: str, attribute: str, root: str | None, name: str, report: Report) -> Tree:
-    """The tree of one attribute in a file of several."""
-    trees = read_hchy(text, name, report)
+    if text is None:
+        return Tree(name)
+    if suffix != ".hchy":
+        return parse_taxonomy(text, suffix, root, name, report)
+    trees = read_hchy(text, name, report)  # of which one is that of the attribute
     if trees and attribute not in trees:
         what = f"the file has no tree {attribute!r}" if attribute else "the file has several trees"
-        hint = f"Name one of them, as in {Path(name).name}#{next(iter(trees))}: {', '.join(trees)}."
+        hint = f"Name one of them, as in {path.name}#{next(iter(trees))}: {', '.join(trees)}."
         report.fault(what, hint, name)
-    branch = trees.get(attribute)
+    return Tree(name, _rooted(trees.get(attribute), root))
+
+
+def _rooted(branch: Branch | None, root: str | None) -> Branch | None:
+    """The tree with another root, if one is given."""
     if branch is not None and root is not None and branch.below:
         branch.label = root
-    return Tree(name, branch)
+    return branch
 
 
 def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, report: Report) -> Tree:
@@ -887,10 +842,7 @@ def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, report: 
     tree = read_mapping(text, root, name, report)
     if tree is not None:
         return tree
-    branch = branch_from_arx(text, name, report)
-    if branch is not None and root is not None and branch.below:
-        branch.label = root
-    return Tree(name, branch)
+    return Tree(name, _rooted(branch_from_arx(text, name, report), root))
 
 
 # Taxonomies that columns, or schemas, share: `taxonomies:` and `include:`.
@@ -968,8 +920,7 @@ def _include(path: Path, shared: dict[str, Shared], report: Report) -> None:
     pairs = node.pairs if isinstance(node, Entries) else []
     if [key.value for key, _ in pairs] != ["taxonomies"]:
         what = "a file that is included has the key taxonomies, and no other"
-        hint = "Write the trees below a line  taxonomies:."
-        report.fault(what, hint, str(path), node.line)
+        report.fault(what, "Write the trees below a line  taxonomies:.", str(path), node.line)
         return
     _add(Shared(pairs[0][1], str(path), path.parent), pairs[0][0].line, shared, report)
 
