@@ -25,8 +25,7 @@ from hedgerow.estimate.partition import CoreCells, CutTree, Itemsets
 from hedgerow.estimate.queries import MEASURED, MODELED
 from hedgerow.estimate.supports import Supports
 from hedgerow.schema import Items
-from hedgerow.schema.item_tree import ItemTree
-from hedgerow.schema.items import WEIGHT
+from hedgerow.schema.items import WEIGHT, ItemTree
 from hedgerow.store.untrusted import broken
 
 # Answers from partitions by hierarchy cuts.

@@ -79,8 +79,7 @@ from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Sampler
 from hedgerow.schema import Items, Schema
-from hedgerow.schema.item_tree import ItemTree
-from hedgerow.schema.items import WEIGHT
+from hedgerow.schema.items import WEIGHT, ItemTree
 from hedgerow.suggestions import answer_mistakes
 
 # DiffPart's partitions: hierarchy cuts, how they are expanded, and the gate of `tree`.

@@ -41,7 +41,7 @@ from hedgerow.present.words import many, number, rounded
 from hedgerow.release import MarginalsRelease, RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.release.rows import FRONTIER_WORDS
 from hedgerow.schema import Attribute, Numeric, Query, Schema
-from hedgerow.schema.item_tree import ItemTree
+from hedgerow.schema.items import ItemTree
 from hedgerow.schema.schema import part_of
 
 _UNFOLDED = 6  # longer lists are folded

@@ -108,22 +108,18 @@ def format_fault(format: str, kind: str) -> tuple[str, str] | None:
         >>> format_fault("%m/%d/%Y", "date") is None
         True
     """
-    if not format or format in SERIALS:
-        known = True
-    elif "%y" in format:
+    if not format:
+        return None
+    if "%y" in format:
         hint = "Write years with four digits in the data, and %Y in the format."
         return "format has two-digit years, which do not tell the century", hint
-    else:
-        known = date_pattern(format) is not None
-    if format and kind != "date":
+    if kind != "date":
         hint = "Write low and high as dates, such as 2020-01-31, or remove format."
         return "format is for dates, and low and high are numbers", hint
-    if not known:
-        hint = (
-            'Write %Y, %m (or %b) and %d once each, such as "%m/%d/%Y", or excel for serial days.'
-        )
-        return "format does not tell year, month and day", hint
-    return None
+    if format in SERIALS or date_pattern(format) is not None:
+        return None
+    hint = 'Write %Y, %m (or %b) and %d once each, such as "%m/%d/%Y", or excel for serial days.'
+    return "format does not tell year, month and day", hint
 
 
 @cache
@@ -386,19 +382,12 @@ def read_numeric(
         >>> read_numeric("age", {"low": "ten", "high": "20", "step": None})[0][:2]
         ('low', 'low is neither a number nor a date')
     """
-    numbers: dict[str, tuple[Fraction, Kind]] = {}
-    faults: list[Complaint] = []
-    for key, text in texts.items():
-        if text is None:
-            continue
-        number = read_number(text.strip())
-        if number is None:
-            hint = "Write a number such as 17 or 0.5, or a date such as 2020-01-31."
-            faults.append((key, f"{key} is neither a number nor a date", hint))
-        else:
-            numbers[key] = number
-    if faults:
-        return faults
+    read = {key: read_number(text.strip()) for key, text in texts.items() if text is not None}
+    numbers = {key: number for key, number in read.items() if number is not None}
+    if len(numbers) < len(read):
+        hint = "Write a number such as 17 or 0.5, or a date such as 2020-01-31."
+        return [(key, f"{key} is neither a number nor a date", hint)
+                for key, number in read.items() if number is None]  # fmt: skip
     (low, low_kind), (high, high_kind) = numbers["low"], numbers["high"]
     step, step_kind = numbers.get("step", (Fraction(1), "integer"))
     kinds = {low_kind, high_kind, step_kind}
@@ -443,13 +432,12 @@ def read_number(text: str) -> tuple[Fraction, Kind] | None:
 def describe(attribute: Attribute) -> dict[str, Any]:
     """The keys of a schema file that say what the attribute is, every default spelt out."""
     rules: dict[str, Any] = {"missing": attribute.missing, "outside": attribute.outside}
-    if attribute.split == "never":
-        rules["split"] = attribute.split
-    if attribute.weight != 1:
-        rules["weight"] = describe_weight(attribute.weight)
-    for key, name in (("group", "group"), ("column", "column"), ("label", "caption")):
-        if getattr(attribute, name):
-            rules[key] = getattr(attribute, name)
+    usual = {
+        "split": "" if attribute.split == "allowed" else attribute.split,
+        "weight": "" if attribute.weight == 1 else describe_weight(attribute.weight),
+        "group": attribute.group, "column": attribute.column, "label": attribute.caption,
+    }  # fmt: skip
+    rules |= {key: value for key, value in usual.items() if value}
     if isinstance(attribute, Categorical) and attribute.bands is not None:
         bands = attribute.bands
         rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside
@@ -457,42 +445,35 @@ def describe(attribute: Attribute) -> dict[str, Any]:
         described = describe(replace(bands, common=starts))
         return described | {"bands": described.pop("common")} | rules
     if isinstance(attribute, Numeric):
+        kind = attribute.kind
 
-        def written(value: Fraction, days: bool) -> str | int:
-            if attribute.kind == "decimal":
-                return _decimal_text(value)
-            if not days:
-                return int(value)
-            return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
+        def write(value: Fraction) -> str | int:
+            if kind == "date":
+                return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
+            return _decimal_text(value) if kind == "decimal" else int(value)
 
-        dates = attribute.kind == "date"
         numbers: dict[str, Any] = {
-            "low": written(attribute.low, dates),
-            "high": written(attribute.high, dates),
-            "step": written(attribute.step, False),
+            "type": "numeric",
+            "low": write(attribute.low),
+            "high": write(attribute.high),
+            "step": int(attribute.step) if kind == "date" else write(attribute.step),
         }
-        if attribute.scale != "linear":
-            numbers["scale"] = attribute.scale
-        if attribute.common:
-            numbers["common"] = [written(value, dates) for value in attribute.common]
-        for key in ("decimal", "thousands", "format"):
-            if getattr(attribute, key):
-                numbers[key] = getattr(attribute, key)
-        return {"type": "numeric", **numbers, **rules}
+        given = {
+            "scale": "" if attribute.scale == "linear" else attribute.scale,
+            "common": [write(value) for value in attribute.common],
+            "decimal": attribute.decimal, "thousands": attribute.thousands,
+            "format": attribute.format,
+        }  # fmt: skip
+        return numbers | {key: value for key, value in given.items() if value} | rules
     if attribute.boolean:
         return {"type": "boolean", **rules}
     taxonomy = attribute.taxonomy
+    values: dict[str, Any] = {"root": taxonomy.labels[0]}
     if taxonomy.height == 0:  # a single node is a single value, whatever the root was called
-        described = {"type": "categorical", "values": list(taxonomy.leaves), **rules}
-        return described | attribute.reading.describe()
-    key = "values" if taxonomy.height == 1 else "taxonomy"
-    return {
-        "type": "categorical",
-        "root": taxonomy.labels[0],
-        key: taxonomy.nested(),
-        **rules,
-        **attribute.reading.describe(),
-    }
+        values = {"values": list(taxonomy.leaves)}
+    else:
+        values["values" if taxonomy.height == 1 else "taxonomy"] = taxonomy.nested()
+    return {"type": "categorical"} | values | rules | attribute.reading.describe()
 
 
 def describe_weight(weight: Fraction) -> int | str:
@@ -505,6 +486,4 @@ def _decimal_text(value: Fraction) -> str:
     places = 1
     while (value * 10**places).denominator != 1:  # ends: the schema holds decimals only
         places += 1
-    digits = str(abs(int(value * 10**places))).rjust(places + 1, "0")
-    sign = "-" if value < 0 else ""
-    return f"{sign}{digits[:-places]}.{digits[-places:]}"
+    return f"{Decimal(f'{int(value * 10**places)}E-{places}'):f}"

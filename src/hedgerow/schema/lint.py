@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
@@ -151,12 +152,9 @@ def raise_faults(faults: Sequence[Fault]) -> None:
     places = [fault.place for fault in faults[:_SHOWN] if fault.place]
     if len(faults) == 1:
         raise SchemaError(faults[0].message, faults[0].hint, places)
-    lines = [str(fault) for fault in faults[:_SHOWN]]
-    more = len(faults) - len(lines)
-    hint = "Correct these, then try again."
-    if more:
-        hint = f"Correct these, then try again; {more} more like them are not shown."
-    raise SchemaError("the schema has several faults:\n  " + "\n  ".join(lines), hint, places)
+    more = f"; {len(faults) - _SHOWN} more like them are not shown" if faults[_SHOWN:] else ""
+    lines = ["the schema has several faults:", *map(str, faults[:_SHOWN])]
+    raise SchemaError("\n  ".join(lines), f"Correct these, then try again{more}.", places)
 
 
 def label_fault(label: str) -> tuple[str, str] | None:
@@ -169,10 +167,8 @@ def label_fault(label: str) -> tuple[str, str] | None:
     if not label.strip():
         return "a name is blank", "Give it a name, or remove it."
     if _UNSEEN.search(label):
-        return (
-            f"the name {label!r} holds a line break or an invisible control character",
-            "Type the name again by hand.",
-        )
+        what = f"the name {label!r} holds a line break or an invisible control character"
+        return what, "Type the name again by hand."
     return None
 
 
@@ -184,11 +180,9 @@ def column_fault(name: str, published: bool) -> tuple[str, str] | None:
         published: Whether the column is part of releases, whose own columns are reserved.
     """
     if published and name in RESERVED:
-        return (
-            f"the name {name!r} is reserved for a column of the release",
-            f"Give the attribute another name, and say which column of the data it is: "
-            f"{name}_value: {{column: {name}, ...}}.",
-        )
+        hint = "Give the attribute another name, and say which column of the data it is: "
+        hint += f"{name}_value: {{column: {name}, ...}}."
+        return f"the name {name!r} is reserved for a column of the release", hint
     return label_fault(name)
 
 
@@ -230,12 +224,9 @@ def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
         hint = "Build it with Taxonomy.from_nested or Taxonomy.flat."
         return [("the taxonomy is not a tree in preorder", hint)]
     faults = [fault for fault in map(label_fault, taxonomy.labels) if fault]
-    seen: set[str] = set()
-    for label in taxonomy.labels:
-        if label in seen:
-            hint = "Give every value and group a name of its own."
-            faults.append((f"the name {label!r} is repeated in the taxonomy", hint))
-        seen.add(label)
+    hint = "Give every value and group a name of its own."
+    faults += [(f"the name {label!r} is repeated in the taxonomy", hint)
+               for label, times in Counter(taxonomy.labels).items() if times > 1]  # fmt: skip
     for label, nodes in zip(taxonomy.labels, taxonomy.children, strict=True):
         if len(nodes) == 1:
             hint = "Build the taxonomy with Taxonomy.from_nested, which collapses such groups."
@@ -286,11 +277,8 @@ def labels_fault(labels: Sequence[str]) -> tuple[str, str] | None:
     if not all(map(str.strip, labels)) or _UNSEEN.search("".join(labels)):
         return next(fault for fault in map(label_fault, labels) if fault)
     if len(set(labels)) < len(labels):
-        seen: set[str] = set()
-        for label in labels:
-            if label in seen:
-                return f"the item {label!r} is repeated", "Keep one of the two."
-            seen.add(label)
+        label = next(label for label, times in Counter(labels).items() if times > 1)
+        return f"the item {label!r} is repeated", "Keep one of the two."
     return None
 
 
@@ -304,16 +292,15 @@ def items_faults(items: Items) -> list[Complaint]:
             what = "a taxonomy itself says how items are grouped"
             faults.append(("fan_out", what, "Remove fan_out, or the taxonomy."))
     else:
-        fault = (
-            range_fault(universe.start, universe.stop - 1)
-            if isinstance(universe, range)
-            else labels_fault(universe)
-        )
+        if not isinstance(universe, range):
+            fault = labels_fault(universe)
+        else:
+            fault = range_fault(universe.start, universe.stop - 1)
+            if universe.step != 1:
+                hint = "Use a range with step 1, or list the items."
+                faults.append(("universe", "the range leaves out numbers", hint))
         if fault is not None:
-            faults.append(("universe", *fault))
-        if isinstance(universe, range) and universe.step != 1:
-            hint = "Use a range with step 1, or list the items."
-            faults.append(("universe", "the range leaves out numbers", hint))
+            faults.insert(0, ("universe", *fault))
         if items.fan_out < 2:
             what = "fan_out is below 2, so groups would never meet in one root"
             faults.append(("fan_out", what, f"Write, for example, fan_out: {DEFAULT_FAN_OUT}."))
@@ -362,12 +349,9 @@ def grid_faults(attribute: Numeric) -> list[Complaint]:
     if (high - low) / step + 1 > MAX_GRID:
         what = f"low, high and step make more than {MAX_GRID} values"
         return [("step", what, "Choose a larger step, or bounds that are closer together.")]
-    parts = {"low": low, "high": high, "step": step}
-    return [
-        (key, *fault)
-        for key, value in parts.items()
-        if (fault := number_fault(key, value, attribute.kind)) is not None
-    ]
+    wrong = {key: number_fault(key, getattr(attribute, key), attribute.kind)
+             for key in ("low", "high", "step")}  # fmt: skip
+    return [(key, *fault) for key, fault in wrong.items() if fault is not None]
 
 
 def number_fault(key: str, value: Fraction, kind: str) -> tuple[str, str] | None:
@@ -386,11 +370,8 @@ def number_fault(key: str, value: Fraction, kind: str) -> tuple[str, str] | None
         return f"{key} has more than {MOST_DIGITS} digits", "Write a shorter number."
     if (value * 10**MOST_DIGITS).denominator == 1:
         return None
-    rest = value.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest == 1:
+    places = value.denominator.bit_length()  # as many as a decimal of this denominator can have
+    if (value * 10**places).denominator == 1:
         return f"{key} has more than {MOST_DIGITS} decimals", "Write a shorter number."
     return f"{key} is not a decimal number", "Write it with a decimal point."
 
@@ -429,7 +410,8 @@ def attribute_faults(attribute: Attribute, is_class: bool) -> list[Complaint]:
         wrong = label_fault(name) if name else None
         if wrong is None and name != name.strip():
             wrong = (f"the {key} {name!r} starts or ends with a space", "Remove the space.")
-        faults += [] if wrong is None else [(key, *wrong)]
+        if wrong is not None:
+            faults.append((key, *wrong))
     return faults
 
 
@@ -443,11 +425,10 @@ def _numeric_faults(attribute: Numeric) -> list[Complaint]:
     if len(attribute.common) > MOST_COMMON:
         what = f"common names more than {MOST_COMMON} values"
         faults.append(("common", what, "Name those alone that very many people have."))
-    if attribute.kind == "date":
-        for key in ("decimal", "thousands"):
-            if getattr(attribute, key):
-                hint = "Remove it; `format:` says how dates are written."
-                faults.append((key, f"{key} is for numbers, and these are dates", hint))
+    for key in ("decimal", "thousands"):
+        if attribute.kind == "date" and getattr(attribute, key):
+            hint = "Remove it; `format:` says how dates are written."
+            faults.append((key, f"{key} is for numbers, and these are dates", hint))
     written = {
         "decimal": notation_fault(attribute.decimal, attribute.thousands),
         "format": format_fault(attribute.format, attribute.kind),
@@ -513,12 +494,10 @@ def schema_faults(
             faults.append(Fault(f"attribute {attribute.name!r}: {what}", hint))
     others = list(other_columns)
     for name in others:
-        fault = column_fault(name, False)
-        if fault:
+        if (fault := column_fault(name, False)) is not None:
             faults.append(Fault(f"column {name!r}: {fault[0]}", fault[1]))
-    names = [attribute.name for attribute in published] + others
-    columns = [attribute.column or attribute.name for attribute in published] + others
-    for name in sorted({name for name in names if names.count(name) > 1}
-                       | {name for name in columns if columns.count(name) > 1}):  # fmt: skip
+    names = Counter([*(attribute.name for attribute in published), *others])
+    columns = Counter([*(attribute.column or attribute.name for attribute in published), *others])
+    for name in sorted(name for name in names | columns if max(names[name], columns[name]) > 1):
         faults.append(Fault(f"the column {name!r} is described twice", "Keep one of the two."))
     return faults

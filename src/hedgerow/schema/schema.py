@@ -25,6 +25,7 @@ from hedgerow.schema.attributes import (
     describe,
     read_number,
 )
+from hedgerow.schema.conditions import suggest
 from hedgerow.schema.items import Items
 from hedgerow.schema.lint import (
     Fault,
@@ -116,21 +117,14 @@ def faults_of(entries: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             elif len(text) > LONGEST:
                 hint = "Say it shortly, and link to the rest."
                 faults.append((key, f"{key} has more than {LONGEST} characters", hint))
-    if ("reviewer" in entries) != ("reviewed" in entries) or ("signed" in entries) > (
-        "reviewer" in entries
-    ):
+    signed = "reviewer" in entries
+    day = read_number(entries.get("reviewed", "2026-01-31"))
+    if signed != ("reviewed" in entries) or ("signed" in entries and not signed):
         hint = "Write both: reviewer: a name, and reviewed: a date such as 2026-01-31."
         faults.append(("reviewer", "a sign-off needs a reviewer and a date", hint))
-    elif not _is_date(entries.get("reviewed", "2026-01-31")):
+    elif day is None or day[1] != "date":
         faults.append(("reviewed", "reviewed is not a date", "Write it as 2026-01-31."))
     return faults
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return datetime.date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 Unit = Literal["row", "person"]
@@ -219,7 +213,7 @@ class Schema(Suggestions):
         check_fields(self)
         wrong = label_fault(self.name)
         if wrong is not None:
-            raise SchemaError(f"the schema's name: {wrong[0]}", hint=wrong[1])
+            raise SchemaError(f"the schema's name: {wrong[0]}", wrong[1])
         transactions = self.items is not None
         wrong_layout = layout_faults(self.file, items=transactions)
         raise_faults([Fault(f"file: {what}", hint) for _, what, hint in wrong_layout])
@@ -274,12 +268,8 @@ class Schema(Suggestions):
                 f"a schema is asked by names, not by type {type(name).__name__}",
                 hint=f"Write schema[{self._examples()['one']}], or schema.columns[0] by place.",
             )
-        from hedgerow.schema.conditions import suggest  # which itself needs this module
-
-        raise UsageError(
-            f"the schema has no attribute {name!r}",
-            hint=suggest(name, list(self), "Its attributes"),
-        )
+        hint = suggest(name, list(self), "Its attributes")
+        raise UsageError(f"the schema has no attribute {name!r}", hint)
 
     def __iter__(self) -> Iterator[str]:
         """The names of the attributes and of the class, or of all items."""
@@ -305,12 +295,17 @@ class Schema(Suggestions):
 
     def _take_notation(self) -> None:
         """Numbers whose columns do not say how they are written are written as the file says."""
-        attributes = [_with_notation(one, self.file) if isinstance(one, Numeric) else one
-                for one in self.attributes]  # fmt: skip
+
+        def write(one: Numeric) -> Numeric:
+            if one.kind == "date" or one.decimal or one.thousands:
+                return one
+            return replace(one, decimal=self.file.decimal, thousands=self.file.thousands)
+
+        attributes = (write(one) if isinstance(one, Numeric) else one for one in self.attributes)
         object.__setattr__(self, "attributes", tuple(attributes))
         if self.target is not None and self.target.bands is not None:
-            bands = _with_notation(self.target.bands, self.file)
-            object.__setattr__(self, "target", replace(self.target, bands=bands))
+            target = replace(self.target, bands=write(self.target.bands))
+            object.__setattr__(self, "target", target)
 
     @staticmethod
     @answer_mistakes
@@ -333,7 +328,7 @@ class Schema(Suggestions):
         if not isinstance(path, str | os.PathLike):
             raise UsageError(
                 f"a schema is loaded from a file, not from type {type(path).__name__}.",
-                hint='Write Schema.load("schema.yaml"), or Schema.of(dictionary).',
+                'Write Schema.load("schema.yaml"), or Schema.of(dictionary).',
             )
         from hedgerow.schema.build import load_schema  # slow to import, so only when needed
 
@@ -489,9 +484,8 @@ class Schema(Suggestions):
         if not given:
             return self
         if self.items is not None:
-            raise_faults(
-                [Fault("tables are about columns, and the schema has items", "Name none.")]
-            )
+            what = "tables are about columns, and the schema has items"
+            raise SchemaError(what, "Name none.")
         made, wrong = read_tables(given, self)
         raise_faults([Fault(f"table {given[n]!r}: {what}", hint) for n, what, hint in wrong])
         return replace(self, tables=(*self.tables, *made))
@@ -589,23 +583,17 @@ class Schema(Suggestions):
         """
         from hedgerow.schema.yaml_reader import dump
 
-        document = self.to_dict()
-        for key in ("draft", "began_as_draft"):
-            if not document[key]:
-                del document[key]
+        def shorten(part: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
+            return {key: said for key, said in part.items() if said != usual.get(key, ...)}
+
+        document = shorten(self.to_dict(), {"draft": False, "began_as_draft": False})
+        usual: dict[str, Any] = {"missing": "error", "outside": "error", "root": DEFAULT_ROOT}
         if self.items is not None:
-            items, default = document["items"], Items(("a",)).describe()
-            for key in default.keys() & items.keys() - {"universe"}:
-                if items[key] == default[key]:
-                    del items[key]
-            if items.get("root") == DEFAULT_ROOT:
-                del items["root"]
-        for column in document.get("attributes", {}).values():
-            for key in ("missing", "outside"):
-                if column.get(key) == "error":
-                    del column[key]
-            if column.get("root") == DEFAULT_ROOT:
-                del column["root"]
+            usual |= Items(("a",)).describe() | {"universe": ...}
+            document["items"] = shorten(document["items"], usual)
+        else:
+            columns = document["attributes"].items()
+            document["attributes"] = {name: shorten(one, usual) for name, one in columns}
         text = dump(document)
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
@@ -614,7 +602,7 @@ class Schema(Suggestions):
     @cached_property
     def hash(self) -> str:
         """The SHA-256 of the canonical form, in hexadecimal."""
-        return _hash(self.to_dict())
+        return self._hash()
 
     @cached_property
     def fingerprint(self) -> str:
@@ -622,8 +610,12 @@ class Schema(Suggestions):
 
         Taxonomies are in it, whichever file they come from, so it changes with them.
         """
-        marks = ("draft", "began_as_draft", "metadata")
-        return _hash({key: said for key, said in self.to_dict().items() if key not in marks})[:32]
+        return self._hash("draft", "began_as_draft", "metadata")[:32]
+
+    def _hash(self, *without: str) -> str:
+        document = {key: said for key, said in self.to_dict().items() if key not in without}
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
     @property
     def changed_since_signed(self) -> bool:
@@ -636,18 +628,6 @@ class Schema(Suggestions):
         return self.metadata.reviewer is not None and not self.changed_since_signed
 
 
-def _with_notation(numeric: Numeric, file: Layout) -> Numeric:
-    """The numbers with the file's notation, unless they are dates or have their own."""
-    if numeric.kind == "date" or numeric.decimal or numeric.thousands:
-        return numeric
-    return replace(numeric, decimal=file.decimal, thousands=file.thousands)
-
-
-def _hash(document: dict[str, Any]) -> str:
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
 def unit_fault(unit: str | None, person: str | None, items: bool) -> tuple[str, str] | None:
     """What is wrong with a statement of the unit of protection, and the way out.
 
@@ -658,16 +638,12 @@ def unit_fault(unit: str | None, person: str | None, items: bool) -> tuple[str, 
     """
     if unit == "person" and person is None:
         column = "`person:` below `items:`" if items else "with `role: person` and `max_rows`"
-        return (
-            "the unit is a person, and no column identifies people",
-            f"Name the column that does, {column}, or write `unit: row` if each row is one person.",
-        )
+        hint = f"Name the column that does, {column}, or write `unit: row` if each row is one "
+        return "the unit is a person, and no column identifies people", f"{hint}person."
     if unit == "row" and person is not None:
         way = "take out `person:` below `items:`" if items else "give it `role: identifier`"
-        return (
-            f"the unit is a row, and column {person!r} identifies people",
-            f"Write `unit: person`; or, only if each row is a different person, {way}.",
-        )
+        hint = f"Write `unit: person`; or, only if each row is a different person, {way}."
+        return f"the unit is a row, and column {person!r} identifies people", hint
     return None
 
 
@@ -681,15 +657,15 @@ def refuse_no_unit(schema: Schema) -> None:
     """Refuses a schema that does not state whom the guarantee protects."""
     if schema.unit is not None:
         return
-    if schema.items is None:
-        row, column = "row", "a column with `role: person` and `max_rows` then identifies people"
-    else:
-        row, column = "record", "`person:` below `items:` then identifies people"
+    row, column = "row", "a column with `role: person` and `max_rows`"
+    if schema.items is not None:
+        row, column = "record", "`person:` below `items:`"
     raise SchemaError(
         f"The schema {schema.name!r} does not state its unit of protection: whom epsilon is for.",
         hint=f"Write `unit: row` at the top of the schema if every {row} is a different person, or "
-        f"`unit: person` if a person may have several {row}s: {column}. If `unit: row` is stated "
-        f"wrongly, someone with k {row}s is protected k times less than epsilon says.",
+        f"`unit: person` if a person may have several {row}s: {column} then identifies people. If "
+        f"`unit: row` is stated wrongly, someone with k {row}s is protected k times less than "
+        "epsilon says.",
         places=[("unit",)],
     )
 

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Literal
+from itertools import accumulate
+from operator import ge, gt, le, lt
+from typing import Any, Literal, NamedTuple
 
 from hedgerow.suggestions import check_fields
 
@@ -83,28 +85,19 @@ class Taxonomy:
     @cached_property
     def spans(self) -> tuple[tuple[int, int], ...]:
         """The half-open range of leaf codes that each node covers."""
-        low = [0] * len(self.labels)
-        high = [0] * len(self.labels)
-        code = 0
-        for node, nodes in enumerate(self.children):  # preorder meets leaves from left to right
-            low[node] = code
-            if not nodes:
-                code += 1
-        code = 0
-        for node in range(len(self.labels)):
-            if not self.children[node]:
-                high[node] = low[node] + 1
-        for node in reversed(range(len(self.labels))):
+        # preorder meets leaves from left to right
+        low = [*accumulate((not nodes for nodes in self.children), initial=0)]
+        high = [code + 1 for code in low[:-1]]
+        for node in reversed(range(len(high))):
             if self.children[node]:
                 high[node] = high[self.children[node][-1]]
-        return tuple(zip(low, high, strict=True))
+        return tuple(zip(low[:-1], high, strict=True))
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
         """The labels of the leaves; a leaf's code is its place here."""
-        return tuple(
-            label for label, nodes in zip(self.labels, self.children, strict=True) if not nodes
-        )
+        pairs = zip(self.labels, self.children, strict=True)
+        return tuple(label for label, nodes in pairs if not nodes)
 
     @cached_property
     def _node_at(self) -> dict[tuple[int, int], int]:
@@ -239,7 +232,7 @@ class Reading:
     @cached_property
     def _patterns(self) -> list[tuple[_Fits, str]]:
         patterns = [(_pattern(self.alike(rule, zeros=False)), leaf) for rule, leaf in self.rules]
-        return [(fits, leaf) for fits, leaf in patterns if fits is not None]
+        return [(pattern.fits, leaf) for pattern, leaf in patterns if pattern is not None]
 
     def pattern(self, form: str) -> str | None:
         """The leaf of the first range, prefix or band that fits a value in its form."""
@@ -258,55 +251,81 @@ class Reading:
 
     def describe(self) -> dict[str, object]:
         """The keys of a schema file that say the same."""
-        described: dict[str, object] = {}
-        if self.rules:
-            described["recode"] = dict(self.rules)
-        if self.ignore:
-            described["ignore"] = list(self.ignore)
-        if self.cut_at:
-            described["cut_at"] = self.cut_at
-        return described
+        keys = {"recode": dict(self.rules), "ignore": [*self.ignore], "cut_at": self.cut_at}
+        return {key: value for key, value in keys.items() if value}
 
 
-def _pattern(rule: str) -> _Fits | None:
-    """What a rule fits besides its own text; None for nothing."""
+class _Pattern(NamedTuple):
+    """What a rule fits besides its own text, some such values, and what is wrong with the rule."""
+
+    fits: _Fits
+    examples: list[str]
+    fault: tuple[str, str] | None = None
+
+
+def _pattern(rule: str) -> _Pattern | None:
+    """A rule that is a range, prefix or band; None for any other."""
     if rule == REST:
         return None
+    what = f"range {rule!r} ends before it begins"
     if match := _WHOLE.fullmatch(rule):
         low, high, digits = int(match[1]), int(match[2]), len(match[2])
-        return lambda text: (
-            bool(_NUMBER.fullmatch(text))
-            and len(whole := text.partition(".")[0]) <= digits
-            and whole.isdigit()
-            and low <= int(whole) <= high
-        )
+        fault = (f"the {what}", "Write the smaller number first.") if low > high else None
+
+        def in_range(text: str) -> bool:
+            whole = text.partition(".")[0]
+            fine = _NUMBER.fullmatch(text) and len(whole) <= digits and whole.isdigit()
+            return bool(fine) and low <= int(whole) <= high
+
+        return _Pattern(in_range, [match[1], match[2]], fault)
     if match := _CODES.fullmatch(rule):
         first, last = match[1], match[3]
-        size = len(first)
-        return lambda text: (
-            len(text) >= size and first <= text[:size] <= last and text[:size].isalnum()
+        size, fault = len(first), None
+        if size != len(last):
+            hint = "Write both with the same number of characters, such as E800-E999."
+            fault = (f"the ends of the range {rule!r} are not equally long", hint)
+        elif first > last:
+            fault = (f"the {what}", "Write the smaller code first.")
+        return _Pattern(
+            lambda text: (
+                len(text) >= size and first <= text[:size] <= last and text[:size].isalnum()
+            ),
+            [first, last],
+            fault,
         )
     if match := _SIDE.fullmatch(rule):
-        end = Decimal(match[2] or match[3])
-        side = match[1] or ">="
-        return lambda text: (
-            (number := _number(text)) is not None
-            and (number != end if side in "<>" else True)
-            and (number <= end if side[0] == "<" else number >= end)
+        end, side = Decimal(match[2] or match[3]), match[1] or ">="
+        compare = {"<": lt, "<=": le, ">": gt, ">=": ge}[side]
+        inside = end - 1 if side[0] == "<" else end + 1
+        return _Pattern(
+            lambda text: _NUMBER.fullmatch(text) is not None and compare(Decimal(text), end),
+            [str(inside)],
         )
     if match := _BAND.fullmatch(rule):
         least, most = Decimal(match[2] or match[4]), Decimal(match[3] or match[5])
-        opens, closes = match[1] == "(", match[6] == ")"
-        return lambda text: (
-            (number := _number(text)) is not None
-            and (least < number if opens else least <= number)
-            and (number < most if closes else number <= most)
+        above, below = lt if match[1] == "(" else le, lt if match[6] == ")" else le
+        what = f"the band {rule!r} ends before it begins"
+        fault = (what, "Write the smaller number first.") if least > most else None
+        return _Pattern(
+            lambda text: (
+                _NUMBER.fullmatch(text) is not None
+                and above(least, Decimal(text))
+                and below(Decimal(text), most)
+            ),
+            [str((least + most) / 2)],
+            fault,
         )
-    if "*" in rule:
-        head, _, tail = rule.partition("*")
-        size = len(head) + len(tail)
-        return lambda text: len(text) >= size and text.startswith(head) and text.endswith(tail)
-    return None
+    if "*" not in rule:
+        return None
+    head, _, tail = rule.partition("*")
+    size, fault = len(head) + len(tail), None
+    if "*" in tail:
+        fault = (f"the rule {rule!r} has several stars", "Keep one, such as E*, *9 or C*X.")
+    return _Pattern(
+        lambda text: len(text) >= size and text.startswith(head) and text.endswith(tail),
+        [rule.replace("*", "")],
+        fault,
+    )
 
 
 def is_pattern(rule: str) -> bool:
@@ -326,20 +345,8 @@ def examples(rule: str) -> list[str]:
         >>> examples("390-459"), examples(">30"), examples("NO")
         (['390', '459'], ['31'], [])
     """
-    if match := _WHOLE.fullmatch(rule):
-        return [match[1], match[2]]
-    if match := _CODES.fullmatch(rule):
-        return [match[1], match[3]]
-    if match := _SIDE.fullmatch(rule):
-        end = Decimal(match[2] or match[3])
-        return [str(end - 1 if match[1] and match[1][0] == "<" else end + 1)]
-    if match := _BAND.fullmatch(rule):
-        return [str((Decimal(match[2] or match[4]) + Decimal(match[3] or match[5])) / 2)]
-    return [rule.replace("*", "")] if "*" in rule and rule != REST else []
-
-
-def _number(text: str) -> Decimal | None:
-    return Decimal(text) if _NUMBER.fullmatch(text) else None
+    pattern = _pattern(rule)
+    return [] if pattern is None else pattern.examples
 
 
 def rule_fault(rule: str) -> tuple[str, str] | None:
@@ -351,23 +358,8 @@ def rule_fault(rule: str) -> tuple[str, str] | None:
     """
     if not rule.strip():
         return "a rule is blank", "Write a value, a range such as 390-459, or a prefix such as E*."
-    if match := _WHOLE.fullmatch(rule):
-        if int(match[1]) > int(match[2]):
-            return f"the range {rule!r} ends before it begins", "Write the smaller number first."
-    elif match := _CODES.fullmatch(rule):
-        if len(match[1]) != len(match[3]):
-            return (
-                f"the ends of the range {rule!r} are not equally long",
-                "Write both with the same number of characters, such as E800-E999.",
-            )
-        if match[1] > match[3]:
-            return f"the range {rule!r} ends before it begins", "Write the smaller code first."
-    elif match := _BAND.fullmatch(rule):
-        if Decimal(match[2] or match[4]) > Decimal(match[3] or match[5]):
-            return f"the band {rule!r} ends before it begins", "Write the smaller number first."
-    elif rule.count("*") > 1:
-        return f"the rule {rule!r} has several stars", "Keep one, such as E*, *9 or C*X."
-    return None
+    pattern = _pattern(rule)
+    return None if pattern is None else pattern.fault
 
 
 def reading_faults(reading: Reading, leaves: Sequence[str]) -> list[tuple[int, str, str]]:

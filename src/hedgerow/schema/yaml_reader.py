@@ -123,17 +123,13 @@ _OURS = Path(__file__).resolve().parents[2]  # what comes with hedgerow is publi
 _NEEDS_QUOTES = r"(?:^|[\[{,:-])\s*([*&!%@`>|]|\[(?=[-+\d.]+\s*[-,]\s*[-+\d.]+\)))"
 
 
-def _lies_in(path: Path, *folders: str | Path) -> bool:
-    return any(path.is_relative_to(folder) for folder in folders)
-
-
 def read_text(path: Path, report: Report) -> str | None:
     """The text of a UTF-8 file, with or without a byte-order mark; None if it has faults."""
     file = str(path)
     inside = allowed_folder()
     try:
         # links are followed first: what counts is where a name leads
-        if inside and not _lies_in(path.resolve(), inside, _OURS):
+        if inside and not any(map(path.resolve().is_relative_to, (inside, _OURS))):
             hint = "Copy it into the folder, beside the schema, and name it there."
             report.fault("the file lies outside the folder of the studio", hint, file)
             return None
@@ -196,79 +192,73 @@ def _yaml_hint(text: str, line: int | None) -> str:
     return "Look for a missing colon, bracket, quote or indent on this line or the one before."
 
 
+@dataclass(slots=True)
+class _Open:
+    """A list or mapping that has not ended: the key that waits for its value, the lines of all."""
+
+    node: ListNode | Entries
+    key: Text | None = None
+    seen: dict[str, int] = field(default_factory=dict)
+
+
 def _compose(text: str, file: str | None, report: Report) -> Node | None:
     import yaml
 
     # The C parser is about fifty times as fast, but not every platform has it.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    stack: list[ListNode | Entries] = []
-    keys: list[Text | None] = []  # for each open mapping, the key that waits for its value
-    seen: list[dict[str, int | None]] = []
+    stack: list[_Open] = []
     result: Node | None = None
     documents = 0
     for event in yaml.parse(text, Loader=loader):
         line = event.start_mark.line + 1 if event.start_mark is not None else 1
-        kind = type(event)
+        kind, wrong = type(event), ("", "")
+        node: Node
         if kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
             stack.pop()
-            keys.pop()
-            seen.pop()
-            continue
-        if kind is yaml.DocumentStartEvent:
-            documents += 1
-            if documents > 1:
-                hint = "Keep one document, and remove the line ---."
-                report.fault("the file holds several documents", hint, file, line)
-                return None
             continue
         if kind is yaml.AliasEvent or getattr(event, "anchor", None) is not None:
             hint = "Write the part out in both places; a text that starts with * or & needs quotes."
-            what = "anchors (&) and aliases (*) are not allowed, as they can make a cycle"
-            report.fault(what, hint, file, line)
-            return None
-        if getattr(event, "tag", None) is not None:
+            wrong = "anchors (&) and aliases (*) are not allowed, as they can make a cycle", hint
+        elif getattr(event, "tag", None) is not None:
             hint = "Remove the word that starts with an exclamation mark, or quote the text."
-            report.fault("tags (!) are not allowed", hint, file, line)
-            return None
-        node: Node
-        if isinstance(event, yaml.ScalarEvent):
+            wrong = "tags (!) are not allowed", hint
+        elif isinstance(event, yaml.ScalarEvent):
             node = Text(event.value, line=line, plain=event.implicit[0])  # implicit: without quotes
         elif kind is yaml.MappingStartEvent:
             node = Entries([], line)
         elif kind is yaml.SequenceStartEvent:
             node = ListNode([], line)
         else:
-            continue
-        # hang the node below the innermost open list or mapping
-        if not stack:
+            documents += kind is yaml.DocumentStartEvent
+            if documents < 2:
+                continue
+            hint = "Keep one document, and remove the line ---."
+            wrong = "the file holds several documents", hint
+        if not wrong[0] and not isinstance(node, Text) and len(stack) >= MAX_NESTING:
+            wrong = f"lists and groups are nested more than {MAX_NESTING} deep", "Remove levels."
+        top = stack[-1] if stack else None
+        if top is not None and not wrong[0]:  # hang the node below what is open
+            if isinstance(top.node, ListNode):
+                top.node.items.append(node)
+            elif top.key is not None:
+                top.node.pairs.append((top.key, node))
+                top.key = None
+            elif isinstance(node, Text):
+                top.key = node
+                if node.value in top.seen:
+                    what = f"{node.value!r} is repeated (first on line {top.seen[node.value]})"
+                    report.fault(what, "Keep one of the two.", file, line)
+                top.seen.setdefault(node.value, line)
+            else:
+                hint = "Put quotes around a key that holds brackets."
+                wrong = "a key is not a single text", hint
+        if wrong[0]:
+            report.fault(*wrong, file, line)
+            return None
+        if top is None:
             result = node
-        else:
-            top = stack[-1]
-            if type(top) is ListNode:
-                top.items.append(node)
-            elif type(top) is Entries:
-                key = keys[-1]
-                if key is not None:
-                    top.pairs.append((key, node))
-                    keys[-1] = None
-                elif type(node) is not Text:
-                    hint = "Put quotes around a key that holds brackets."
-                    report.fault("a key is not a single text", hint, file, line)
-                    return None
-                else:
-                    keys[-1] = node
-                    if node.value in seen[-1]:
-                        what = f"{node.value!r} is repeated (first on line {seen[-1][node.value]})"
-                        report.fault(what, "Keep one of the two.", file, line)
-                    seen[-1].setdefault(node.value, line)
         if not isinstance(node, Text):
-            if len(stack) >= MAX_NESTING:
-                what = f"lists and groups are nested more than {MAX_NESTING} deep"
-                report.fault(what, "Remove levels.", file, line)
-                return None
-            stack.append(node)
-            keys.append(None)
-            seen.append({})
+            stack.append(_Open(node))
     if result is None:
         report.fault("the file is empty", "Write its content, or name another file.", file)
     return result

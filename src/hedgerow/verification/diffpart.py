@@ -25,7 +25,7 @@ from hedgerow.arrays import Ints
 from hedgerow.estimate.measurements import Measurement, exact
 from hedgerow.estimate.partition import CoreCells, CutTree
 from hedgerow.release.transactions import TransactionsRelease
-from hedgerow.schema.item_tree import ItemTree
+from hedgerow.schema.items import ItemTree
 from hedgerow.verification.rules import (
     Book,
     Failed,

@@ -15,7 +15,7 @@ from hedgerow.estimate.supports import clear_from
 from hedgerow.methods.diffpart import _tail, usefulness_bound
 from hedgerow.privacy.budget import Budget
 from hedgerow.schema import Schema
-from hedgerow.schema.item_tree import ItemTree
+from hedgerow.schema.items import ItemTree
 
 
 def shop(size: int) -> Schema:

@@ -9,7 +9,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.sampler import SecureSampler
 from hedgerow.schema import Items, Schema
-from hedgerow.schema.item_tree import MOST_CHILDREN, ItemTree
+from hedgerow.schema.items import MOST_CHILDREN, ItemTree
 from hedgerow.schema.taxonomy import Taxonomy
 
 
