@@ -57,8 +57,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "z is the best one for a ratio below the limit, so the slope is below 0 there.",
     (
         "methods/diffgen.py",
-        "spread(self.taxon[values], -1),",
-        "spread(self.taxon[values], - 0),",
+        "taxon, asked = spread(self.taxon[values], -1), spread(ask, SKIP)",
+        "taxon, asked = spread(self.taxon[values], - 0), spread(ask, SKIP)",
     ): "It fills places that are not asked about (SKIP).",
     (
         "counting/streamed.py",

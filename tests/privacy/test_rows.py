@@ -253,8 +253,8 @@ def test_a_twin_with_the_private_table_beside_it_is_caught(monkeypatch):
 def test_replays_stay_within_their_shares(method):
     """The side table is pure, and so are the rows, save for transcripts that delta stands for."""
     plan = method.plan_for(SCHEMA, BUDGET)
-    side = float(plan.unit_budget.unit * plan.side)
-    cells = float(plan.unit_budget.unit * (100 - plan.side))
+    side = float(plan.budgets.paying.unit * plan.side)
+    cells = float(plan.budgets.paying.unit * (100 - plan.side))
     for number in range(4):
         codes = crowd(40, number)
         with_it = np.concatenate([codes, crowd(1, number + 50)])

@@ -107,7 +107,7 @@ def expected_errors(
         return ()
     rows = rows or ROWS
     budgets = method.plan(schema, epsilon, delta, rows).budgets
-    paying = next(part for part in budgets.parts if part.name == budgets.growth)
+    paying = budgets.paying
     shares = share_budget(schema, paying, rows, method.pairs)
     cells = Cells.of(schema, shares.parts)
     random = np.random.default_rng(0)  # the same promise wherever it is asked for

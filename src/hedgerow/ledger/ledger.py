@@ -318,7 +318,7 @@ class BudgetLedger(Suggestions):
             accounts = read_accounts(self.path, file)
         if any(one.state == "reserved" for account in accounts.values() for one in account.entries):
             with suppress(HedgerowError), book_file.transaction(self.path, writes=True) as file:
-                accounts = self._swept(file)
+                accounts = self._sweep(file)
         return tuple(account for _, account in sorted(accounts.items()))
 
     def check(
@@ -384,14 +384,9 @@ class BudgetLedger(Suggestions):
                     )
                 left = account.left[0] - budget.epsilon, account.left[1] - budget.delta
             return Booking(
-                path=self.path,
-                dataset=account.name,
-                number=number,
-                booked=booked,
-                left=left,
-                release_id=release_id,
-                hold=hold,
-            )
+                path=self.path, dataset=account.name, number=number, booked=booked, left=left,
+                release_id=release_id, hold=hold,
+            )  # fmt: skip
         except OSError as error:
             raise ReleaseError(
                 f"no lock can be made beside the ledger {self.path}: "
@@ -441,13 +436,9 @@ class BudgetLedger(Suggestions):
             _mark_saved(file, number, words, digest)
             left = self._account(file, dataset).left
         return Booking(
-            path=self.path,
-            dataset=account.name,
-            number=number,
-            booked=booked,
-            left=left,
+            path=self.path, dataset=account.name, number=number, booked=booked, left=left,
             noted=noted,
-        )
+        )  # fmt: skip
 
     def raise_total(
         self,
@@ -524,7 +515,7 @@ class BudgetLedger(Suggestions):
             )
         with book_file.transaction(self.path, writes=True) as file:
             account, _ = self._entry(file, number)
-            self._record(file, account.name, "note", first, second, "", number)
+            self._record(file, account.name, "note", first, second, entry=number)
             return self._account(file, account.name)
 
     def give_back(self, number: int, *, reason: str) -> Account:
@@ -544,20 +535,13 @@ class BudgetLedger(Suggestions):
             account, entry = self._entry(file, number)
             refuse_return(account, entry, Hold.is_held(self._alive(number)))
             file.execute("UPDATE entries SET state = 'returned' WHERE number = ?", (number,))
-            self._record(file, account.name, "returned", None, None, why, number)
+            self._record(file, account.name, "returned", reason=why, entry=number)
             return self._account(file, account.name)
 
     def _enter(
-        self,
-        file: Any,
-        dataset: str,
-        budget: Budget,
-        method: str,
-        unit: str,
-        notes: Notes,
-        saved: tuple[str, str | None] | None = None,
-        release_id: str | None = None,
-    ) -> tuple[Account, int, str]:
+        self, file: Any, dataset: str, budget: Budget, method: str, unit: str, notes: Notes,
+        saved: tuple[str, str | None] | None = None, release_id: str | None = None,
+    ) -> tuple[Account, int, str]:  # fmt: skip
         """Makes an entry; the account before it, its number and its time."""
         account = self._account(file, dataset)
         refuse_mixture(account, unit)
@@ -567,29 +551,29 @@ class BudgetLedger(Suggestions):
         place = None if notes.place is None else as_text(notes.place)
         state, (place, digest) = ("reserved", (place, None)) if saved is None else (
             "published", saved)  # fmt: skip
+        facts = {
+            "key": name_of(dataset)[1], "unit": unit, "method": method,
+            "epsilon": str(budget.epsilon), "delta": str(budget.delta), "booked": booked,
+            "state": state, "place": place, "digest": digest, "release_id": release_id,
+        }  # fmt: skip
         number = file.execute(
-            "INSERT INTO entries (key, unit, method, epsilon, delta, booked, state, place, digest, "
-            "release_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                name_of(dataset)[1], unit, method, str(budget.epsilon),
-                str(budget.delta), booked, state, place, digest, release_id,
-            ),
-        ).lastrowid  # fmt: skip
+            f"INSERT INTO entries ({', '.join(facts)}) VALUES (:{', :'.join(facts)})", facts
+        ).lastrowid
         assert number is not None
         if texts != (None, None):
-            self._record(file, dataset, "note", *texts, "", number)
+            self._record(file, dataset, "note", *texts, entry=number)
         return account, number, booked
 
     def _account(self, file: Any, dataset: str) -> Account:
         """The account of a data set, dead runs swept."""
         shown, key = name_of(dataset)
-        accounts = self._swept(file)
+        accounts = self._sweep(file)
         if key not in accounts:
             refuse_unknown(self.path, shown, accounts.values())
         return accounts[key]
 
     def _entry(self, file: Any, number: int) -> tuple[Account, Entry]:
-        for account in self._swept(file).values():
+        for account in self._sweep(file).values():
             for entry in account.entries:
                 if entry.number == number:
                     return account, entry
@@ -597,7 +581,7 @@ class BudgetLedger(Suggestions):
             f"{self.path} has no release {number}.", hint="Look with `hedgerow ledger FILE`."
         )
 
-    def _swept(self, file: Any) -> dict[str, Account]:
+    def _sweep(self, file: Any) -> dict[str, Account]:
         """The whole ledger, once entries of runs that died before they drew were withdrawn."""
         for path in self.path.parent.glob("." + glob.escape(self.path.name) + ".run-*"):
             with suppress(OSError):
@@ -618,28 +602,19 @@ class BudgetLedger(Suggestions):
         return self.path.parent / f".{self.path.name}.run-{number}"
 
     def _record(
-        self,
-        file: Any,
-        dataset: str,
-        kind: str,
-        first: str | None,
-        second: str | None,
-        reason: str,
-        entry: int | None = None,
-    ) -> None:
+        self, file: Any, dataset: str, kind: str, first: str | None = None,
+        second: str | None = None, reason: str = "", entry: int | None = None,
+    ) -> None:  # fmt: skip
+        """Notes a change by hand."""
+        try:
+            who = getpass.getuser()  # the name of the person's account on this machine
+        except (KeyError, OSError, ImportError):
+            who = "unknown"
         file.execute(
             "INSERT INTO history (key, entry, kind, first, second, reason, who, moment) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (name_of(dataset)[1], entry, kind, first, second, reason, _who(), _now()),
+            (name_of(dataset)[1], entry, kind, first, second, reason, who, _now()),
         )
-
-
-def _who() -> str:
-    """The name of the person's account on this machine."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError, ImportError):
-        return "unknown"
 
 
 def _now() -> str:

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -111,15 +111,10 @@ class GridPublisher(TablePublisher):
         if size:
             allowances.extend(self.counting(budgets, size))
         return Plan(
-            method=self.name,
-            schedule=self.schedule,
-            budget=budget,
-            budgets=budgets,
-            allowances=tuple(allowances),
-            specializations=size,
-            depth=size,
+            method=self.name, schedule=self.schedule, budget=budget, budgets=budgets,
+            allowances=tuple(allowances), specializations=size, depth=size,
             spends_all=self.schedule != "paper",
-        )
+        )  # fmt: skip
 
     def _growth(
         self, schema: Schema, budget: Budget, rows: int | None
@@ -286,25 +281,15 @@ class Cuts:
         self.split_point: Ints = np.full(domain.attributes, -1, dtype=np.int64)
         self.steps: list[tuple[int, int, int, int]] = []  # attribute, lo, hi, cut of each
 
-    def _children(self, value: int) -> int:
-        taxon = self.taxon[value]
-        return 2 if taxon < 0 else int(self._domain.children[taxon])
-
     def open_values(self) -> Bools:
         """Which values can be specialized without exceeding the cap on regions."""
         parts = np.bincount(self.attribute, minlength=self._domain.attributes)
-        cells = 1
-        for number in parts.tolist():
-            cells *= number
-        fits = [
-            cells // int(parts[a]) * (int(parts[a]) - 1 + self._children(value)) <= self._max_cells
-            for value, a in enumerate(self.attribute)
-        ]
-        numeric = (self.taxon < 0) & (self.hi - self.lo >= 2)
-        inner = np.asarray(
-            [taxon >= 0 and self._domain.children[taxon] > 0 for taxon in self.taxon]
-        )
-        return np.asarray((numeric | inner) & fits, dtype=np.bool_)
+        own = parts[self.attribute]
+        # -1, which stands for a number, takes what is appended: a cut makes two children
+        children = np.append(self._domain.children, 2)[self.taxon]
+        fits = parts.prod() // own * (own - 1 + children) <= self._max_cells
+        wide = (self.taxon >= 0) | (self.hi - self.lo >= 2)
+        return np.asarray(wide & (children > 0) & fits, dtype=np.bool_)
 
     def without_split_point(self) -> Iterator[Ints]:
         """Numeric values that lack a split point, in groups whose values are disjoint."""
@@ -314,7 +299,7 @@ class Cuts:
 
     def split_points(self, values: Ints, score: Score) -> Callable[[Histograms], Candidates]:
         """Scores all split points of some numeric values, each value by itself, as a paper does."""
-        return self._scored(values, np.full(len(values), ALL_CUTS), score, paper=True)
+        return self._score(values, np.full(len(values), ALL_CUTS), score, paper=True)
 
     def candidates(self, score: Score, *, joint: bool) -> Callable[[Histograms], Candidates]:
         """Scores what may be specialized next, as one set of candidates.
@@ -326,24 +311,16 @@ class Cuts:
         """
         values = np.flatnonzero(self.open_values())
         ask = np.where((self.taxon[values] >= 0) | joint, ALL_CUTS, self.split_point[values])
-        scored = self._scored(values, ask, score, paper=not joint)
+        scored = self._score(values, ask, score, paper=not joint)
 
         def compute(marginals: Histograms) -> Candidates:
             each = scored(marginals)
             part = np.repeat(values, np.diff(each.start))
-            ends = each.start[[0, -1]]
-            return Candidates(
-                start=ends,
-                score=each.score,
-                weight=each.weight,
-                count=each.count,
-                part=part,
-                first=each.first,
-            )
+            return replace(each, start=each.start[[0, -1]], part=part)
 
         return compute
 
-    def _scored(
+    def _score(
         self, values: Ints, ask: Ints, score: Score, *, paper: bool
     ) -> Callable[[Histograms], Candidates]:
         shape = (len(values), self._domain.attributes)
@@ -355,15 +332,9 @@ class Cuts:
             return matrix
 
         lo, hi = spread(self.lo[values], 0), spread(self.hi[values], 0)
+        taxon, asked = spread(self.taxon[values], -1), spread(ask, SKIP)
         score_all = scores.candidates(
-            self._domain,
-            lo,
-            hi,
-            spread(self.taxon[values], -1),
-            spread(ask, SKIP),
-            score,
-            apart=True,
-            paper=paper,
+            self._domain, lo, hi, taxon, asked, score, apart=True, paper=paper
         )
 
         def compute(marginals: Histograms) -> Candidates:

@@ -131,16 +131,11 @@ class DiffMulti(TablePublisher):
         share = self._paper if self.schedule == "paper" else self._tuned
         budgets, allowances, size, depth = share(schema, budget, rows)
         return Plan(
-            method=self.name,
-            schedule=self.schedule,
-            budget=budget,
-            budgets=budgets,
-            allowances=tuple(allowances),
-            specializations=size,
-            depth=depth,
+            method=self.name, schedule=self.schedule, budget=budget, budgets=budgets,
+            allowances=tuple(allowances), specializations=size, depth=depth,
             spends_all=self.schedule != "paper",
             largest=_describe_largest(largest_tree(schema)),
-        )
+        )  # fmt: skip
 
     def _paper(self, schema: Schema, budget: Budget, rows: int | None) -> _Grants:
         heights = [

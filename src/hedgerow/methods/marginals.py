@@ -197,8 +197,8 @@ class Marginals(Publisher):
             Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1),
         )
         if rows is not None:
-            paying = next(part for part in budgets.parts if part.name == budgets.growth)
-            allowances += share_budget(schema, paying, rows, self.pairs).lines(budgets.growth)
+            shares = share_budget(schema, budgets.paying, rows, self.pairs)
+            allowances += shares.lines(budgets.growth)
         return Plan(
             method=self.name, schedule="tuned", budget=budget, budgets=budgets,
             allowances=allowances, grows=False,
@@ -242,8 +242,7 @@ class Marginals(Publisher):
         rows, noisy_rows = buy_rows(curator, engine)
         plan = self.plan_for(schema, plan.budget, noisy_rows)
         ledger.allow(plan.allowances[1:])
-        paying = next(part for part in plan.budgets.parts if part.name == plan.budgets.growth)
-        shares = share_budget(schema, paying, noisy_rows, self.pairs)
+        shares = share_budget(schema, plan.budgets.paying, noisy_rows, self.pairs)
         cells = Cells.of(schema, shares.parts)
         bought = [rows]
 

@@ -47,9 +47,14 @@ class Budgets:
         return "pure" if self.growth == "epsilon" else "zcdp"
 
     @property
-    def growth_units(self) -> int:
-        """The units of the budget that pays for growing."""
-        return next(budget.units for budget in self.parts if budget.name == self.growth)
+    def named(self) -> dict[str, UnitBudget]:
+        """The budgets by name."""
+        return {budget.name: budget for budget in self.parts}
+
+    @property
+    def paying(self) -> UnitBudget:
+        """The budget that pays for growing."""
+        return self.named[self.growth]
 
 
 def divide_budget(budget: Budget, units: int, growth_units: int) -> Budgets:
@@ -82,16 +87,13 @@ def divide_budget(budget: Budget, units: int, growth_units: int) -> Budgets:
 def leaf_allowances(budgets: Budgets) -> tuple[Allowance, ...]:
     """Leaves take whatever their paths have left, of each budget apart."""
     leaf = Allowance("leaf", "epsilon", units=None, uses=1)
-    return (
-        (leaf,)
-        if budgets.growth == "epsilon"
-        else (leaf, Allowance("spare", "rho", units=None, uses=1))
-    )
+    spare = Allowance("spare", "rho", units=None, uses=1)
+    return (leaf,) if budgets.growth == "epsilon" else (leaf, spare)
 
 
 def half_of(budgets: Budgets) -> int:
     """The units of epsilon that the papers keep for counts: half of it, whatever growing leaves."""
-    (epsilon,) = (budget for budget in budgets.parts if budget.name == "epsilon")
+    epsilon = budgets.named["epsilon"]
     return epsilon.units // 2 if budgets.growth == "epsilon" else epsilon.units
 
 
@@ -162,7 +164,7 @@ class Plan(Suggestions):
         Every line is looked at with the least that one use of it may cost, and with how far one
         record may move what is drawn for that.
         """
-        budgets: dict[str, UnitBudget] = {budget.name: budget for budget in self.budgets.parts}
+        budgets = self.budgets.named
         pure = budgets.get("epsilon")
         # all terms of what is paid in epsilon fit, so that prices have a small common denominator
         if pure and max(pure.unit.denominator, pure.total.numerator) >= LARGEST_TERM:
@@ -192,7 +194,7 @@ class Plan(Suggestions):
             >>> plan.lines()[0]
             ('rows', 'once', 'epsilon 0.01')
         """
-        budgets: dict[str, UnitBudget] = {budget.name: budget for budget in self.budgets.parts}
+        budgets = self.budgets.named
         words = []
         for line in self.allowances:
             unit = budgets[line.budget].unit
@@ -291,16 +293,9 @@ class RowsPlan(Plan):
         allowances = (*lines, Allowance("cells", "epsilon", units=(_UNITS - side,), uses=1))
         budgets = Budgets((whole,), "epsilon")
         return RowsPlan(
-            method=method,
-            schedule="tuned",
-            budget=budget,
-            budgets=budgets,
-            allowances=allowances,
-            grows=False,
-            mode=mode,
-            side=side,
-            rule=rule,
-        )
+            method=method, schedule="tuned", budget=budget, budgets=budgets, allowances=allowances,
+            grows=False, mode=mode, side=side, rule=rule,
+        )  # fmt: skip
 
     @property
     def accounting(self) -> str:
@@ -311,11 +306,6 @@ class RowsPlan(Plan):
     def rules(self) -> dict[str, Any]:
         """See `Plan.rules`: how rows are left out."""
         return {"suppression": self.rule}
-
-    @property
-    def unit_budget(self) -> UnitBudget:
-        """The epsilon of one row, in percent."""
-        return self.budgets.parts[0]
 
     def side_budget(self) -> Budget:
         """What making a side table may cost a person."""

@@ -86,13 +86,7 @@ def maximize_aggregate(
         if best.value <= before * (1 + 1e-12):
             bound = before + max(0.0, excess) / least
             break
-    return Found(
-        point=best.point,
-        utility=best.utility,
-        risk=best.risk,
-        value=best.value,
-        bound=max(bound, best.value),
-    )
+    return _found(record, best.point, best.value, bound)
 
 
 class _Best:
@@ -109,10 +103,7 @@ class _Best:
         values = self._aim.trade * counts / weight + utility**self._aim.kappa
         place = int(np.argmax(values))
         if values[place] > self.value:
-            self.value = float(values[place])
-            self.point = points[place].copy()
-            self.utility = float(utility[place])
-            self.risk = float(weight[place] / counts[place]) if counts[place] else np.inf
+            self.value, self.point = float(values[place]), points[place].copy()
 
 
 def _terms(record: Record, value: float) -> tuple[Floats, tuple[Ints, Ints, Floats]]:
@@ -217,7 +208,7 @@ def approximate_threshold(record: Record, aim: Aim) -> Found:
             hint="Take a larger risk threshold, or a larger side table.",
         )
     if refused[2] >= 0:
-        return _found(record, refused[0], refused[1])
+        return _found(record, *refused[:2], refused[1])
     bound = refused[1]
     seen = [allowed]
     for _ in range(60):
@@ -242,13 +233,16 @@ def approximate_threshold(record: Record, aim: Aim) -> Found:
     starts[tuple(record.heights.tolist())] = record.heights
     ends = [descend_from(record, risk, start) for start in starts.values()]
     utilities = record.utilities(np.stack(ends))
-    return _found(record, ends[int(np.argmax(utilities))], bound)
+    place = int(np.argmax(utilities))
+    return _found(record, ends[place], float(utilities[place]), bound)
 
 
-def _found(record: Record, point: Ints, bound: float) -> Found:
-    utility = float(record.utilities(point))
-    risk = float(record.sensitivities(point)) / record.count(point)
-    return Found(point=point, utility=utility, risk=risk, value=utility, bound=max(bound, utility))
+def _found(record: Record, point: Ints, value: float, bound: float) -> Found:
+    weight, count = float(record.sensitivities(point)), record.count(point)
+    return Found(
+        point=point, utility=float(record.utilities(point)), value=value,
+        risk=weight / count if count else np.inf, bound=max(bound, value),
+    )  # fmt: skip
 
 
 def best_selection(

@@ -506,7 +506,9 @@ class Side(NamedTuple):
             part = forest.nodes_of(place)
             node_lo[part] = np.searchsorted(distinct, forest.lo[part])
             node_hi[part] = np.searchsorted(distinct, forest.hi[part])
-        half = _halve(forest.heights() + 1)
+        logs = np.cumsum(np.log2(forest.heights() + 1.0))
+        # so that the product of the first half's chains is about the root of all
+        half = 1 if len(logs) == 1 else int(np.argmin(np.abs(logs[:-1] - logs[-1] / 2))) + 1
         first, first_of = _distinct(ranked[:, :half])
         second, second_of = _distinct(ranked[:, half:])
         pairs, counts = np.unique(
@@ -677,14 +679,6 @@ class Record:
         entered = np.zeros(len(points) + 1, np.int64)
         _enter(self.levels, self.counts, points, entered)
         return np.cumsum(entered)[:-1]
-
-
-def _halve(lengths: Ints) -> int:
-    """How many attributes make the product of their chains about the root of all."""
-    logs = np.cumsum(np.log2(lengths.astype(np.float64)))
-    if len(lengths) == 1:
-        return 1
-    return int(np.argmin(np.abs(logs[:-1] - logs[-1] / 2))) + 1
 
 
 def _look_up(tables: list[Bytes], ranks: Small) -> Small:

@@ -62,11 +62,12 @@ class Curator:
         units = self.ledger.charge(purpose, depth, accounts)
         currency = self.ledger.budget_of(purpose)
         pure = currency == "epsilon"
-
-        def rate(unit: int) -> Fraction:
-            return choice_rate(currency, self.ledger.amount(purpose, unit), score_range)
-
-        rates = Rates.of(units, rate, purpose, lambda unit: self.ledger.amount(purpose, unit))
+        rates = Rates.of(
+            units,
+            lambda unit: choice_rate(currency, self.ledger.amount(purpose, unit), score_range),
+            purpose,
+            lambda unit: self.ledger.amount(purpose, unit),
+        )
         return self._sampler.select(candidates.open(_KEY), rates, flip and pure)
 
     def laplace(

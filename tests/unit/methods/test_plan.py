@@ -260,7 +260,7 @@ def test_a_side_table_is_pure_and_takes_its_share(side: int) -> None:
     assert [(line.purpose, line.units, line.uses) for line in made.allowances] == [
         ("side", (side,), 1), ("cells", (100 - side,), 1),
     ]  # fmt: skip
-    assert made.unit_budget.total == BUDGET.row_epsilon
+    assert made.budgets.paying.total == BUDGET.row_epsilon
     assert made.accounting == "suppression"
     assert not made.grows
 
