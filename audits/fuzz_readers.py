@@ -28,7 +28,7 @@ from fuzz_releases import Folders
 from hedgerow import data as table
 from hedgerow.draft.draft import draft_text, sketch_table
 from hedgerow.privacy.budget import Budget
-from hedgerow.release.manifest import check_guarantee, parse_manifest, schema_of
+from hedgerow.release.files import check_guarantee, parse_manifest, schema_of
 from hedgerow.schema import Schema, Vocabulary, read_arx, read_queries
 
 __all__ = ["Edits", "Reader", "readers"]

@@ -37,7 +37,7 @@ from hedgerow import sample
 from hedgerow.data import read
 from hedgerow.estimate.queries import Conditions
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts, random_conjunctions
-from hedgerow.release.marginals import MarginalsRelease
+from hedgerow.release.tables import MarginalsRelease
 from hedgerow.schema import Numeric, Query
 from results import Results, add_json_option
 from tables import Task, asked_for, nist, of_people, unseen

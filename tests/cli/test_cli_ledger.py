@@ -193,7 +193,7 @@ def test_a_release_that_cannot_be_saved_stays_booked(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hedgerow.release.base.common_manifest", full)
+    monkeypatch.setattr("hedgerow.release.base.Release._manifest", full)
     done = publish(hedge, survey, book, "--epsilon", 1)
     assert done.exit_code == 6 and "stays booked" in done.stderr
     done = publish(hedge, survey, book, "--epsilon", "1/4", "--json")
@@ -228,7 +228,7 @@ def test_a_run_that_is_stopped_after_it_wrote_says_so(
     monkeypatch.setattr("hedgerow.release.base.note_saved", stop)
     done = publish(hedge, survey, book, "--epsilon", 1)
     assert done.exit_code == 130 and "was written before the run ended" in done.stderr
-    monkeypatch.setattr("hedgerow.release.base.common_manifest", stop)
+    monkeypatch.setattr("hedgerow.release.base.Release._manifest", stop)
     done = publish(hedge, survey, book, "--epsilon", "1/4")
     assert done.exit_code == 130 and "was not written" in done.stderr
 

@@ -159,7 +159,7 @@ def test_an_interrupt_leaves_nothing_behind(
     def stopped(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hedgerow.release.base.common_manifest", stopped)
+    monkeypatch.setattr("hedgerow.release.base.Release._manifest", stopped)
     done = publish(hedge, survey, tmp_path / "r", "--epsilon", 1)
     assert done.exit_code == 130 and "Interrupted" in done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -200,7 +200,7 @@ def test_a_signal_while_files_are_written(
 ) -> None:
     program = (
         "import os, signal, hedgerow.cli, hedgerow.release.base as base\n"
-        f"base.common_manifest = lambda *_: os.kill(os.getpid(), signal.{name})\n"
+        f"base.Release._manifest = lambda *_: os.kill(os.getpid(), signal.{name})\n"
         "hedgerow.cli.main()"
     )
     found = child(program, *real_words(survey, tmp_path / "r"))

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import hedgerow
-from hedgerow.release.manifest import KINDS
+from hedgerow.release.files import KINDS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

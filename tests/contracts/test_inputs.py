@@ -20,7 +20,7 @@ import hedgerow as hr
 from hedgerow.errors import DataError, DataWarning, ReleaseError, UsageError
 from hedgerow.ledger.ledger import BudgetLedger
 from hedgerow.methods.clusters import find_centroids
-from hedgerow.release.manifest import check_guarantee
+from hedgerow.release.files import check_guarantee
 from hedgerow.schema import Schema
 
 ATTRIBUTES = {

@@ -34,7 +34,7 @@ from hedgerow.cli import app
 from hedgerow.errors import HedgerowError, ReleaseError, UsageError
 from hedgerow.methods.marginals import Marginals
 from hedgerow.release import Release
-from hedgerow.release.manifest import parse_manifest
+from hedgerow.release.files import parse_manifest
 from hedgerow.store import untrusted
 from hedgerow.store import untrusted as footer
 from hedgerow.verification import verify

@@ -56,8 +56,7 @@ def refuse_releases(path: Path, option: str = "--out") -> None:
         path: The file that would be written.
         option: The option that names the file.
     """
-    from hedgerow.release.files import read_manifest
-    from hedgerow.release.manifest import MANIFEST
+    from hedgerow.release.files import MANIFEST, read_manifest
 
     folder = path.parent.resolve()
     for above in (folder, *folder.parents):

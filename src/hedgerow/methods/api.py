@@ -33,8 +33,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.registry import METHODS, OURS
 from hedgerow.release import Release
-from hedgerow.release.files import Target
-from hedgerow.release.manifest import kind_class
+from hedgerow.release.files import Target, kind_class
 from hedgerow.release.plain_files import MOST_CELLS
 from hedgerow.schema import Categorical, Schema
 from hedgerow.store.frames import Frame

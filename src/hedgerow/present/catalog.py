@@ -27,7 +27,7 @@ from hedgerow.present import words
 from hedgerow.present.dossier import ODD, Booked, mechanisms, preparation
 from hedgerow.present.report import doubt
 from hedgerow.release import Release
-from hedgerow.release.manifest import package_version
+from hedgerow.release.files import package_version
 from hedgerow.release.plain_files import METADATA, TABLES, csv_of, describe_tables
 from hedgerow.schema import Attribute, Categorical, Schema
 from hedgerow.schema.taxonomy import Taxonomy

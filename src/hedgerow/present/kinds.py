@@ -39,7 +39,7 @@ from hedgerow.present.document import (
 from hedgerow.present.tables import picked
 from hedgerow.present.words import many, number, rounded
 from hedgerow.release import MarginalsRelease, RowsRelease, TableRelease, TransactionsRelease
-from hedgerow.release.rows import FRONTIER_WORDS
+from hedgerow.release.tables import FRONTIER_WORDS
 from hedgerow.schema import Attribute, Numeric, Query, Schema
 from hedgerow.schema.items import ItemTree
 from hedgerow.schema.schema import part_of

@@ -9,13 +9,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.release.base import Description, Release
-from hedgerow.release.files import check_target, read_manifest
-from hedgerow.release.manifest import KINDS, kind_class
+from hedgerow.release.files import KINDS, check_target, kind_class, read_manifest
 
 if TYPE_CHECKING:
-    from hedgerow.release.marginals import MarginalsRelease
-    from hedgerow.release.rows import RowsRelease
-    from hedgerow.release.table import TableRelease
+    from hedgerow.release.tables import MarginalsRelease, RowsRelease, TableRelease
     from hedgerow.release.transactions import TransactionsRelease
 
 __all__ = [

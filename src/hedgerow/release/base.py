@@ -10,28 +10,34 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Self, TypeVar, Unpack, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Floats, Ints
+from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ArgumentError, UsageError
-from hedgerow.estimate.answers import Answers
+from hedgerow.estimate.answers import Answers, with_queries
+from hedgerow.estimate.cells import labels_of, probabilities_of
 from hedgerow.estimate.measurements import exact
 from hedgerow.estimate.partition import check_names
-from hedgerow.estimate.queries import read_many
+from hedgerow.estimate.queries import check_level, read_many
 from hedgerow.registry import load
-from hedgerow.release.files import Content, read_manifest, write_folder
-from hedgerow.release.manifest import (
+from hedgerow.release.files import (
+    FORMAT,
+    FORMAT_VERSION,
     Booking,
+    Content,
     Document,
+    check_derived,
     check_guarantee,
-    common_manifest,
     kind_class,
     note_saved,
+    package_version,
+    read_manifest,
     schema_of,
+    write_folder,
 )
 from hedgerow.release.plain_files import (
     METADATA,
@@ -45,8 +51,7 @@ from hedgerow.release.plain_files import (
     table_names,
     weight_name,
 )
-from hedgerow.release.summaries import Spread, Summaries, What, join, spreads, summarize
-from hedgerow.release.summaries import bins as usual_bins
+from hedgerow.release.summaries import Spread, Summaries, bands, bins, join, spreads, summarize
 from hedgerow.release.tabulate import (
     Axes,
     Bins,
@@ -56,11 +61,10 @@ from hedgerow.release.tabulate import (
     check_table,
     divisions_of,
     draw_table,
-    groups_of,
     names_in,
-    tabulated,
+    tabulate,
 )
-from hedgerow.schema import Categorical, Numeric, Query, Schema
+from hedgerow.schema import CLASS, Categorical, Numeric, Query, Schema
 from hedgerow.schema.schema import display_label
 from hedgerow.store.frames import Frame, Framed, as_kind
 from hedgerow.suggestions import RELEASE, answer_mistakes, as_text
@@ -142,6 +146,12 @@ def noisy_counts(guarantee: Mapping[str, object]) -> str:
 Questions = str | Query | Mapping[str, object] | Iterable[object]
 """One count query, or many; what a query may be depends on the kind of release."""
 
+Names = str | Sequence[str]
+"""An attribute or several."""
+
+By = Names | None
+Where = Questions | None
+
 PAGE, WORKBOOK = "hedgerow.present.report:page", "hedgerow.present.tables:write_workbook"
 """What tells of releases, which knows them, and so is loaded when it is needed."""
 
@@ -178,15 +188,18 @@ class Release(Framed):
 
     _called = "release"
     _suggestions = RELEASE
+    _named = "release[{!r}]"  # what to write for a name of the schema
 
     kind: ClassVar[str]
-    """The word for the kind in manifests and in `hedgerow.release.manifest.KINDS`."""
+    """The word for the kind in manifests and in `hedgerow.release.files.KINDS`."""
     sources: ClassVar[tuple[str, ...]]
     """The files that everything else follows from."""
     derived: ClassVar[tuple[str, ...]]
     """The files that are made of those, for readers."""
     estimator: ClassVar[int] = 1
     """The version of what makes rows and tables of the sources: raise it when they change."""
+    tells_classes: ClassVar[bool] = False
+    """Whether the kind can tell the class of a record."""
     entries_of_kind: ClassVar[Mapping[str, type]]
     """What the manifest of this kind holds beside what all have, with the types of JSON."""
 
@@ -291,7 +304,7 @@ class Release(Framed):
     def _suggest(self, name: str) -> str | None:
         schema = vars(self).get("schema")  # which a copy does not have yet
         known = schema is not None and name in schema
-        return f"release[{name!r}]" if known else super()._suggest(name)
+        return self._named.format(name) if known else super()._suggest(name)
 
     def _examples(self) -> Mapping[str, str]:
         names = [as_text(one.name) for one in self.schema.columns]
@@ -340,13 +353,20 @@ class Release(Framed):
         """A query that the release understands, in quotes."""
         return quote(example_of(self.schema))
 
-    @abstractmethod
+    @answer_mistakes
     def count(self, queries: Questions, *, level: float = 0.95) -> Answers:
         """How many records meet some conditions, or hold some items?
 
         Args:
-            queries: One query or many.
+            queries: One query or many: text such as "age in [30, 50] and job in Professional", a
+                mapping such as {"age": (30, 50), "job": "Professional"}, or a `Query`. See
+                `TransactionsRelease.count` for items.
             level: The probability that an interval holds the truth, at least.
+
+        Returns:
+            Estimates with intervals, in the order of the queries. The parts of an interval are
+            told apart: noise, and what it matters where records lie inside regions that the
+            query cuts. Each says whether it was measured (`hedgerow.estimate.queries`).
 
         Raises:
             UsageError: If a query cannot be understood, or the level is not between 0 and 1.
@@ -361,6 +381,12 @@ class Release(Framed):
             >>> int(release.count("age < 50"))
             230
         """
+        share, asked = check_level(level), read_many(queries, self.schema)
+        return with_queries(self._answer(asked, share), asked, self.schema)
+
+    @abstractmethod
+    def _answer(self, queries: list[Any], level: float) -> Answers:
+        """The answers to queries that were read."""
 
     @answer_mistakes
     def count_all(self, *, level: float = 0.95) -> Answers:
@@ -386,9 +412,9 @@ class Release(Framed):
     @answer_mistakes
     def table(
         self,
-        *attributes: str | Sequence[str],
-        by: str | Sequence[str] | None = None,
-        where: Questions | None = None,
+        *attributes: Names,
+        by: By = None,
+        where: Where = None,
         share: bool = False,
         level: float = 0.95,
         simultaneous: bool = False,
@@ -437,16 +463,18 @@ class Release(Framed):
         labels, cells = cells_of(self.schema, divisions, whole)
         of = None
         if groups:
-            each = dict(zip(*groups_of(self.schema, divisions[len(own) :], whole), strict=True))
+            keys, sizes = cells_of(self.schema, divisions[len(own) :], whole)
+            each = dict(zip(zip(*keys, strict=True), sizes, strict=True))
             of = [each[key] for key in zip(*labels[len(own) :], strict=True)]
-        table = tabulated(names, labels, cells, whole, self.count, share, level, simultaneous, of)
-        table = replace(table, groups=groups)
+        table = tabulate(
+            names, labels, cells, whole, self.count, share, level, simultaneous, of, groups
+        )
         return table if top is None else table.largest(top)
 
     @answer_mistakes
     def plot(
         self,
-        *attributes: str | Sequence[str],
+        *attributes: Names,
         ax: Axes | None = None,
         **options: Unpack[TableOptions],
     ) -> Axes:
@@ -487,7 +515,8 @@ class Release(Framed):
 
         Bands of numbers are made of whole measured cells, if the release has any.
         """
-        return usual_bins(self.schema.columns[place])
+        column, edges = self.schema.columns[place], self.measured_edges(place)
+        return bands(column, edges) if len(edges) else bins(column)
 
     def measured_edges(self, place: int) -> Ints:
         """The edges, in codes, of the cells in which a column was counted; empty if there are none.
@@ -512,12 +541,7 @@ class Release(Framed):
 
     @answer_mistakes
     def mean(
-        self,
-        attribute: str,
-        *,
-        by: str | Sequence[str] | None = None,
-        where: Questions | None = None,
-        level: float = 0.95,
+        self, attribute: str, *, by: By = None, where: Where = None, level: float = 0.95
     ) -> Summaries:
         """The mean of a numeric attribute, of everybody or of each group.
 
@@ -540,16 +564,11 @@ class Release(Framed):
                     no      50.1  47.6  51.9
                    yes      63.6  60.0  68.7
         """
-        return self._summary("mean", attribute, by, where, level)
+        return summarize(self, "mean", attribute, by, where, level)
 
     @answer_mistakes
     def sum(
-        self,
-        attribute: str,
-        *,
-        by: str | Sequence[str] | None = None,
-        where: Questions | None = None,
-        level: float = 0.95,
+        self, attribute: str, *, by: By = None, where: Where = None, level: float = 0.95
     ) -> Summaries:
         """The sum of a numeric attribute, over everybody or over each group.
 
@@ -569,7 +588,7 @@ class Release(Framed):
             >>> round(float(release.sum("visits", where="age < 50")))
             206
         """
-        return self._summary("sum", attribute, by, where, level)
+        return summarize(self, "sum", attribute, by, where, level)
 
     @answer_mistakes
     def quantile(
@@ -577,8 +596,8 @@ class Release(Framed):
         attribute: str,
         q: float | Sequence[float] = 0.5,
         *,
-        by: str | Sequence[str] | None = None,
-        where: Questions | None = None,
+        by: By = None,
+        where: Where = None,
         level: float = 0.95,
     ) -> Summaries:
         """The value of a numeric attribute that a part q of the records does not exceed.
@@ -604,33 +623,19 @@ class Release(Framed):
                     no      49.8  48.0  52.0
                    yes      69.2  64.0  73.0
         """
-        asked: tuple[object, object] = attribute, q
-        if not isinstance(asked[0], str) or isinstance(asked[1], str):
+        named, part = cast(object, attribute), cast(object, q)
+        if not isinstance(named, str) or isinstance(part, str):
             raise UsageError(
                 "a quantile is asked of one attribute, named by text, for a part q",
                 hint=f"Write {self._suggest('quantile')}.",
             )
         if isinstance(q, float | int):
-            return self._summary("quantile", attribute, by, where, level, q)
-        parts = [self._summary("quantile", attribute, by, where, level, float(part)) for part in q]
+            return summarize(self, "quantile", attribute, by, where, level, q)
+        parts = [summarize(self, "quantile", attribute, by, where, level, float(one)) for one in q]
         if not parts:
             raise UsageError("no quantile is asked for", hint="Write q=0.5, or q=[0.25, 0.75].")
-        labels = [
-            str(part) for part, found in zip(q, parts, strict=True) for _ in range(len(found))
-        ]
+        labels = [str(one) for one, below in zip(q, parts, strict=True) for _ in range(len(below))]
         return join(parts, "q", tuple(labels))
-
-    def _summary(
-        self,
-        what: What,
-        attribute: str,
-        by: str | Sequence[str] | None,
-        where: Questions | None,
-        level: float,
-        part: float = 0.5,
-    ) -> Summaries:
-        (whole,) = read_many(Query(()) if where is None else where, self.schema)
-        return summarize(self, what, attribute, by, whole, level, part)
 
     @abstractmethod
     def synthesize(
@@ -675,7 +680,7 @@ class Release(Framed):
         return self.synthesize(n, seed=seed, kind=usual if kind is None else kind)
 
     @answer_mistakes
-    def value_counts(self, *attributes: str | Sequence[str], normalize: bool = False) -> CountTable:
+    def value_counts(self, *attributes: Names, normalize: bool = False) -> CountTable:
         """The counts, or with `normalize` the shares, of the values: see `table`."""
         return self.table(*attributes, share=normalize)
 
@@ -686,12 +691,7 @@ class Release(Framed):
 
     @answer_mistakes
     def median(
-        self,
-        attribute: str,
-        *,
-        by: str | Sequence[str] | None = None,
-        where: Questions | None = None,
-        level: float = 0.95,
+        self, attribute: str, *, by: By = None, where: Where = None, level: float = 0.95
     ) -> Summaries:
         """The median of a number: see `quantile`."""
         return self.quantile(attribute, 0.5, by=by, where=where, level=level)
@@ -726,10 +726,18 @@ class Release(Framed):
 
     @answer_mistakes
     def predict(self, rows: Frame) -> Frame:
-        """The class of each row, as far as the kind of release can tell it.
+        """The likeliest class of each row.
+
+        With marginals by the model that counts and synthetic rows come from too, else the class
+        that the region of the row mostly holds. In a tree, a region whose counts are mostly noise
+        leans on the regions around it (`hedgerow.estimate.cells`). Rows of regions that are
+        suppressed get the majority class of the release.
 
         Args:
-            rows: A frame or a file with the predictors of the schema.
+            rows: A frame or a file with the predictors of the schema; other columns are ignored.
+
+        Returns:
+            A frame of the kind of the rows, in their order, with the class as its one column.
 
         Raises:
             UsageError: If this kind of release, or this release, tells no classes.
@@ -741,17 +749,23 @@ class Release(Framed):
             >>> release.predict(sample.people(3, seed=2)).to_pydict()
             {'readmitted': ['no', 'yes', 'yes']}
         """
-        raise self._no_classes()
+        target = self._target()
+        codes, known = self._encoded(rows)
+        likeliest = np.argmax(self._weights(codes), axis=1)
+        return self._beside(rows, {target.name: labels_of(target, likeliest, ~known)})
 
     @answer_mistakes
     def predict_proba(self, rows: Frame) -> Frame:
-        """The probability of each class for each row, as far as the kind of release can tell it.
+        """The probability of each class for each row; `predict` names the likeliest.
+
+        Where all weights are 0 or less, the class that is least below gets all of it.
 
         Args:
             rows: As for `predict`.
 
         Returns:
-            A frame of the kind of the rows, in their order, with one column per class.
+            A frame of the kind of the rows, in their order, with one column per class; null where
+            the schema would refuse or drop the row.
 
         Raises:
             UsageError: As for `predict`.
@@ -764,6 +778,30 @@ class Release(Framed):
             >>> found.column_names, found["yes"].to_numpy().round(2).tolist()
             (['no', 'yes'], [0.05, 1.0, 1.0])
         """
+        classes = self._target().taxonomy.leaves
+        codes, known = self._encoded(rows)
+        shares = self.probabilities(codes)
+        columns = {name: pa.array(shares[:, i], mask=~known) for i, name in enumerate(classes)}
+        return self._beside(rows, columns)
+
+    def majority(self, codes: NDArray[np.integer]) -> Ints | None:
+        """The likeliest class code for each row of codes; None if the kind tells none.
+
+        Args:
+            codes: The predictors, shape [rows, attributes].
+        """
+        return np.argmax(self._weights(codes), axis=1) if self.tells_classes else None
+
+    def probabilities(self, codes: NDArray[np.integer]) -> Floats:
+        """The probability of each class for rows of codes, shape [rows, classes].
+
+        Args:
+            codes: As for `majority`.
+        """
+        return probabilities_of(self._weights(codes))
+
+    def _weights(self, codes: NDArray[np.integer]) -> Floats:
+        """How likely classes are for rows of codes, up to a factor: [rows, classes]."""
         raise self._no_classes()
 
     def _no_classes(self) -> UsageError:
@@ -772,14 +810,50 @@ class Release(Framed):
             hint="Train a model on synthetic rows (`synthesize`), or publish by regions.",
         )
 
-    def majority(self, codes: NDArray[np.integer]) -> Ints | None:
-        """The same for rows of codes: the class code of each; None if the kind tells none."""
-        return None
+    def _target(self) -> Categorical:
+        if not self.tells_classes:
+            raise self._no_classes()
+        if self.schema.target is None:
+            raise UsageError(
+                "this release has no class to predict",
+                hint="Publish with a schema that has an attribute with role: class.",
+            )
+        return self.schema.target
+
+    def _encoded(self, rows: Frame) -> tuple[NDArray[np.integer], Bools]:
+        from hedgerow.data import encode_rows
+
+        codes, known = encode_rows(rows, self.schema, lenient=True)
+        # what stands in for a row that was not encoded is never shown, but must be a code
+        return np.where(known[:, None], codes, 0), known
+
+    def _beside(self, rows: Frame, columns: dict[str, pa.Array]) -> Frame:
+        """A frame of the kind of the rows, aligned with them."""
+        from hedgerow.data import frame_kind
+
+        kind = frame_kind(rows)
+        table = pa.table(columns)
+        if kind != "pandas":
+            return self._frame(table, kind)
+        import pandas
+
+        # by itself pandas would turn whole numbers with gaps into floats
+        gaps = any(column.null_count for column in columns.values())
+        whole = {pa.int64(): pandas.Int64Dtype()} if gaps else {}
+        frame = table.to_pandas(types_mapper=whole.get)
+        frame.index = getattr(rows, "index", frame.index)  # pandas aligns by index, not by order
+        return frame
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
         """The attributes that the release says nothing about (`hedgerow.estimate.queries`)."""
-        return ()
+        places = [*range(len(self.schema.attributes)), CLASS]
+        return tuple(self.schema.columns[p].name for p in places if p in self._unmeasured)
+
+    @property
+    def _unmeasured(self) -> frozenset[int]:
+        """The places of these attributes; `CLASS` for the class."""
+        return frozenset()
 
     def expect(self, kind: type[Kind]) -> Kind:
         """This release, known to be of a kind.
@@ -866,13 +940,30 @@ class Release(Framed):
         return replace(found, frame_kind=kind)
 
     @classmethod
-    @abstractmethod
     def from_folder(cls, path: Path, manifest: Document) -> Self:
         """Reads a release whose manifest was read; every file is checked against its hash.
+
+        Only files of fixed names are opened.
 
         Raises:
             ReleaseError: Names the file and what is wrong with it.
         """
+        check_guarantee(manifest["guarantee"])
+        schema = schema_of(manifest)
+        stated = {name: manifest[name] for name in ("method", "settings", "guarantee", "ledger")}
+        release = cls(schema=schema, **stated, **cls._read(path, manifest, schema))
+        release.check()
+        check_derived(path, manifest, cls.sources)
+        return release
+
+    @classmethod
+    @abstractmethod
+    def _read(cls, path: Path, manifest: Document, schema: Schema) -> dict[str, Any]:
+        """The fields of this kind, from the files of `sources`."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuses contents that do not fit the schema."""
 
     @classmethod
     def file_names(cls) -> tuple[str, ...]:
@@ -927,18 +1018,30 @@ class Release(Framed):
     def entries(self) -> Document:
         """What the manifest says of this kind alone."""
 
-    @classmethod
-    def _shared(cls, manifest: Document) -> dict[str, Any]:
-        """The fields that all kinds have, from a manifest."""
-        check_guarantee(manifest["guarantee"])
-        names = ("method", "settings", "guarantee", "ledger")
-        return {"schema": schema_of(manifest), **{name: manifest[name] for name in names}}
-
     def _manifest(self, hashes: Mapping[str, str]) -> Document:
+        """The manifest, from the SHA-256 of each other file.
+
+        It holds nothing that depends on the data other than through the noisy transcript, and
+        nothing about the run: no row count, time, seed, date or machine.
+        """
         rows: Document = {"seed": ROWS_SEED, "weight": weight_name(self.schema)}
         if self.estimator > 1:
             rows["estimator"] = self.estimator
-        return {**common_manifest(self, hashes), "rows": rows, **self.entries()}
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "kind": self.kind,
+            "method": self.method,
+            "settings": self.settings,
+            "schema": self.schema.to_dict(),
+            "schema_hash": self.schema.hash,
+            "guarantee": self.guarantee,
+            "ledger": self.ledger,
+            "package_version": package_version(),
+            "files": dict(hashes),
+            "rows": rows,
+            **self.entries(),
+        }
 
     def _frame(self, table: pa.Table, kind: str | None) -> Frame:
         return as_kind(table, self.frame_kind if kind is None else kind)

@@ -1,38 +1,304 @@
-"""Releases as folders: written whole, read with every doubt, and never over another unasked."""
+"""Releases as folders: the manifest, and files written whole, read with every doubt.
+
+A folder is never written over another unasked.
+"""
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import importlib.metadata
+import json
+import math
 import os
+import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hedgerow.disk import Hold, Room
-from hedgerow.errors import ReleaseError
-from hedgerow.release.manifest import (
-    MANIFEST,
-    Document,
-    all_files,
-    kind_class,
-    parse_manifest,
-    to_text,
-)
+from hedgerow.errors import HedgerowError, LedgerWarning, ReleaseError
+from hedgerow.estimate.measurements import exact
+from hedgerow.registry import load
 from hedgerow.release.plain_files import TABLES, is_table_file
+from hedgerow.schema import Schema
 from hedgerow.store.untrusted import broken, digest, is_sober, read_bytes, read_columns
 from hedgerow.suggestions import check_arguments
+
+if TYPE_CHECKING:
+    from hedgerow.release.base import Release
+
+# The kinds of release: the only list of them, by the word that a manifest uses.
+#
+# A new kind is a child of `hedgerow.release.base.Release`, and a line here.
+
+
+KINDS: dict[str, str] = {
+    "table": "hedgerow.release.tables:TableRelease",
+    "marginals": "hedgerow.release.tables:MarginalsRelease",
+    "transactions": "hedgerow.release.transactions:TransactionsRelease",
+    "rows": "hedgerow.release.tables:RowsRelease",
+}
+"""Names, and the class of each as "module:name", which is loaded when it is needed."""
+
+
+def kind_class(name: str) -> type[Release]:
+    """The class of a kind.
+
+    Example:
+        >>> kind_class("rows").__name__
+        'RowsRelease'
+    """
+    found: type[Release] = load(KINDS[name])
+    return found
+
+
+def all_files() -> frozenset[str]:
+    """The files of all kinds, the manifest aside."""
+    return frozenset(file for name in KINDS for file in kind_class(name).file_names())
+
+
+# The manifest: what a release is and promises, on one page that people and programs can read.
+
+
+MANIFEST = "manifest.json"
+FORMAT = "hedgerow-release"
+FORMAT_VERSION = 2
+
+Document = dict[str, Any]
+"""An object of JSON: whatever a stranger wrote, until something looks at it."""
+
+_MOST_NESTED = 200  # a schema has at most 136 levels
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+NOTE = "x_"  # entries whose names begin so are for others, and nothing here reads them
+_ENTRIES: dict[str, type] = {
+    "format": str,
+    "format_version": int,
+    "kind": str,
+    "method": str,
+    "settings": dict,
+    "schema": dict,
+    "schema_hash": str,
+    "guarantee": dict,
+    "ledger": dict,
+    "package_version": str,
+    "files": dict,
+    "rows": dict,
+}
+"""What the manifests of all kinds hold; each kind has some more (`Release.entries_of_kind`)."""
+
+
+def package_version() -> str:
+    """The version of the installed package."""
+    try:
+        return importlib.metadata.version("hedgerow")
+    except importlib.metadata.PackageNotFoundError:  # run from a checkout that is not installed
+        return "unknown"
+
+
+def to_text(manifest: Document) -> str:
+    """The manifest as stable JSON: sorted keys, but for the schema, whose order has a meaning.
+
+    Example:
+        >>> print(to_text({"schema": {"b": 1, "a": 2}, "method": "x"}), end="")
+        {
+          "method": "x",
+          "schema": {
+            "b": 1,
+            "a": 2
+          }
+        }
+    """
+    ordered = {
+        key: value if key == "schema" else json.loads(json.dumps(value, sort_keys=True))
+        for key, value in sorted(manifest.items())
+    }
+    return json.dumps(ordered, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def parse_manifest(text: bytes) -> Document:
+    """Reads a manifest and checks its shape.
+
+    Raises:
+        ReleaseError: If it is no manifest, or one of another format than this package reads.
+    """
+    try:
+        manifest = json.loads(
+            text.decode("utf-8"),
+            object_pairs_hook=_once,
+            parse_float=_finite,
+            parse_constant=_finite,
+        )
+    except (ValueError, RecursionError):
+        raise broken(MANIFEST, "this is not JSON") from None
+    _check_plain(manifest)
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ReleaseError(
+            f"{MANIFEST}: this is not the manifest of a hedgerow release",
+            hint="Give the folder that `hedgerow publish` wrote.",
+        )
+    _check_version(manifest.get("format_version"))
+    kind = manifest.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise broken(MANIFEST, "this hedgerow does not know the kind of release")
+    known = {**_ENTRIES, **kind_class(kind).entries_of_kind}
+    for key, wanted in known.items():
+        if not isinstance(manifest.get(key), wanted):
+            raise broken(MANIFEST, f"the entry {key!r} is missing or not of its kind")
+    # what one does not know may change the meaning of what one does
+    if any(key not in known and not key.startswith(NOTE) for key in manifest):
+        raise broken(MANIFEST, "it has an entry that this format does not know")
+    return manifest
+
+
+def _check_version(version: object) -> None:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise broken(MANIFEST, "the format version is no whole number above 0")
+    if version == 1:
+        raise ReleaseError(
+            "this release is of format 1, which hedgerow 0.1 wrote and this version does not read",
+            hint="Publish the data again with this version, or read it with hedgerow 0.1.",
+        )
+    if version > FORMAT_VERSION:
+        raise ReleaseError(
+            f"this release is of format {version}; this hedgerow reads up to {FORMAT_VERSION}",
+            hint="Install a newer hedgerow: pip install --upgrade hedgerow.",
+        )
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Document:
+    """An object of JSON. If a key is there twice, programs disagree on which one counts."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise broken(MANIFEST, "a key is there twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise broken(MANIFEST, "a number in it is infinite or none at all")
+    return number
+
+
+def _check_plain(manifest: Any) -> None:
+    """Refuses what would bring whoever prints it into trouble: deep nests, control characters."""
+    waiting = [(manifest, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        if isinstance(part, str):
+            if not part.isprintable() and _UNSEEN.search(part):
+                raise broken(MANIFEST, "a text in it holds an invisible control character")
+        elif isinstance(part, (dict, list)):
+            if depth > _MOST_NESTED:
+                raise broken(MANIFEST, "it is nested too deeply")
+            below = [*part, *part.values()] if isinstance(part, dict) else part
+            waiting += [(one, depth + 1) for one in below]
+
+
+def check_guarantee(guarantee: Document) -> None:
+    """Sees that a promise can be read; whether it is kept is for `verify` to say.
+
+    Raises:
+        ReleaseError: If a number in it is none.
+
+    Example:
+        >>> check_guarantee({"epsilon": "1/2", "delta": "0", "private": True})
+        >>> check_guarantee({"epsilon": "much", "delta": "0", "private": True})
+        Traceback (most recent call last):
+        ...
+        hedgerow.errors.ReleaseError: manifest.json: the epsilon of the guarantee is no number ...
+    """
+    ranges: tuple[tuple[str, str, Callable[[Fraction], bool]], ...] = (
+        ("epsilon", "above 0", lambda number: number > 0),
+        ("delta", "from 0 and below 1", lambda number: 0 <= number < 1),
+    )
+    for key, span, fits in ranges:
+        try:
+            known = fits(exact(guarantee.get(key)))
+        except ValueError:
+            known = False
+        if not known:
+            raise broken(MANIFEST, f"the {key} of the guarantee is no number {span}")
+    if not isinstance(guarantee.get("private"), bool):
+        raise broken(MANIFEST, "the guarantee does not say whether the release is private")
+    if not isinstance(guarantee.get("row_wise_query", True), bool):
+        raise broken(MANIFEST, "the guarantee does not say whether the query was row-wise")
+
+
+def schema_of(manifest: Document) -> Schema:
+    """The schema in a manifest, held to its hash.
+
+    Raises:
+        ReleaseError: If it is no schema or not the one that was published.
+    """
+    try:
+        schema = _schema(json.dumps(manifest["schema"]))
+    except (HedgerowError, KeyError, TypeError, ValueError, AttributeError) as error:
+        words = error.message if isinstance(error, HedgerowError) else "it cannot be read"
+        raise broken(MANIFEST, f"the schema is wrong: {words}") from None
+    if schema.hash != manifest["schema_hash"]:
+        raise broken(MANIFEST, "the schema does not match its hash, so it was changed")
+    return schema
+
+
+@lru_cache(maxsize=2)
+def _schema(text: str) -> Schema:
+    """A schema as JSON. Whoever verifies a release reads the same one several times."""
+    return Schema.from_dict(json.loads(text))
+
+
+# The entry that a release has in a budget ledger, as far as a release knows it.
+
+
+class Booking(Protocol):
+    """The entry that a release has in a budget ledger, which is kept elsewhere."""
+
+    def mark_published(self, place: str | os.PathLike[str]) -> None:
+        """Notes that the release was saved."""
+
+    def note_end(self, words: str) -> None:
+        """Notes that the release was not saved, and why."""
+
+    def facts(self) -> Document:
+        """The entry, and what it leaves to other releases."""
+
+
+def note_saved(booking: Booking | None, path: str | os.PathLike[str]) -> None:
+    """Notes in the ledger, if there is one, that a release was saved.
+
+    Call it after the release was written. It was paid for when it was booked, so a ledger that
+    cannot be written now is worth a warning and no more.
+    """
+    if booking is None:
+        return
+    try:
+        booking.mark_published(path)
+    except HedgerowError as error:
+        warnings.warn(
+            f"{path} was written, but the ledger could not note it and still calls it booked. "
+            f"It counts as spent all the same. ({error.message})",
+            LedgerWarning,
+            stacklevel=3,
+        )
+
 
 # Where a release goes: tried, locked and with room set aside before it costs anything.
 
 
+@dataclass(eq=False)
 class Target:
     """A folder that one run alone may write a release to, until it is closed.
 
@@ -41,26 +307,21 @@ class Target:
     Args:
         path: The folder, as it was named.
         folder: The folder itself, links followed.
+        overwrite: Whether a release that is there may be replaced.
         made: The folders above it that were made for it.
         hold: The lock on it.
-        overwrite: Whether a release that is there may be replaced.
+        room: The bytes that are set aside for it.
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        folder: Path,
-        made: list[Path],
-        hold: Hold,
-        overwrite: bool,
-    ) -> None:
-        self.path = path
-        self.folder = folder
-        self.overwrite = overwrite
-        self._made = made
-        self._hold = hold
-        self._room: Room | None = None
-        self._before = _identity(folder)
+    path: str | os.PathLike[str]
+    folder: Path
+    overwrite: bool
+    made: list[Path]
+    hold: Hold
+    room: Room | None = None
+
+    def __post_init__(self) -> None:
+        self._before = _identity(self.folder)
 
     @staticmethod
     def take(path: str | os.PathLike[str], overwrite: bool = False, room: int = 0) -> Target:
@@ -77,37 +338,34 @@ class Target:
         """
         check_arguments(Target.take, locals())
         folder = _place(path, overwrite)
-        made = _missing(folder)
-        target = None
-        try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            hold = Hold.take(folder.parent / f".{folder.name}.lock")
-            if hold is None:
-                raise ReleaseError(
-                    f"another run is about to write a release to {path}",
-                    hint="Wait until it has ended, or name another folder.",
-                )
-            target = Target(path, folder, made, hold, overwrite)
-            target.check()  # that run may just have ended
-            if room:
-                target._room = Room(folder.parent, room)
-        except BaseException as error:
-            if target is not None:
-                target.close()
-            else:
-                _remove(made)
-            if isinstance(error, OSError):
-                raise cannot("write", path, error, room) from None
-            raise
+        with _access("write", path, room):
+            made = list(takewhile(lambda above: not above.exists(), folder.parents))
+            target = None
+            try:
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                hold = Hold.take(folder.parent / f".{folder.name}.lock")
+                if hold is None:
+                    raise ReleaseError(
+                        f"another run is about to write a release to {path}",
+                        hint="Wait until it has ended, or name another folder.",
+                    )
+                target = Target(path, folder, overwrite, made, hold)
+                target.check()  # that run may just have ended
+                if room:
+                    target.room = Room(folder.parent, room)
+            except BaseException:
+                if target is not None:
+                    target.close()
+                else:
+                    _remove(made)
+                raise
         return target
 
     def __fspath__(self) -> str:
         """The folder as it was named, so that this can stand for a path."""
         return os.fspath(self.path)
 
-    def __str__(self) -> str:
-        """The same."""
-        return os.fspath(self.path)
+    __str__ = __fspath__
 
     def check(self) -> None:
         """Raises if something is there by now that must not be replaced."""
@@ -119,14 +377,14 @@ class Target:
 
     def give_back(self) -> None:
         """Frees the bytes that were set aside: now the release itself is written."""
-        if self._room is not None:
-            self._room.give_back()
+        if self.room is not None:
+            self.room.give_back()
 
     def close(self) -> None:
         """Lets others write there. Folders that were made for nothing are removed."""
         self.give_back()
-        self._hold.close()
-        _remove(self._made)
+        self.hold.close()
+        _remove(self.made)
 
 
 def check_target(path: str | os.PathLike[str], overwrite: bool = False) -> Path:
@@ -138,13 +396,10 @@ def check_target(path: str | os.PathLike[str], overwrite: bool = False) -> Path:
     """
     check_arguments(check_target, locals())
     folder = _place(path, overwrite)
-    try:
-        above = folder.parent
-        while not above.exists():  # writing makes the folders that are not there
-            above = above.parent
+    with _access("write", path):
+        # writing makes the folders that are not there
+        above = next(above for above in folder.parents if above.exists())
         os.rmdir(tempfile.mkdtemp(prefix=f".{folder.name[:50]}.try-", dir=above))
-    except OSError as error:
-        raise cannot("write", path, error) from None
     return folder
 
 
@@ -159,10 +414,8 @@ def _place(path: str | os.PathLike[str], overwrite: bool) -> Path:
                 f"{path} lies in the folder of another release, which must hold nothing else",
                 hint="Name a folder in another place.",
             )
-    above = folder.parent
     with suppress(OSError):
-        while not above.exists():
-            above = above.parent
+        above = next(above for above in folder.parents if above.exists())
         if not above.is_dir():
             raise ReleaseError(
                 f"cannot write the release at {path}: {above} is a file, not a folder",
@@ -174,21 +427,10 @@ def _place(path: str | os.PathLike[str], overwrite: bool) -> Path:
 def _identity(folder: Path) -> tuple[int, int] | None:
     """Tells a folder that is in its place from another one that was moved there, if any is."""
     try:
-        found = folder.stat()
+        status = folder.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
-
-
-def _missing(folder: Path) -> list[Path]:
-    """The folders above that are not there, the innermost first."""
-    found = []
-    with suppress(OSError):
-        for above in folder.parents:
-            if above.exists():
-                break
-            found.append(above)
-    return found
+    return status.st_dev, status.st_ino
 
 
 def _remove(made: list[Path]) -> None:
@@ -199,7 +441,7 @@ def _remove(made: list[Path]) -> None:
 
 def _refuse(path: str | os.PathLike[str], folder: Path, overwrite: bool) -> None:
     """Raises if something is there that must not be replaced."""
-    try:
+    with _access("read", path):
         if not folder.exists():
             return
         if not folder.is_dir():
@@ -207,8 +449,6 @@ def _refuse(path: str | os.PathLike[str], folder: Path, overwrite: bool) -> None
                 f"{path} is a file, not a folder", hint="Name a folder that does not exist yet."
             )
         inside = _inside(folder)
-    except OSError as error:
-        raise cannot("read", path, error) from None
     if not inside:
         return
     tables = {name for name in inside if is_table_file(name)}
@@ -225,15 +465,22 @@ def _refuse(path: str | os.PathLike[str], folder: Path, overwrite: bool) -> None
         )
 
 
-def cannot(what: str, path: str | os.PathLike[str], error: OSError, room: int = 0) -> ReleaseError:
-    """The error for a folder that the system refused.
+@contextmanager
+def _access(what: str, path: str | os.PathLike[str], room: int = 0) -> Iterator[None]:
+    """Turns what the system refuses into errors of releases.
 
     Args:
         what: "read" or "write".
-        path: The folder, as it was named.
-        error: What the system said.
-        room: The bytes that were to be set aside, if that is what failed.
+        path: The folder or file, as it was named.
+        room: The bytes that are to be set aside.
     """
+    try:
+        yield
+    except OSError as error:
+        raise _refusal(what, path, error, room) from None
+
+
+def _refusal(what: str, path: str | os.PathLike[str], error: OSError, room: int) -> ReleaseError:
     full = "The disk is full: make room, or choose a folder on another disk."
     if room:
         size = f"{max(1, round(room / 10**6)):,} MB"
@@ -296,10 +543,8 @@ def names_of(manifest: Document) -> tuple[str, ...]:
 
 def other_files(path: str | Path, manifest: Document) -> list[str]:
     """What lies in the folder of a release and is no part of it."""
-    try:
+    with _access("read", path):
         return sorted(_inside(Path(path)) - {MANIFEST, *names_of(manifest)})
-    except OSError as error:
-        raise cannot("read", path, error) from None
 
 
 def _inside(folder: Path) -> set[str]:
@@ -331,21 +576,20 @@ def write_folder(
     mark = secrets.token_hex(4)
     fresh = target.parent / f".{target.name}.new-{mark}"
     try:
-        taken.check()
-        taken.give_back()
-        try:
-            fresh.mkdir()
-            usual = fresh.stat().st_mode
-            fresh.chmod(0o700)  # nobody else sees what is not finished, or is not private
-            if _fill(contents, manifest, fresh)["guarantee"].get("private"):
-                fresh.chmod(usual)
-            _swap(fresh, target, target.parent / f".{target.name}.old-{mark}")
-        except BaseException:  # an interrupt too leaves nothing behind
-            shutil.rmtree(fresh, ignore_errors=True)
-            raise
-        _flush_folder(target.parent)
-    except OSError as error:
-        raise cannot("write", path, error) from None
+        with _access("write", path):
+            taken.check()
+            taken.give_back()
+            try:
+                fresh.mkdir()
+                usual = fresh.stat().st_mode
+                fresh.chmod(0o700)  # nobody else sees what is not finished, or is not private
+                if _fill(contents, manifest, fresh)["guarantee"].get("private"):
+                    fresh.chmod(usual)
+                _swap(fresh, target, target.parent / f".{target.name}.old-{mark}")
+            except BaseException:  # an interrupt too leaves nothing behind
+                shutil.rmtree(fresh, ignore_errors=True)
+                raise
+            _flush_folder(target.parent)
     finally:
         if taken is not path:
             taken.close()
@@ -432,10 +676,8 @@ def read_manifest(path: str | Path) -> Document:
             f"{path} is not a folder, so it is not a release",
             hint="Give the folder that `hedgerow publish` wrote.",
         )
-    try:
+    with _access("read", folder / MANIFEST):
         return parse_manifest(read_bytes(folder, MANIFEST, _MOST_MANIFEST_BYTES))
-    except OSError as error:
-        raise cannot("read", folder / MANIFEST, error) from None
 
 
 def check_file(path: str | Path, name: str, manifest: Document) -> None:
@@ -444,11 +686,8 @@ def check_file(path: str | Path, name: str, manifest: Document) -> None:
     Raises:
         ReleaseError: If it is missing, no ordinary file, or was changed.
     """
-    try:
-        found = digest(Path(path), name, _MOST_BYTES)
-    except OSError as error:
-        raise cannot("read", Path(path) / name, error) from None
-    _hold(name, found, manifest)
+    with _access("read", Path(path) / name):
+        _hold(name, digest(Path(path), name, _MOST_BYTES), manifest)
 
 
 def check_derived(path: Path, manifest: Document, sources: Sequence[str]) -> None:
@@ -483,9 +722,7 @@ def read_table(
     Raises:
         ReleaseError: If it is missing or was changed, or does not hold what it should.
     """
-    try:
+    with _access("read", Path(path) / name):
         content = read_bytes(Path(path), name, _MOST_BYTES)
-    except OSError as error:
-        raise cannot("read", Path(path) / name, error) from None
     _hold(name, hashlib.sha256(content).hexdigest(), manifest)
     return read_columns(name, content, columns, like, any_rows=any_rows)

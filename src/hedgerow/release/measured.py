@@ -1,22 +1,18 @@
-"""Releases of noisy measurements, and those of them that can predict a class."""
+"""What was measured as columns of files, and back; releases of noisy measurements of regions."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools, Floats, Ints, Small
-from hedgerow.errors import UsageError
-from hedgerow.estimate.cells import labels_of as labels_of_codes
-from hedgerow.estimate.cells import probabilities_of
+from hedgerow.arrays import Ints, Small
 from hedgerow.estimate.consistency import is_censored
 from hedgerow.estimate.measurements import LAWS, PLACES, Measurement, exact
 from hedgerow.estimate.partition import (
@@ -30,78 +26,9 @@ from hedgerow.estimate.partition import (
 )
 from hedgerow.estimate.tables import Cells
 from hedgerow.release.base import Release
-from hedgerow.release.files import Content, check_derived, read_table
-from hedgerow.release.manifest import MANIFEST, Document
-from hedgerow.schema import Categorical, Schema
-from hedgerow.store.frames import Frame
+from hedgerow.release.files import MANIFEST, Content, Document, read_table
+from hedgerow.schema import Schema
 from hedgerow.store.untrusted import broken, column_of, ints_of, labels_of
-from hedgerow.suggestions import answer_mistakes
-
-# What was measured as columns of files, and back.
-
-
-# The regions of transactions as Arrow tables, and back.
-
-
-_PARTS = ("item", "rest")
-
-
-def itemsets_table(partition: Itemsets) -> pa.Table:
-    """One row per core item and per bin, or one row per partition with its cut.
-
-    Example:
-        >>> itemsets_table(CoreCells(np.array([2, 5]), np.array([0, 1]))).to_pydict()
-        {'part': ['item', 'item', 'rest', 'rest'], 'number': [2, 5, 0, 1]}
-    """
-    if isinstance(partition, CoreCells):
-        parts = ["item"] * len(partition.core) + ["rest"] * len(partition.rest)
-        number = np.concatenate([partition.core, partition.rest]).astype(np.int64)
-        return pa.table({"part": pa.array(parts, pa.string()), "number": number})
-    cuts = pa.ListArray.from_arrays(
-        pa.array(partition.cut_start.astype(np.int32)), pa.array(partition.cut.astype(np.int32))
-    )
-    return pa.table(
-        {
-            "node": np.arange(partition.cells, dtype=np.int32),
-            "parent": partition.parent.astype(np.int32),
-            "split": partition.split.astype(np.int32),
-            "cut": cuts,
-        }
-    )
-
-
-def itemsets_from(file: str, kind: str, table: pa.Table) -> Itemsets:
-    """The regions that a table holds; whether they make sense is checked elsewhere.
-
-    Args:
-        file: The name of the file, for messages.
-        kind: "core" or "cuts".
-        table: The table.
-
-    Raises:
-        ReleaseError: If the table has another shape.
-    """
-    if kind == "core":
-        part = labels_of(file, table, "part", _PARTS)
-        number = ints_of(file, table, "number")
-        if (part < 0).any() or (np.diff(part) < 0).any():
-            raise broken(file, "its rows are not core items and then bins")
-        return CoreCells(number[part == 0], number[part == 1])
-    places = ints_of(file, table, "node")
-    if not np.array_equal(places, np.arange(len(places))):
-        raise broken(file, "its partitions are not in order")
-    cuts = column_of(file, table, "cut")
-    if not pa.types.is_list(cuts.type) or cuts.null_count:
-        raise broken(file, "the column 'cut' must hold lists")
-    lengths = np.asarray(cuts.value_lengths().to_numpy(zero_copy_only=False), np.int64)
-    flat = ints_of(file, pa.table({"cut": cuts.flatten()}), "cut")
-    return CutTree(
-        parent=ints_of(file, table, "parent"),
-        split=ints_of(file, table, "split"),
-        cut_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-        cut=flat,
-    )
-
 
 # Regions and measurements as Arrow tables, and back; what is read is checked, never trusted.
 
@@ -130,6 +57,8 @@ SHAPES: dict[str, type] = {
 # Far beyond what a method draws. Within these bounds no sum leaves 64 bits and no variance is
 # infinite, whatever a stranger wrote.
 _LARGEST_COUNT, _LARGEST_SUM = 1 << 53, 1 << 60
+_PARTS = ("item", "rest")
+_USUAL: Document = {"max_contribution": 1, "law": "laplace", "tables": []}  # left out of heads
 _LEAST_RATE, _LARGEST_RATE = Fraction(1, 10**20), 10**6
 _MOST_COLUMNS = 3  # of a table
 _LARGEST_CONTRIBUTION = 1 << 40  # a million items of a record, in squares of weights
@@ -141,9 +70,14 @@ def partition_kind(partition: Partition | Itemsets | Cells) -> str:
 
 
 def partition_table(schema: Schema, partition: Partition | Itemsets | Cells) -> pa.Table:
-    """One row per node of a tree, edge of a grid or cell; for itemsets see `itemsets_table`."""
-    if isinstance(partition, CoreCells | CutTree):
-        return itemsets_table(partition)
+    """One row per node of a tree or of a tree of cuts, edge of a grid, cell, core item and bin.
+
+    Example:
+        >>> schema = Schema.from_dict({
+        ...     "name": "s", "unit": "row", "items": {"universe": {"range": [1, 9]}}})
+        >>> partition_table(schema, CoreCells(np.array([2, 5]), np.array([0, 1]))).to_pydict()
+        {'part': ['item', 'item', 'rest', 'rest'], 'number': [2, 5, 0, 1]}
+    """
     if isinstance(partition, TreePartition):
         return pa.table(
             {
@@ -155,20 +89,32 @@ def partition_table(schema: Schema, partition: Partition | Itemsets | Cells) -> 
                 "hi": _lists(partition.hi),
             }
         )
-    names = tuple(attribute.name for attribute in schema.attributes)
-    if isinstance(partition, Cells):
-        owner = np.repeat(np.arange(len(names), dtype=np.int32), list(map(len, partition.group)))
+    if isinstance(partition, CutTree):
+        starts, flat = partition.cut_start.astype(np.int32), partition.cut.astype(np.int32)
         return pa.table(
             {
-                "attribute": dictionary(owner, names),
-                "first_code": np.concatenate([edges[:-1] for edges in partition.edges]),
-                "group": np.concatenate(partition.group),
+                "node": np.arange(partition.cells, dtype=np.int32),
+                "parent": partition.parent.astype(np.int32),
+                "split": partition.split.astype(np.int32),
+                "cut": pa.ListArray.from_arrays(pa.array(starts), pa.array(flat)),
             }
         )
-    lengths = [len(edges) for edges in partition.edges]
-    attributes = np.repeat(np.arange(len(names), dtype=np.int32), lengths)
-    edges = np.concatenate(partition.edges).astype(np.int32)
-    return pa.table({"attribute": dictionary(attributes, names), "edge": edges})
+    if isinstance(partition, CoreCells):
+        parts = np.repeat(_PARTS, [len(partition.core), len(partition.rest)]).tolist()
+        number = np.concatenate([partition.core, partition.rest]).astype(np.int64)
+        return pa.table({"part": pa.array(parts, pa.string()), "number": number})
+    names = tuple(attribute.name for attribute in schema.attributes)
+    if isinstance(partition, Cells):
+        sizes = [len(group) for group in partition.group]
+        columns = {
+            "first_code": np.concatenate([edges[:-1] for edges in partition.edges]),
+            "group": np.concatenate(partition.group),
+        }
+    else:
+        sizes = [len(edges) for edges in partition.edges]
+        columns = {"edge": np.concatenate(partition.edges).astype(np.int32)}
+    owner = np.repeat(np.arange(len(names), dtype=np.int32), sizes)
+    return pa.table({"attribute": dictionary(owner, names), **columns})
 
 
 def _lists(matrix: Small) -> pa.ListArray:
@@ -184,13 +130,12 @@ def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition | It
         ReleaseError: If the table has another shape. Whether the regions are a partition is
             checked elsewhere.
     """
-    if kind in ("core", "cuts"):
-        return itemsets_from(PARTITION, kind, table)
-    if kind == "tree":
-        width = len(schema.attributes)
+    if kind in ("tree", "cuts"):
         nodes = ints_of(PARTITION, table, "node")
         if not np.array_equal(nodes, np.arange(len(nodes))):
             raise broken(PARTITION, "its nodes are not in order")
+    if kind == "tree":
+        width = len(schema.attributes)
         return TreePartition(
             parent=ints_of(PARTITION, table, "parent", np.int32),
             depth=ints_of(PARTITION, table, "depth", np.int16),
@@ -198,11 +143,18 @@ def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition | It
             lo=_matrix(table, "lo", width),
             hi=_matrix(table, "hi", width),
         )
-    names = [attribute.name for attribute in schema.attributes]
-    owner = labels_of(PARTITION, table, "attribute", names)
-    if (owner < 0).any() or (np.diff(owner) < 0).any():
-        raise broken(PARTITION, "its attributes are not those of the schema, in their order")
-    starts = np.searchsorted(owner, np.arange(1, len(names)))
+    if kind == "cuts":
+        lengths, flat = _read_lists(table, "cut", np.int64)
+        return CutTree(
+            parent=ints_of(PARTITION, table, "parent"),
+            split=ints_of(PARTITION, table, "split"),
+            cut_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            cut=flat,
+        )
+    if kind == "core":
+        starts = _starts(table, "part", _PARTS)
+        return CoreCells(*np.split(ints_of(PARTITION, table, "number"), starts))
+    starts = _starts(table, "attribute", [attribute.name for attribute in schema.attributes])
     if kind == "cells":
         first = np.split(ints_of(PARTITION, table, "first_code"), starts)
         group = np.split(ints_of(PARTITION, table, "group"), starts)
@@ -212,22 +164,36 @@ def partition_from(kind: str, table: pa.Table, schema: Schema) -> Partition | It
     return GridPartition(tuple(np.split(edges, starts)))
 
 
-def _matrix(table: pa.Table, name: str, width: int) -> Small:
+def _starts(table: pa.Table, name: str, labels: Sequence[str]) -> Ints:
+    """Where the rows of each label but the first begin."""
+    owner = labels_of(PARTITION, table, name, labels)
+    if (owner < 0).any() or (np.diff(owner) < 0).any():
+        raise broken(PARTITION, f"the column {name!r} does not name its parts in their order")
+    return np.searchsorted(owner, np.arange(1, len(labels)))
+
+
+def _read_lists(table: pa.Table, name: str, kind: type[Any]) -> tuple[Ints, NDArray[Any]]:
+    """The lengths of the lists in a column, and all that they hold."""
     column = column_of(PARTITION, table, name)
     if not pa.types.is_list(column.type) or column.null_count:
         raise broken(PARTITION, f"the column {name!r} must hold lists")
     ends = column.offsets.to_numpy()
-    if (np.diff(ends) != width).any():
+    flat = ints_of(PARTITION, pa.table({name: column.flatten()}), name, kind)
+    return np.diff(ends), flat
+
+
+def _matrix(table: pa.Table, name: str, width: int) -> Small:
+    lengths, flat = _read_lists(table, name, np.int32)
+    if (lengths != width).any():
         raise broken(PARTITION, f"the lists of {name!r} must have one number per attribute")
-    numbers = column.values.slice(ends[0], ends[-1] - ends[0])
-    flat = ints_of(PARTITION, pa.table({name: numbers}), name, np.int32)
     return flat.reshape(-1, width)
 
 
 def measurement_heads(measurements: Sequence[Measurement]) -> list[Document]:
     """What the manifest says about each measurement."""
-    return [
-        {
+    heads = []
+    for measurement in measurements:
+        head: Document = {
             "name": measurement.name,
             "place_kind": measurement.at,
             "by_class": measurement.by_class,
@@ -235,15 +201,13 @@ def measurement_heads(measurements: Sequence[Measurement]) -> list[Document]:
             "unit": str(measurement.unit),
             "threshold": measurement.threshold,
         }
-        | (
-            {}
-            if measurement.max_contribution == 1
-            else {"max_contribution": measurement.max_contribution}
-        )
-        | ({} if measurement.law == "laplace" else {"law": measurement.law})
-        | ({} if not measurement.tables else {"tables": [[*one] for one in measurement.tables]})
-        for measurement in measurements
-    ]
+        unusual = {
+            "max_contribution": measurement.max_contribution,
+            "law": measurement.law,
+            "tables": [[*one] for one in measurement.tables],
+        }
+        heads.append(head | {name: one for name, one in unusual.items() if one != _USUAL[name]})
+    return heads
 
 
 def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> pa.Table:
@@ -319,6 +283,10 @@ def _check_size(value: Ints, units: Ints, unit: Fraction) -> None:
         raise broken(MEASUREMENTS, "a number has more or less noise than any method adds")
 
 
+def _is_whole(value: object, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
 def _are_tables(tables: object) -> bool:
     """Whether something of a manifest is lists of a few whole numbers."""
     return isinstance(tables, list) and all(
@@ -330,41 +298,32 @@ def _are_tables(tables: object) -> bool:
 
 
 def _measurement(
-    head: Any,
-    schema: Schema,
-    where: Ints,
-    value: Ints,
-    units: Ints,
-    klass: Ints,
+    head: Any, schema: Schema, where: Ints, value: Ints, units: Ints, klass: Ints
 ) -> Measurement:
     try:
+        head = _USUAL | head
         name, at, unit = head["name"], head["place_kind"], exact(head["unit"])
         by_class, sparse, threshold = head["by_class"], head["sparse"], head["threshold"]
-        max_contribution, law = head.get("max_contribution", 1), head.get("law", "laplace")
-        tables = head.get("tables", [])
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise broken("manifest.json", "a measurement is not described as it should be") from None
-    if law not in LAWS or at not in PLACES or not isinstance(name, str):
-        raise broken("manifest.json", "a measurement is not described as it should be")
-    if not _are_tables(tables):
-        raise broken("manifest.json", "the tables of a measurement are not lists of columns")
-    if not all(isinstance(truth, bool) for truth in (by_class, sparse)):
-        raise broken("manifest.json", "a measurement is not described as it should be")
+        max_contribution, law, tables = head["max_contribution"], head["law"], head["tables"]
+        known = isinstance(name, str) and at in PLACES and law in LAWS
+    except (KeyError, TypeError, ValueError):
+        known = False
+    if not known or not isinstance(by_class, bool) or not isinstance(sparse, bool):
+        raise broken(MANIFEST, "a measurement is not described as it should be")
     never = schema.kind == "transactions" and at not in ("item", "region")
-    if law == "gaussian" and (sparse or threshold is not None or never):
-        raise broken("manifest.json", "a measurement has a noise that its kind never has")
-    if threshold is not None:
-        whole = isinstance(threshold, int) and not isinstance(threshold, bool)
-        if not whole or abs(threshold) > _LARGEST_COUNT:
-            raise broken("manifest.json", "the threshold of a measurement is no whole number")
-    if (
-        not isinstance(max_contribution, int)
-        or isinstance(max_contribution, bool)
-        or not 1 <= max_contribution <= _LARGEST_CONTRIBUTION
-    ):
-        raise broken(
-            "manifest.json", "the max_contribution of a measurement is no whole number above 0"
-        )
+    faults = {
+        "the tables of a measurement are not lists of columns": not _are_tables(tables),
+        "a measurement has a noise that its kind never has": law == "gaussian"
+        and (sparse or threshold is not None or never),
+        "the threshold of a measurement is no whole number": threshold is not None
+        and not _is_whole(threshold, -_LARGEST_COUNT, _LARGEST_COUNT),
+        "the max_contribution of a measurement is no whole number above 0": not _is_whole(
+            max_contribution, 1, _LARGEST_CONTRIBUTION
+        ),
+    }
+    for words, wrong in faults.items():
+        if wrong:
+            raise broken(MANIFEST, words)
     width = max(1, len(schema.classes)) if by_class and not sparse else 1
     known = bool(by_class) and schema.target is not None
     expected = np.tile(np.arange(width), len(value) // width) if known and not sparse else None
@@ -427,12 +386,12 @@ class MeasuredRelease(Release):
         return min(known, default=None)
 
     def _suppressed(self) -> str | None:
-        least = self.threshold
-        if least is None:
+        if self.threshold is None:
             return None
         return (
-            f"Only cells with a noisy count of at least {least} are published. A cell that is "
-            "suppressed was below that, not zero; a published count near it is mostly noise."
+            f"Only cells with a noisy count of at least {self.threshold} are published. A cell "
+            "that is suppressed was below that, not zero; a published count near it is mostly "
+            "noise."
         )
 
     def entries(self) -> Document:
@@ -446,44 +405,29 @@ class MeasuredRelease(Release):
         """See `Release.own_files`."""
         yield PARTITION, partition_table(self.schema, self.partition)
         yield MEASUREMENTS, measurements_table(self.schema, self.measurements)
-        yield from self._readable()
-
-    def _readable(self) -> Iterator[tuple[str, Content]]:
-        """The files of `derived`."""
-        yield from ()
-
-    @abstractmethod
-    def check(self) -> None:
-        """Refuses regions that do not fit the schema, and measurements of places not there."""
 
     @classmethod
-    def from_folder(cls, path: Path, manifest: Document) -> Self:
-        """See `Release.from_folder`. Only files of fixed names are opened."""
-        shared = cls._shared(manifest)
-        schema, shape = shared["schema"], manifest["partition"]
+    def _read(cls, path: Path, manifest: Document, schema: Schema) -> dict[str, Any]:
+        shape = manifest["partition"]
         if shape not in cls.shapes:
             raise broken(MANIFEST, f"the shape of the regions is none of {', '.join(cls.shapes)}")
         if schema.kind != cls.of:
             raise broken(PARTITION, f"the schema describes {schema.kind}, these regions {cls.of}")
         regions = read_table(path, PARTITION, manifest, COLUMNS[shape])
         numbers = read_table(path, MEASUREMENTS, manifest, COLUMNS[MEASUREMENTS])
-        release = cls(
-            **shared,
-            partition=partition_from(shape, regions, schema),
-            measurements=measurements_from(manifest["measurements"], numbers, schema),
-        )
-        release.check()
-        check_derived(path, manifest, cls.sources)
-        return release
+        return {
+            "partition": partition_from(shape, regions, schema),
+            "measurements": measurements_from(manifest["measurements"], numbers, schema),
+        }
 
-    def _check_places(self, places: Mapping[str, int], measurements: Sequence[Measurement]) -> None:
+    def _check_places(self, places: Mapping[str, int]) -> None:
         """Sees that measurements speak of places that are there, and of enough of them."""
         there = {
             "region": self.partition.cells,
             "node": len(getattr(self.partition, "parent", (0,))),
             **places,
         }
-        for measurement in measurements:
+        for measurement in self.measurements:
             if (measurement.where >= there.get(measurement.at, 0)).any():
                 raise broken(MEASUREMENTS, "a number speaks of a place that does not exist")
         counted = max((len(one.where) for one in self.measurements), default=0)
@@ -491,108 +435,3 @@ class MeasuredRelease(Release):
             counted, _MOST_UNCOUNTED
         ):
             raise broken(PARTITION, "it has very many regions that were not counted")
-
-
-# Releases of tables that tell the class of a record, whatever they are made of.
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PredictingRelease(MeasuredRelease):
-    """A release of a table that may tell classes."""
-
-    @abstractmethod
-    def _weights(self, codes: NDArray[np.integer]) -> Floats:
-        """How likely classes are for rows of codes, up to a factor: [rows, classes]."""
-
-    @answer_mistakes
-    def predict(self, rows: Frame) -> Frame:
-        """The likeliest class of each row.
-
-        With marginals by the model that counts and synthetic rows come from too, else the class
-        that the region of the row mostly holds. In a tree, a region whose counts are mostly noise
-        leans on the regions around it (`hedgerow.estimate.cells`). Rows of regions that are
-        suppressed get the majority class of the release.
-
-        Args:
-            rows: A frame or a file with the predictors of the schema; other columns are ignored.
-
-        Returns:
-            A frame of the kind of the rows, in their order, with the class as its one column.
-
-        Raises:
-            UsageError: If the schema has no class.
-        """
-        target = self._target()
-        codes, known = self._encoded(rows)
-        labels = labels_of_codes(target, self.majority(codes), ~known)
-        return self._beside(rows, {target.name: labels})
-
-    @answer_mistakes
-    def predict_proba(self, rows: Frame) -> Frame:
-        """The probability of each class for each row; `predict` names the likeliest.
-
-        Args:
-            rows: As for `predict`.
-
-        Returns:
-            A frame of the kind of the rows, in their order, with one column per class; null where
-            the schema would refuse or drop the row.
-
-        Raises:
-            UsageError: If the schema has no class.
-        """
-        classes = self._target().taxonomy.leaves
-        codes, known = self._encoded(rows)
-        shares = self.probabilities(codes)
-        columns = {name: pa.array(shares[:, i], mask=~known) for i, name in enumerate(classes)}
-        return self._beside(rows, columns)
-
-    def majority(self, codes: NDArray[np.integer]) -> Ints:
-        """The same for rows of codes: the likeliest class code of each.
-
-        Args:
-            codes: The predictors, shape [rows, attributes].
-        """
-        return np.asarray(np.argmax(self._weights(codes), axis=1), np.int64)
-
-    def probabilities(self, codes: NDArray[np.integer]) -> Floats:
-        """The probability of each class for rows of codes, shape [rows, classes].
-
-        Where all weights are 0 or less, the class that is least below gets all of it.
-
-        Args:
-            codes: As for `majority`.
-        """
-        return probabilities_of(self._weights(codes))
-
-    def _target(self) -> Categorical:
-        if self.schema.target is None:
-            raise UsageError(
-                "this release has no class to predict",
-                hint="Publish with a schema that has an attribute with role: class.",
-            )
-        return self.schema.target
-
-    def _encoded(self, rows: Frame) -> tuple[NDArray[np.integer], Bools]:
-        from hedgerow.data import encode_rows
-
-        codes, known = encode_rows(rows, self.schema, lenient=True)
-        # what stands in for a row that was not encoded is never shown, but must be a code
-        return np.where(known[:, None], codes, 0), known
-
-    def _beside(self, rows: Frame, columns: dict[str, pa.Array]) -> Frame:
-        """A frame of the kind of the rows, aligned with them."""
-        from hedgerow.data import frame_kind
-
-        kind = frame_kind(rows)
-        table = pa.table(columns)
-        if kind != "pandas":
-            return self._frame(table, kind)
-        import pandas
-
-        # by itself pandas would turn whole numbers with gaps into floats
-        gaps = any(column.null_count for column in columns.values())
-        whole = {pa.int64(): pandas.Int64Dtype()} if gaps else {}
-        frame = table.to_pandas(types_mapper=whole.get)
-        frame.index = getattr(rows, "index", frame.index)  # pandas aligns by index, not by order
-        return frame

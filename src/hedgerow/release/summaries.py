@@ -20,7 +20,6 @@ Records whose value is "other" are left out.
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +33,7 @@ import pyarrow as pa
 from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, reliability
-from hedgerow.estimate.queries import NOT_MEASURED, check_level
+from hedgerow.estimate.queries import NOT_MEASURED, check_level, read_many
 from hedgerow.estimate.tables import own_codes
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Attribute, Categorical, Items, Numeric, Query, Schema
@@ -188,26 +187,6 @@ def _growing(attribute: Numeric, most: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def spread_of(attribute: Attribute, edges: tuple[int, ...], answers: Answers) -> Spread:
-    """The answers to one query for each step of an attribute."""
-    labels = [attribute.label(low, high) for low, high in zip(edges[:-1], edges[1:], strict=True)]
-    counts = np.maximum(answers.estimate, 0.0)
-    low, high = answers.low, answers.high
-    known = answers.basis is None or bool((answers.basis != NOT_MEASURED).any())
-    told = reliability(answers)
-    return Spread(
-        name=attribute.name,
-        labels=tuple(labels),
-        edges=edges,
-        counts=counts,
-        low=low,
-        high=high,
-        attribute=attribute,
-        measured=known,
-        remarks=told,
-    )
-
-
 def spreads(
     schema: Schema, ask: Ask, usual: Callable[[int], tuple[int, ...]]
 ) -> tuple[Spread, ...]:
@@ -219,33 +198,46 @@ def spreads(
         usual: The edges of the bands of the attribute at a place.
     """
     edges = [usual(place) for place in range(len(schema.columns))]
-    asked = [
-        Query(((place, ((float(low), float(high)),)),))
-        if place < len(schema.attributes)
-        else Query((), (low,))
-        for place, some in enumerate(edges)
-        for low, high in pairwise(some)
-    ]
-    answers = ask(asked)  # all at once, which is far quicker
-    found, start = [], 0
-    for attribute, some in zip(schema.columns, edges, strict=True):
-        stop = start + len(some) - 1
-        found.append(spread_of(attribute, some, answers.take(range(start, stop))))
-        start = stop
-    return tuple(found)
+    labels: list[tuple[str, ...]] = []
+    queries: list[Query] = []
+    for place, column in enumerate(schema.columns):
+        parts = tuple((column.label(*span), *span) for span in pairwise(edges[place]))
+        (names,), cells = cells_of(schema, [(place, parts)], Query(()))
+        labels.append(names)
+        queries += cells
+    answers = ask(queries)  # all at once, which is far quicker
+    ends = np.cumsum([0, *map(len, labels)]).tolist()
+    return tuple(
+        _spread(column.name, names, some, answers.take(range(low, high)), column)
+        for column, names, some, (low, high) in zip(
+            schema.columns, labels, edges, pairwise(ends), strict=True
+        )
+    )
 
 
 def item_spread(items: Items, ask: Callable[[list[list[str]]], Answers]) -> Spread:
     """How many records hold each item."""
     labels = tuple(items.labels)
-    answers = ask([[label] for label in labels])
+    edges = tuple(range(len(labels) + 1))
+    return _spread("item", labels, edges, ask([[label] for label in labels]))
+
+
+def _spread(
+    name: str,
+    labels: tuple[str, ...],
+    edges: tuple[int, ...],
+    answers: Answers,
+    attribute: Attribute | None = None,
+) -> Spread:
     return Spread(
-        name="item",
+        name=name,
         labels=labels,
-        edges=tuple(range(len(labels) + 1)),
+        edges=edges,
         counts=np.maximum(answers.estimate, 0.0),
         low=answers.low,
         high=answers.high,
+        attribute=attribute,
+        measured=answers.basis is None or bool((answers.basis != NOT_MEASURED).any()),
         remarks=reliability(answers),
     )
 
@@ -253,7 +245,6 @@ def item_spread(items: Items, ask: Callable[[list[list[str]]], Answers]) -> Spre
 What = Literal["mean", "sum", "quantile"]
 MOST_PARTS = 64  # of a number whose cells are not known
 MOST_COUNTS = 2_000_000
-_EPOCH = datetime.date(1970, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -306,8 +297,8 @@ class Summaries(FramedRows):
     def caption(self) -> str:
         """See `Framed.caption`."""
         by = f" by {', '.join(self.names)}" if self.names else ""
-        what = {"mean": "Mean", "sum": "Sum", "quantile": "Quantile"}[self.what]
         level = f"{100 * self.level:.4g}%"
+        what = self.what.capitalize()
         return f"{what} of {self.number.name}{by}, with guaranteed {level} intervals"
 
     def take(self, places: Any) -> Self:
@@ -325,10 +316,7 @@ class Summaries(FramedRows):
             values: Floats = getattr(self, name)
             if self.number.kind == "date":
                 days = [to_whole(v) if math.isfinite(v) else None for v in values.tolist()]
-                columns[name] = pa.array(
-                    [None if d is None else _EPOCH + datetime.timedelta(d) for d in days],
-                    pa.date32(),
-                )
+                columns[name] = pa.array(days, pa.date32())
             else:
                 columns[name] = pa.array(values, mask=np.isnan(values))
         return pa.table(columns)
@@ -381,14 +369,9 @@ class Values:
         least = np.array(starts[:-1])
         return Values(edges, least, np.maximum(most, least))
 
-    @property
-    def middle(self) -> Floats:
-        """What records of each cell have on average, if they lie evenly."""
-        return (self.least + self.most) / 2
-
 
 def summarize(
-    release: Release, what: What, attribute: str, by: str | Sequence[str] | None, where: Query,
+    release: Release, what: What, attribute: str, by: str | Sequence[str] | None, where: Any,
     level: float, part: float = 0.5,
 ) -> Summaries:  # fmt: skip
     """Summarizes an attribute for each group.
@@ -398,11 +381,13 @@ def summarize(
         what: What is asked for.
         attribute: The number.
         by: The attributes whose values are the groups.
-        where: What all records must meet.
+        where: A query that all records must meet, if any.
         level: The probability that an interval holds the truth, at least.
         part: Of a quantile, the part of the records that it does not exceed.
     """
-    schema, share = release.schema, check_level(level)
+    schema = release.schema
+    (whole,) = read_many(Query(()) if where is None else where, schema)
+    share = check_level(level)
     named: object = attribute
     if not isinstance(named, str):
         several = isinstance(named, list | tuple) and all(isinstance(one, str) for one in named)
@@ -421,9 +406,9 @@ def summarize(
     if attribute in names:
         raise UsageError(f"{attribute!r} is summarized, so it cannot be a group too")
     labels: tuple[tuple[str, ...], ...] = ()
-    groups = [where]
+    groups = [whole]
     if names:
-        labels, groups = cells_of(schema, divisions_of(schema, names, None, release.bands), where)
+        labels, groups = cells_of(schema, divisions_of(schema, names, None, release.bands), whole)
     values = Values.of(number, release.measured_edges(place))
     if len(values.edges) == 2:  # nobody knows its cells
         values = Values.of(number, np.arange(MOST_PARTS + 1) * number.grid // MOST_PARTS)
@@ -431,12 +416,10 @@ def summarize(
         raise UsageError("there are too many groups", hint="Take fewer attributes for groups.")
     asker = _Asker(release, place, values, groups)
     if what == "quantile":
-        ends = asker.quantile_ends(part, share)
-        estimate = asker.quantiles(part)
+        estimate, (low, high) = asker.quantiles(part), asker.quantile_ends(part, share)
     else:
         estimate = asker.sums(mean=what == "mean")
-        ends = asker.sum_ends(share, mean=what == "mean")
-    low, high = ends
+        low, high = asker.sum_ends(share, mean=what == "mean")
     if what == "sum":  # of people of whom nobody has less than nothing, or more
         low = np.maximum(low, 0.0) if values.least[0] >= 0 else low
         high = np.minimum(high, 0.0) if values.most[-1] <= 0 else high
@@ -497,8 +480,9 @@ class _Asker:
         """Sums, or means, by the model."""
         cells = self._cells()
         number = cells.sum(axis=1)
+        middles = (self.values.least + self.values.most) / 2  # if records lie evenly
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((cells @ self.values.middle) / (number if mean else 1.0))
+            return np.asarray((cells @ middles) / (number if mean else 1.0))
 
     def sum_ends(self, level: float, *, mean: bool) -> tuple[Floats, Floats]:
         """Guaranteed ends of sums or means."""

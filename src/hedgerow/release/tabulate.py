@@ -212,8 +212,6 @@ class CountTable(FramedRows):
     @answer_mistakes
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draws the table with error bars, as `Release.plot` does."""
-        from hedgerow.release.tabulate import draw_table
-
         return draw_table(self, self.caption(), ax=ax)
 
     @answer_mistakes
@@ -251,7 +249,7 @@ def check_table(top: object, simultaneous: object, share: object, bins: object =
         )
 
 
-def tabulated(
+def tabulate(
     names: tuple[str, ...],
     labels: tuple[tuple[str, ...], ...],
     cells: list[Any],
@@ -260,7 +258,8 @@ def tabulated(
     share: bool,
     level: float,
     simultaneous: bool,
-    groups: Sequence[Any] | None = None,
+    of: Sequence[Any] | None = None,
+    groups: tuple[str, ...] = (),
 ) -> CountTable:
     """Asks for all cells and for their total.
 
@@ -276,7 +275,8 @@ def tabulated(
         share: Whether shares are asked for.
         level: How often the intervals must hold.
         simultaneous: Whether all of them at once.
-        groups: For each cell the query for the group that it is a share of; else all of them.
+        of: For each cell the query for the group that it is a share of; else all of them.
+        groups: The columns whose values are these groups.
     """
     error = 1 - check_level(level)
     half = error / 2 if share else error
@@ -287,12 +287,12 @@ def tabulated(
         )
     found, total = ask(cells, level=1 - each), ask([whole], level=1 - half)
     if share:
-        of = total
-        if groups is not None:
-            distinct = list(dict.fromkeys(groups))
+        sizes = total
+        if of is not None:
+            distinct = list(dict.fromkeys(of))
             sizes = ask(distinct, level=1 - (half / len(distinct) if simultaneous else half))
-            of = sizes.take([distinct.index(group) for group in groups])
-        found = _shares(found, of)
+            sizes = sizes.take([distinct.index(group) for group in of])
+        found = _shares(found, sizes)
     return CountTable(
         names=names,
         labels=labels,
@@ -300,6 +300,7 @@ def tabulated(
         total=replace(total, level=level),
         by="share" if share else "count",
         simultaneous=simultaneous,
+        groups=groups,
     )
 
 
@@ -403,14 +404,6 @@ def cells_of(
     if not cells:
         raise UsageError("no cell of the table meets the condition", hint="Ask for a wider one.")
     return tuple(zip(*labels, strict=True)), cells
-
-
-def groups_of(
-    schema: Schema, divisions: list[tuple[int, Division]], where: Query
-) -> tuple[list[tuple[str, ...]], list[Query]]:
-    """The labels of all groups, each as a tuple, and their queries."""
-    labels, cells = cells_of(schema, divisions, where)
-    return list(zip(*labels, strict=True)), cells
 
 
 def names_in(given: Iterable[Any]) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -28,12 +28,12 @@ from hedgerow.estimate.itemsets import (
 )
 from hedgerow.estimate.partition import CoreCells, Itemsets
 from hedgerow.estimate.queries import check_level
-from hedgerow.release.base import Description, Questions, noisy_counts
+from hedgerow.release.base import By, Description, Names, Questions, Where, noisy_counts
 from hedgerow.release.files import Content
 from hedgerow.release.measured import MeasuredRelease
 from hedgerow.release.plain_files import ROWS_SEED, finite, weighted
 from hedgerow.release.summaries import Spread, item_spread
-from hedgerow.release.tabulate import Bins, CountTable, check_table, names_in, tabulated
+from hedgerow.release.tabulate import Bins, CountTable, check_table, names_in, tabulate
 from hedgerow.schema import Items
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import ITEMS, answer_mistakes, as_text
@@ -74,6 +74,7 @@ class TransactionsRelease(MeasuredRelease):
     """
 
     _suggestions = ITEMS
+    _named = "release.count({!r})"
 
     kind = of = "transactions"
     shapes = ("core", "cuts")
@@ -135,11 +136,6 @@ class TransactionsRelease(MeasuredRelease):
             f"and which of the {number} most frequent items go together ({', '.join(core)})"
         )
 
-    def _suggest(self, name: str) -> str | None:
-        schema = vars(self).get("schema")  # which a copy does not have yet
-        known = schema is not None and name in schema
-        return f"release.count({name!r})" if known else super()._suggest(name)
-
     def _examples(self) -> Mapping[str, str]:
         given = self.items.given
         return {"method": self.method, "one": as_text(given[0]), "two": as_text(given[-1])}
@@ -196,11 +192,11 @@ class TransactionsRelease(MeasuredRelease):
             >>> release.count([["tea"], ["tea", "milk"]])["estimate"].round().tolist()
             [57.0, 29.0]
         """
-        share = check_level(level)
-        sets = read_sets(queries, self.items)
-        return replace(
-            answer_sets(self.model, sets, share), asked=(sets, partial(_writer, self.items))
-        )
+        return self._answer(read_sets(queries, self.items), check_level(level))
+
+    def _answer(self, queries: list[Any], level: float) -> Answers:
+        answers = answer_sets(self.model, queries, level)
+        return replace(answers, asked=(queries, partial(_writer, self.items)))
 
     @answer_mistakes
     def frequent(self, k: int = 20, *, level: float = 0.95, kind: str | None = None) -> Frame:
@@ -344,9 +340,9 @@ class TransactionsRelease(MeasuredRelease):
     @answer_mistakes
     def table(
         self,
-        *attributes: str | Sequence[str],
-        by: str | Sequence[str] | None = None,
-        where: Questions | None = None,
+        *attributes: Names,
+        by: By = None,
+        where: Where = None,
         share: bool = False,
         level: float = 0.95,
         simultaneous: bool = False,
@@ -394,12 +390,12 @@ class TransactionsRelease(MeasuredRelease):
         sets = [list(one) for one in combinations(labels, len(wanted))]
         if not sets:
             raise UsageError("there are no pairs of one item", hint="Take a larger top.")
-        found = tabulated(
-            ("item", "with")[: len(wanted)], tuple(zip(*sets, strict=True)),
-            [[*one, *held] for one in sets], [*held], self.count, share, level, simultaneous,
-            [(one[-1], *held) for one in sets] if groups else None,
+        names = ("item", "with")[: len(wanted)]
+        found = tabulate(
+            names, tuple(zip(*sets, strict=True)), [[*one, *held] for one in sets], [*held],
+            self.count, share, level, simultaneous,
+            [(one[-1], *held) for one in sets] if groups else None, names[-1:] if groups else (),
         )  # fmt: skip
-        found = replace(found, groups=found.names[-1:] if groups else ())
         if len(wanted) == MOST_TOGETHER:  # whose items were picked, even if all pairs hold at once
             found = replace(found, picked=len(labels) < self.items.size)
         return found.largest(len(found) if top is None or len(wanted) > 1 else top)
@@ -408,17 +404,18 @@ class TransactionsRelease(MeasuredRelease):
     def _histograms(self) -> tuple[Spread, ...]:
         return (item_spread(self.items, self.count),)
 
-    def _readable(self) -> Iterator[tuple[str, Content]]:
+    def own_files(self) -> Iterator[tuple[str, Content]]:
+        """See `Release.own_files`."""
+        yield from super().own_files()
         found = list_itemsets(self.items, self.partition, self.measurements)
         yield ITEMSETS, found.table()
         yield ITEMSETS_TEXT, text_blocks(found)
 
     def check(self) -> None:
-        """See `MeasuredRelease.check`."""
+        """See `Release.check`."""
         self.partition.check(self.items)
         size = self.items.size
-        places = {"item": size, "size": size + 1}
-        self._check_places(places, self.measurements)
+        self._check_places({"item": size, "size": size + 1})
 
 
 def _writer(items: Items) -> Callable[[Ints], str]:

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from hedgerow.arrays import Bools, Ints
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.tables import Cells, NoisyTable, ruled_apart
-from hedgerow.release.marginals import MarginalsRelease
 from hedgerow.release.plain_files import weight_name
+from hedgerow.release.tables import MarginalsRelease
 from hedgerow.schema import Categorical, Schema
 from hedgerow.verification.rules import (
     Book,

@@ -26,8 +26,17 @@ from hedgerow.estimate.measurements import exact, in_words
 from hedgerow.estimate.queries import ASSUMED_EVEN, MEASURED, MODELED, NOT_MEASURED, RULED_OUT
 from hedgerow.registry import OURS
 from hedgerow.release import Release
-from hedgerow.release.files import check_file, names_of, other_files, read_manifest, read_table
-from hedgerow.release.manifest import NOTE, kind_class, package_version, schema_of
+from hedgerow.release.files import (
+    NOTE,
+    check_file,
+    kind_class,
+    names_of,
+    other_files,
+    package_version,
+    read_manifest,
+    read_table,
+    schema_of,
+)
 from hedgerow.release.plain_files import METADATA, README, ROWS, TABLES, csv_of, is_table_file
 from hedgerow.release.tabulate import divisions_of
 from hedgerow.schema import Categorical, Query, Schema

@@ -164,7 +164,7 @@ def test_a_run_that_could_not_save_does_not_pay_for_another(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr("hedgerow.release.base.common_manifest", full)
+        broken.setattr("hedgerow.release.base.Release._manifest", full)
         with pytest.warns(LedgerWarning, match="stays booked"), pytest.raises(ReleaseError):
             publish(book, out=tmp_path / "r")
     assert states(book) == ["drawn"] and book.accounts()[0].entries[0].ended == "not saved"

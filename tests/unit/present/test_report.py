@@ -440,10 +440,10 @@ def test_a_tree_of_thousands_of_regions_stays_small() -> None:
 def test_a_report_reads_the_folder_once_and_fits_the_model_once(
     releases: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hedgerow.release import marginals
+    from hedgerow.release import tables
 
     calls: list[str] = []
-    read, fit = hr.MarginalsRelease.from_folder, marginals.fit_model
+    read, fit = hr.MarginalsRelease.from_folder, tables.fit_model
 
     def from_folder(path: Any, manifest: Any) -> Any:
         calls.append("read")
@@ -454,7 +454,7 @@ def test_a_report_reads_the_folder_once_and_fits_the_model_once(
         return fit(tables)
 
     monkeypatch.setattr(hr.MarginalsRelease, "from_folder", from_folder)
-    monkeypatch.setattr(marginals, "fit_model", fit_model)
+    monkeypatch.setattr(tables, "fit_model", fit_model)
     assert written(releases["marginals"]).startswith("<!DOCTYPE html>")
     assert calls == ["read", "fit"]
 

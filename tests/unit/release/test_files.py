@@ -16,7 +16,7 @@ import pytest
 
 from hedgerow.errors import ReleaseError
 from hedgerow.release import Release, check_target, files
-from hedgerow.release.manifest import parse_manifest, to_text
+from hedgerow.release.files import parse_manifest, to_text
 from hedgerow.store import untrusted
 
 KINDS = ["tree_release", "grid_release", "sparse_release"]

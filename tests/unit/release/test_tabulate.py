@@ -14,7 +14,7 @@ from hedgerow import sample
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, reliability
 from hedgerow.present.tables import how_to_read, lines
-from hedgerow.release.tabulate import CountTable, tabulated
+from hedgerow.release.tabulate import CountTable, tabulate
 from hedgerow.schema import Numeric
 from hedgerow.schema.schema import display_label
 
@@ -300,11 +300,11 @@ def test_nobody_has_no_shares() -> None:
             level=level,
         )
 
-    found = tabulated(("a",), (("x", "y"),), [1, 2], 0, nothing, "share", 0.95, False)
+    found = tabulate(("a",), (("x", "y"),), [1, 2], 0, nothing, "share", 0.95, False)
     assert found.answers.estimate.tolist() == [0, 0] and found.answers.high.tolist() == [1, 1]
     assert found.answers.low.tolist() == [0, 0]
     with pytest.raises(UsageError, match="so sure"):
-        tabulated(("a",), (("x",),), [1], 0, nothing, "count", 1 - 1e-13, True)
+        tabulate(("a",), (("x",),), [1], 0, nothing, "count", 1 - 1e-13, True)
 
 
 @pytest.mark.parametrize("method", ["marginals", "diffmulti"])

@@ -104,7 +104,7 @@ def evaluate(
 
 def raw_source(raw: str, release: Path, table: str | None, query: str | None) -> Any:
     """The raw data, which is not a release itself."""
-    from hedgerow.release.manifest import MANIFEST
+    from hedgerow.release.files import MANIFEST
 
     if Path(raw).is_dir() and (Path(raw) / MANIFEST).exists():
         raise UsageError(

@@ -496,8 +496,7 @@ def _add(
 ) -> None:
     from hedgerow.ledger.ledger import Notes, unit_of
     from hedgerow.privacy.budget import Budget
-    from hedgerow.release.files import read_manifest
-    from hedgerow.release.manifest import check_guarantee, schema_of
+    from hedgerow.release.files import check_guarantee, read_manifest, schema_of
     from hedgerow.verification import verify
 
     manifest = read_manifest(place)

@@ -14,7 +14,7 @@ import numpy as np
 from hedgerow.cli.files import whole_file
 from hedgerow.errors import UsageError
 from hedgerow.present.words import strength
-from hedgerow.release.rows import FRONTIER_WORDS
+from hedgerow.release.tables import FRONTIER_WORDS
 from hedgerow.release.tabulate import BAR, BEYOND, draw_ends, new_figure
 
 if TYPE_CHECKING:

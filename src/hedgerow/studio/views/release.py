@@ -292,8 +292,7 @@ def _pack(folder: Path, name: str, path: Path) -> None:
 
     A stranger's manifest can name any file of this machine, so only names that a release has count.
     """
-    from hedgerow.release.files import check_file, read_manifest
-    from hedgerow.release.manifest import kind_class
+    from hedgerow.release.files import check_file, kind_class, read_manifest
     from hedgerow.release.plain_files import is_table_file
 
     manifest = read_manifest(folder)
