@@ -15,6 +15,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -105,16 +106,24 @@ def catalog(
 'croissant.json', 'dcat.jsonld']
     """
     refuse_doubtful(release, verdict)
-    tables = release.named_tables()
-    described = describe_tables(release, tables)
-    files = {f"{TABLES}/{name}.csv": csv_of(table) for name, (_, table) in tables.items()}
+    named = release.named_tables()
+    described = describe_tables(release, named)
+    files = {f"{TABLES}/{name}.csv": csv_of(table) for name, (_, table) in named.items()}
     files[METADATA] = _json(described)
     files[DICTIONARY] = _csv(_dictionary(release.schema))
     files[VALUES] = _csv(_values(release.schema))
-    about = _About.of(release, listing, booked, files)
-    files[PACKAGE] = _json(_package(about, described, files))
-    files[CROISSANT] = _json(_croissant(about, described, files))
-    files[DCAT] = _json(_dcat(about, release, described, files))
+    entry = None if booked is None else booked[1]
+    known = listing.published is not None or (entry is not None and entry.state == "published")
+    about = _About(
+        release=release,
+        listing=listing,
+        issued=publication_date(listing.published, booked) if known else None,
+        tables=described["tables"],
+        files=dict(files),
+    )
+    files[PACKAGE] = _json(_package(about))
+    files[CROISSANT] = _json(_croissant(about))
+    files[DCAT] = _json(_dcat(about))
     return files
 
 
@@ -142,55 +151,61 @@ def write_archive(files: Mapping[str, bytes], path: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _About:
-    name: str
-    title: str
-    description: str
-    identifier: str
-    publisher: str | None
-    contact: dict[str, str]
-    license: tuple[str, str] | None  # its name, and its address or nothing
-    issued: str | None
-    listing: Listing
+    """A release and its files, and what follows from them.
 
-    @staticmethod
-    def of(
-        release: Release, listing: Listing, booked: Booked | None, files: Mapping[str, bytes]
-    ) -> _About:
-        about, told = release.schema.metadata, release.describe()
-        parts = [told.summary, " ".join(words.guarantee(release))]
+    Args:
+        release: The release.
+        listing: What the release does not say.
+        issued: The date of publication, if it is known.
+        tables: Its tables, as CSV on the Web describes them.
+        files: What the files hold that are described.
+    """
+
+    release: Release
+    listing: Listing
+    issued: str | None
+    tables: list[dict[str, Any]]
+    files: dict[str, bytes]
+
+    @cached_property
+    def said(self) -> dict[str, Any]:
+        """Title, description and keywords."""
+        about = self.release.schema.metadata
+        parts = [self.release.describe().summary, *words.guarantee(self.release)]
         parts += [f"Period of the data: {about.period}."] if about.period else []
         parts += [f"Published for: {about.purpose}."] if about.purpose else []
-        known = listing.published is not None or (
-            booked is not None and booked[1] is not None and booked[1].state == "published"
+        return {
+            "identifier": f"sha256:{_digest(b''.join(self.files.values()))}",
+            "title": self.release.schema.name,
+            "description": " ".join(parts),
+            "keywords": ["differential privacy", "noisy counts"],
+        }
+
+    @property
+    def publisher(self) -> str | None:
+        """Who publishes."""
+        return self.release.schema.metadata.institution
+
+    @property
+    def contact(self) -> dict[str, str]:
+        """Whom to ask: a name, and an address of mail or of a page if the text holds one."""
+        if not (text := self.release.schema.metadata.contact):
+            return {}
+        mail = re.search(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", text, re.ASCII)
+        page = re.search(r"https?://[^\s<>\"{}|\\^`]+", text)
+        return (
+            {"name": text}
+            | ({"mail": mail[0]} if mail else {})
+            | ({"page": page[0]} if page else {})
         )
-        return _About(
-            name=slug(release.schema.name),
-            title=release.schema.name,
-            description=" ".join(parts),
-            identifier=f"sha256:{_digest(b''.join(files.values()))}",
-            publisher=about.institution,
-            contact=_contact(about.contact),
-            license=_license(about.license),
-            issued=publication_date(listing.published, booked) if known else None,
-            listing=listing,
-        )
 
-
-def _contact(text: str | None) -> dict[str, str]:
-    """Whom to ask: a name, and an address of mail or of a page if the text holds one."""
-    if not text:
-        return {}
-    mail = re.search(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", text, re.ASCII)
-    page = re.search(r"https?://[^\s<>\"{}|\\^`]+", text)
-    found = {"name": text}
-    return found | ({"mail": mail[0]} if mail else {}) | ({"page": page[0]} if page else {})
-
-
-def _license(text: str | None) -> tuple[str, str] | None:
-    if not text:
-        return None
-    plain = re.sub(r"[^a-z0-9]", "", text.lower())
-    return _LICENSES.get(plain, (text, text if _is_web(text) else ""))
+    @property
+    def license(self) -> tuple[str, str] | None:
+        """Its name, and its address or nothing."""
+        if not (text := self.release.schema.metadata.license):
+            return None
+        plain = re.sub(r"[^a-z0-9]", "", text.lower())
+        return _LICENSES.get(plain, (text, text if _is_web(text) else ""))
 
 
 def _is_web(text: str) -> bool:
@@ -234,18 +249,15 @@ _COLUMNS = {
 def _dictionary(schema: Schema) -> list[list[str]]:
     rows = [list(_COLUMNS)]
     for one in schema.columns:
-        rules = [ODD[one.missing], ODD[one.outside]]
-        rules.append("yes" if one is schema.target else "no")
+        ends, many = ("", "", ""), str(one.size)
         if isinstance(one, Categorical):
-            many = str(len(one.taxonomy.leaves))
-            rows.append([one.name, "category", "", "", "", many, *rules])
-            continue
-        kind, step = ("date", "days") if one.kind == "date" else ("number", "")
-        ends = [str(one.edge(0)), str(one.edge(one.grid - 1))]
-        rows.append([
-            one.name, kind, *ends, f"{words.decimal(one.step)} {step}".strip(), str(one.grid),
-            *rules,
-        ])  # fmt: skip
+            kind, many = "category", str(len(one.taxonomy.leaves))
+        else:
+            kind = "date" if one.kind == "date" else "number"
+            step = words.decimal(one.step) + (" days" if kind == "date" else "")
+            ends, many = (str(one.edge(0)), str(one.edge(one.grid - 1)), step), str(one.grid)
+        target = "yes" if one is schema.target else "no"
+        rows.append([one.name, kind, *ends, many, ODD[one.missing], ODD[one.outside], target])
     if items := schema.items:
         rows.append(["item", "category", "", "", "", str(len(items.labels)), "", "", "no"])
     return rows
@@ -274,56 +286,47 @@ def _leaves(taxonomy: Taxonomy) -> Iterator[tuple[str, str]]:
 def _sentence(one: Attribute) -> str:
     """What an attribute is, in a sentence of a data dictionary."""
     odd = f"A missing value {ODD[one.missing]}, one outside {ODD[one.outside]}."
-    if isinstance(one, Categorical):
-        leaves = one.taxonomy.leaves
-        shown = ", ".join(leaves) if len(leaves) <= 12 else f"{len(leaves)} values"
-        return f"One of: {shown}. {odd}" if len(leaves) <= 12 else f"{shown}. {odd}"
-    return f"{one.edge(0)} to {one.edge(one.grid - 1)}. {odd}"
+    if not isinstance(one, Categorical):
+        return f"{one.edge(0)} to {one.edge(one.grid - 1)}. {odd}"
+    leaves = one.taxonomy.leaves
+    shown = f"One of: {', '.join(leaves)}" if len(leaves) <= 12 else f"{len(leaves)} values"
+    return f"{shown}. {odd}"
 
 
 # Each format.
 
 
-def _package(
-    about: _About, described: dict[str, Any], files: Mapping[str, bytes]
-) -> dict[str, Any]:
+def _package(about: _About) -> dict[str, Any]:
     """A Data Package (Frictionless)."""
 
     def resource(path: str, title: str, fields: list[dict[str, Any]]) -> dict[str, Any]:
+        content = about.files[path]
         return {
-            "name": slug(path.removesuffix(".csv")),
-            "path": path,
-            "title": title,
-            "profile": "tabular-data-resource",
-            "format": "csv",
-            "mediatype": "text/csv",
-            "encoding": "utf-8",
-            "bytes": len(files[path]),
-            "hash": f"sha256:{_digest(files[path])}",
+            "name": slug(path.removesuffix(".csv")), "path": path, "title": title,
+            "profile": "tabular-data-resource", "format": "csv", "mediatype": "text/csv",
+            "encoding": "utf-8", "bytes": len(content), "hash": f"sha256:{_digest(content)}",
             "schema": {"fields": fields, "missingValues": [""]},
-        }
+        }  # fmt: skip
 
-    def field(column: dict[str, Any]) -> dict[str, Any]:
-        found = {"name": column["name"], "type": _TYPES[column["datatype"]][0]}
-        text = column.get("dc:description")
-        return found | ({"description": text} if text else {})
+    def field(name: str, kind: str, text: str | None) -> dict[str, Any]:
+        return {"name": name, "type": kind} | ({"description": text} if text else {})
 
-    resources = [
-        resource(one["url"], one["dc:title"], list(map(field, one["tableSchema"]["columns"])))
-        for one in described["tables"]
-    ]
+    resources = []
+    for one in about.tables:
+        fields = [
+            field(column["name"], _TYPES[column["datatype"]][0], column.get("dc:description"))
+            for column in one["tableSchema"]["columns"]
+        ]
+        resources.append(resource(one["url"], one["dc:title"], fields))
     for path, title, columns in _BESIDE:
-        texts = [{"name": n, "type": "string", "description": t} for n, t in columns.items()]
-        resources.append(resource(path, title, texts))
+        fields = [field(name, "string", text) for name, text in columns.items()]
+        resources.append(resource(path, title, fields))
+    said = about.said
     package = {
-        "profile": "tabular-data-package",
-        "name": about.name,
-        "id": about.identifier,
-        "title": about.title,
-        "description": about.description,
-        "keywords": _KEYWORDS,
+        "profile": "tabular-data-package", "name": slug(said["title"]), "id": said["identifier"],
+        "title": said["title"], "description": said["description"], "keywords": said["keywords"],
         "resources": resources,
-    }
+    }  # fmt: skip
     if about.license is not None:
         name, address = about.license
         known = name in {one for one, _ in _LICENSES.values()}
@@ -339,7 +342,6 @@ def _package(
     return package
 
 
-_KEYWORDS = ["differential privacy", "noisy counts"]
 _BESIDE: list[tuple[str, str, dict[str, str]]] = [
     (DICTIONARY, "data dictionary", _COLUMNS),
     (VALUES, "all values", {
@@ -349,17 +351,15 @@ _BESIDE: list[tuple[str, str, dict[str, str]]] = [
 ]  # fmt: skip
 
 
-def _croissant(
-    about: _About, described: dict[str, Any], files: Mapping[str, bytes]
-) -> dict[str, Any]:
+def _croissant(about: _About) -> dict[str, Any]:
     """A description in Croissant (MLCommons), version 1.0."""
     distribution, sets = [], []
-    for table in described["tables"]:
-        path = table["url"]
+    for table in about.tables:
+        path, content = table["url"], about.files[table["url"]]
         distribution.append({
             "@type": "cr:FileObject", "@id": path, "name": path, "contentUrl": path,
-            "encodingFormat": "text/csv", "sha256": _digest(files[path]),
-            "contentSize": f"{len(files[path])} B",
+            "encodingFormat": "text/csv", "sha256": _digest(content),
+            "contentSize": f"{len(content)} B",
         })  # fmt: skip
         name = path.removeprefix(f"{TABLES}/").removesuffix(".csv")
         sets.append({
@@ -371,18 +371,14 @@ def _croissant(
                 "source": {"fileObject": {"@id": path}, "extract": {"column": column["name"]}},
             } for column in table["tableSchema"]["columns"]],
         })  # fmt: skip
+    said = about.said
     document = {
-        "@context": _CROISSANT,
-        "@type": "sc:Dataset",
+        "@context": _CROISSANT, "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": about.name,
-        "description": about.description,
-        "identifier": about.identifier,
-        "keywords": _KEYWORDS,
-        "isLiveDataset": False,
-        "distribution": distribution,
-        "recordSet": sets,
-    }
+        "name": slug(said["title"]), "description": said["description"],
+        "identifier": said["identifier"], "keywords": said["keywords"],
+        "isLiveDataset": False, "distribution": distribution, "recordSet": sets,
+    }  # fmt: skip
     if about.license is not None:
         document["license"] = about.license[1] or about.license[0]
     if about.publisher is not None:
@@ -418,13 +414,11 @@ _CROISSANT: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _dcat(
-    about: _About, release: Release, described: dict[str, Any], files: Mapping[str, bytes]
-) -> dict[str, Any]:
+def _dcat(about: _About) -> dict[str, Any]:
     """A record in DCAT-AP 3, or in HealthDCAT-AP if a category of health data is given."""
-    listing = about.listing
+    listing, said, contact = about.listing, about.said, about.contact
     base = listing.url if listing.url.endswith("/") else f"{listing.url}/" if listing.url else ""
-    if listing.health and not (about.publisher and about.contact and base):
+    if listing.health and not (about.publisher and contact and base):
         raise UsageError(
             "a record in HealthDCAT-AP names the publisher, whom to ask, and where the data lies",
             hint="Add metadata: institution and contact to the schema, and --url https://....",
@@ -435,83 +429,74 @@ def _dcat(
         name, address = about.license
         node = {"@id": address} if address else {"dct:title": name}
         license = {"dct:license": {"@type": "dct:LicenseDocument", **node}}
-    titles = {one["url"]: one["dc:title"] for one in described["tables"]}
-    distributions = [
-        {
+    distributions = []
+    for table in about.tables:
+        path, title, content = table["url"], table["dc:title"], about.files[table["url"]]
+        distributions.append({
             "@id": urljoin(base, path),
             "@type": "dcat:Distribution",
-            "dct:title": titles[path],
-            "dct:description": f"Noisy counts with 95% intervals: {titles[path]}.",
+            "dct:title": title,
+            "dct:description": f"Noisy counts with 95% intervals: {title}.",
             "dcat:accessURL": {"@id": urljoin(base, path)},
             "dcat:downloadURL": {"@id": urljoin(base, path)},
-            "dcat:mediaType": {"@id": _CSV_TYPE, "@type": "dct:MediaType"},
-            "dct:format": {"@id": f"{_EUROPE}/file-type/CSV", "@type": "dct:MediaTypeOrExtent"},
-            "dcat:byteSize": _typed(len(files[path]), "nonNegativeInteger"),
-            "dct:conformsTo": {"@id": urljoin(base, METADATA), "@type": "dct:Standard"},
+            "dcat:mediaType": _node(_CSV_TYPE, "dct:MediaType"),
+            "dct:format": _node(f"{_EUROPE}/file-type/CSV", "dct:MediaTypeOrExtent"),
+            "dcat:byteSize": _typed(len(content), "nonNegativeInteger"),
+            "dct:conformsTo": _node(urljoin(base, METADATA), "dct:Standard"),
             "spdx:checksum": {
                 "@type": "spdx:Checksum",
-                "spdx:algorithm": {
-                    "@id": "spdx:checksumAlgorithm_sha256", "@type": "spdx:ChecksumAlgorithm",
-                },
-                "spdx:checksumValue": _typed(_digest(files[path]), "hexBinary"),
+                "spdx:algorithm": _node(
+                    "spdx:checksumAlgorithm_sha256", "spdx:ChecksumAlgorithm"
+                ),
+                "spdx:checksumValue": _typed(_digest(content), "hexBinary"),
             },
             **license,
             **law,
+        })  # fmt: skip
+    columns = [
+        {
+            "@type": "csvw:Column",
+            "csvw:name": one.name,
+            "csvw:title": one.name,
+            "csvw:datatype": "string" if isinstance(one, Categorical) else one.kind,
+            "dct:description": _sentence(one),
         }
-        for path in titles
-    ]  # fmt: skip
+        for one in about.release.schema.columns
+    ]
     record: dict[str, Any] = {
         "@context": _DCAT,
         "@id": urljoin(base, "#dataset"),
         "@type": "dcat:Dataset",
-        "dct:identifier": about.identifier,
-        "dct:title": about.title,
-        "dct:description": about.description,
-        "dcat:keyword": _KEYWORDS,
-        "dct:accessRights": {
-            "@id": f"{_EUROPE}/access-right/PUBLIC",
-            "@type": "dct:RightsStatement",
-        },
-        "foaf:page": {"@id": urljoin(base, DICTIONARY), "@type": "foaf:Document"},
-        "csvw:tableSchema": {
-            "@type": "csvw:Schema",
-            "csvw:column": [
-                {
-                    "@type": "csvw:Column",
-                    "csvw:name": one.name,
-                    "csvw:title": one.name,
-                    "csvw:datatype": "string" if isinstance(one, Categorical) else one.kind,
-                    "dct:description": _sentence(one),
-                }
-                for one in release.schema.columns
-            ],
-        },
+        "dct:identifier": said["identifier"],
+        "dct:title": said["title"],
+        "dct:description": said["description"],
+        "dcat:keyword": said["keywords"],
+        "dct:accessRights": _node(f"{_EUROPE}/access-right/PUBLIC", "dct:RightsStatement"),
+        "foaf:page": _node(urljoin(base, DICTIONARY), "foaf:Document"),
+        "csvw:tableSchema": {"@type": "csvw:Schema", "csvw:column": columns},
         "dcat:distribution": distributions,
     }
-    contact: dict[str, Any] = {}
-    if about.contact:
-        contact = {"@type": "vcard:Organization", "vcard:fn": about.contact["name"]}
-        if "mail" in about.contact:
-            contact["vcard:hasEmail"] = {"@id": f"mailto:{about.contact['mail']}"}
-        if "page" in about.contact:
-            contact["vcard:hasURL"] = {"@id": about.contact["page"]}
-        record["dcat:contactPoint"] = contact
+    person: dict[str, Any] = {}
+    if contact:
+        person = {"@type": "vcard:Organization", "vcard:fn": contact["name"]}
+        if "mail" in contact:
+            person["vcard:hasEmail"] = {"@id": f"mailto:{contact['mail']}"}
+        if "page" in contact:
+            person["vcard:hasURL"] = {"@id": contact["page"]}
+        record["dcat:contactPoint"] = person
     if about.publisher is not None:
         place = urljoin(base, "#publisher")
-        record["dct:publisher"] = {
-            "@id": place,
-            "@type": "foaf:Agent",
-            "foaf:name": about.publisher,
-            "dct:identifier": place,
-        }
+        record["dct:publisher"] = _node(place, "foaf:Agent") | {
+            "foaf:name": about.publisher, "dct:identifier": place,
+        }  # fmt: skip
     if about.issued is not None:
         record["dct:issued"] = _typed(about.issued, "date")
     if listing.health:
         record |= law
-        record["dct:publisher"]["dcat:contactPoint"] = contact
-        record["dcat:theme"] = {"@id": f"{_EUROPE}/data-theme/HEAL", "@type": "skos:Concept"}
-        record["healthdcatap:healthCategory"] = {"@id": listing.health, "@type": "skos:Concept"}
-        many = max(0, round(float(release.count_all().estimate[0])))
+        record["dct:publisher"]["dcat:contactPoint"] = person
+        record["dcat:theme"] = _node(f"{_EUROPE}/data-theme/HEAL", "skos:Concept")
+        record["healthdcatap:healthCategory"] = _node(listing.health, "skos:Concept")
+        many = max(0, round(float(about.release.count_all().estimate[0])))
         record["healthdcatap:numberOfRecords"] = _typed(many, "nonNegativeInteger")
     return record
 
@@ -528,6 +513,10 @@ _DCAT = {
     "vcard": "http://www.w3.org/2006/vcard/ns#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
+
+
+def _node(address: str, kind: str) -> dict[str, Any]:
+    return {"@id": address, "@type": kind}
 
 
 def _typed(value: object, kind: str) -> dict[str, str]:
@@ -565,12 +554,16 @@ def deployment_record(
     """
     refuse_doubtful(release, verdict)
     schema, promise = release.schema, release.guarantee
-    about, told = schema.metadata, release.describe()
-    delta = exact(promise["delta"])
-    parameters: dict[str, Any] = {"epsilon": _number(exact(promise["epsilon"]))}
-    if delta:
-        parameters["delta"] = _number(delta)
+    about, outline = schema.metadata, release.describe()
+    budgets = {name: exact(promise[name]) for name in ("epsilon", "delta")}
     several = booked is not None and len([x for x in booked[0].entries if x.counts]) > 1
+    total = OPEN + "whether further releases of the same data are planned"
+    if booked is not None:
+        spent, most = booked[0].spent, (booked[0].epsilon, booked[0].delta)
+        total = (
+            f"A budget ledger keeps all releases of the data set {booked[0].name} within a total: "
+            f"{words.strength(*spent)} of {words.strength(*most)} is spent."
+        )
     return {
         "url_slug": slug(schema.name),
         "status": "Draft",
@@ -579,7 +572,8 @@ def deployment_record(
             "basic": {
                 "name": schema.name,
                 "data_curators": [about.institution or OPEN + "who publishes the data product"],
-                "description": f"{told.summary} {_published(release)}",
+                "description": f"{outline.summary} Published: "
+                f"{words.many(outline.number, outline.part)}. Method: {release.method}.",
                 "intended_use": about.purpose or OPEN + "what the data product is to be used for",
                 "data_product_type": _PRODUCTS[release.kind],
                 "data_product_region": OPEN + "which region the data describes, or whose laws apply"
@@ -587,16 +581,20 @@ def deployment_record(
                 "publication_date": publication_date(published, booked),
             },
             "dp_variant": {
-                "variant_name": "Approximate DP" if delta else "Pure DP",
+                "variant_name": "Approximate DP" if budgets["delta"] else "Pure DP",
                 "data_domain": f"All data sets that the public schema {schema.name} describes "
                 f"(SHA-256 of the schema: {schema.hash}).",
                 "unprotected_quantities": "None. The schema is public and published as it is.",
             },
             "privacy_loss": {
-                "privacy_unit": str(promise.get("unit_of_protection", told.protected)),
+                "privacy_unit": str(promise.get("unit_of_protection", outline.protected)),
                 "privacy_unit_details": f"Neighboring data sets: {promise.get('neighbors')}. "
-                f"The protected unit is {told.protected}.",
-                "privacy_parameters": parameters,
+                f"The protected unit is {outline.protected}.",
+                "privacy_parameters": {  # never below what is promised
+                    name: int(text) if (text := words.decimal(one)).isdigit() else float(text)
+                    for name, one in budgets.items()
+                    if one or name == "epsilon"
+                },
                 "privacy_parameters_details": f"Exactly: epsilon {promise['epsilon']}, delta "
                 f"{promise['delta']}; accounting: {promise.get('accounting')}.",
             },
@@ -605,12 +603,12 @@ def deployment_record(
                 "actors": OPEN + "who holds the raw data, and who receives the data product "
                 f"(recipients: {about.recipients or 'not stated'})",
                 "release_type": "Many releases" if several else "One release",
-                "release_type_details": _total(booked),
+                "release_type_details": total,
                 "data_source_type": "Static",
                 "access_type": "Non-interactive",
             },
             "accounting": {
-                "post_processing": f"{told.processed} None of it looks at the data again.",
+                "post_processing": f"{outline.processed} None of it looks at the data again.",
                 "composition": "Charges add up along every path to a published number, and the "
                 "largest sum is what was spent; parts of a path are disjoint.",
             },
@@ -666,11 +664,6 @@ def open_places(record: Any, place: str = "") -> list[str]:
     return [place] if isinstance(record, str) and OPEN in record else []
 
 
-def _number(value: Any) -> float | int:
-    shown = words.decimal(value)  # never below what is promised
-    return int(shown) if shown.isdigit() else float(shown)
-
-
 def slug(name: str) -> str:
     """A name as web addresses have it.
 
@@ -704,20 +697,3 @@ def publication_date(given: str | None, booked: Booked | None) -> str:
         return datetime.date.fromisoformat(text).isoformat()
     except ValueError:
         raise UsageError(f"{text} is not a date", hint="Write it as 2026-01-31.") from None
-
-
-def _published(release: Release) -> str:
-    told = release.describe()
-    return f"Published: {words.many(told.number, told.part)}. Method: {release.method}."
-
-
-def _total(booked: Booked | None) -> str:
-    if booked is None:
-        return OPEN + "whether further releases of the same data are planned"
-    account = booked[0]
-    epsilon, delta = account.spent
-    return (
-        f"A budget ledger keeps all releases of the data set {account.name} within a total: "
-        f"{words.strength(epsilon, delta)} of {words.strength(account.epsilon, account.delta)} is "
-        "spent."
-    )
