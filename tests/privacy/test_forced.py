@@ -183,6 +183,6 @@ def test_centroids_from_exact_sums_are_caught(monkeypatch):
         share = float(len(seen[-1].codes) > 100)
         return np.full((number, len(mean)), share)
 
-    monkeypatch.setattr(clusters, "labeled", remember)
+    monkeypatch.setattr(clusters, "label_codes", remember)
     monkeypatch.setattr(clusters, "_first", exact)
     assert first_difference(on_clusters(PEOPLE)) is not None

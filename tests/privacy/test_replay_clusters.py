@@ -83,5 +83,5 @@ def test_catches_labels_by_exact_centroids(monkeypatch):
         exact[1:, 0] = exact[0, 0] + 0.01
         return honest(table, schema, exact)
 
-    monkeypatch.setattr(clusters, "labeled", raw)
+    monkeypatch.setattr(clusters, "label_codes", raw)
     assert worst(runs=20) > 1 + ROUNDING

@@ -71,7 +71,7 @@ WORKER_SETTINGS = {
 
 
 @contextmanager
-def connected(scheduler: str | None) -> Iterator[Any]:
+def connect(scheduler: str | None) -> Iterator[Any]:
     """A connection to a cluster whose workers have been looked at."""
     try:
         import dask
@@ -160,7 +160,7 @@ def check_workers(client: Any) -> None:
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def explain_failures() -> Iterator[None]:
     """Tells what a cluster could not do in our words; its own may quote a record."""
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError
@@ -225,7 +225,9 @@ class Workers:
         self, pieces: Sequence[Piece], read: Callable[..., Any], told: Progress, **how: Any
     ) -> None:
         """Has the workers read all pieces; `read` takes some of them and the first one's number."""
-        parts, firsts = grouped([_anywhere(piece) for piece in pieces], sum(self._threads.values()))
+        parts, firsts = group_pieces(
+            [_anywhere(piece) for piece in pieces], sum(self._threads.values())
+        )
         self._start(read, parts, firsts, told=told, **how)
 
     def _start(
@@ -236,7 +238,7 @@ class Workers:
         self._wait(self._states, told)
         self._look()
 
-    @explained()
+    @explain_failures()
     def _change(self, change: Callable[..., Any], *order: Any) -> None:
         """Makes each partition anew from the old one and an order.
 
@@ -251,7 +253,7 @@ class Workers:
         found: list[Any] = self._client.gather(self._client.map(ask, self._states, pure=False))
         return found
 
-    @explained()
+    @explain_failures()
     def _look(self) -> None:
         """Notes which partitions lie side by side.
 
@@ -267,7 +269,7 @@ class Workers:
         if not self._threads.keys() >= beside.keys() - {""}:
             self._threads = self._client.nthreads()
 
-    @explained()
+    @explain_failures()
     def _answer(self, ask: Callable[[Any], T], add: Callable[[Sequence[T]], T]) -> T:
         """Asks each worker once about all its partitions, and adds up the answers.
 
@@ -310,7 +312,7 @@ def _anywhere(piece: Piece) -> Piece:
     return piece if "://" in piece.path else replace(piece, path=os.path.abspath(piece.path))
 
 
-def grouped(pieces: Sequence[Piece], threads: int) -> tuple[list[list[Piece]], list[int]]:
+def group_pieces(pieces: Sequence[Piece], threads: int) -> tuple[list[list[Piece]], list[int]]:
     """Neighboring pieces as partitions of equal size, about, and each one's first row."""
     total = sum(piece.rows for piece in pieces)
     number = _PER_THREAD * max(1, threads)
@@ -386,10 +388,10 @@ class ClusterEngine(Workers, PartsEngine):
         pieces, schema = stream.source.pieces, stream.schema
         _check_input(stream)
         with ExitStack() as stack:
-            client = stack.enter_context(connected(scheduler))
+            client = stack.enter_context(connect(scheduler))
             engine = ClusterEngine(schema, client, memory)
             names = [stream.source.names[place] for place in stream.wanted]
-            with explained():
+            with explain_failures():
                 engine._read(pieces, read_partition, told, schema=schema, wanted=names)
                 report = Report()
                 for noted in engine._each(attrgetter("report")):
@@ -589,12 +591,12 @@ class ClusterItems(Workers, ItemEngine):
                 "list of items in a row, or take the engine streamed.",
             )
         with ExitStack() as stack:
-            client = stack.enter_context(connected(scheduler))
+            client = stack.enter_context(connect(scheduler))
             engine = ClusterItems(schema, client)
-            with explained():
+            with explain_failures():
                 engine._read(pieces, read_item_partition, told, schema=schema, column=column)
                 for noted in engine._each(attrgetter("noted")):
-                    records.merge(noted)
+                    records.noted.merge(noted)
                 records.done(allow_empty)
                 engine._held = engine._count_latest()
             engine._stack = stack.pop_all()

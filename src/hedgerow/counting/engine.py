@@ -190,7 +190,7 @@ def nearest(codes: CodeMatrix, schema: Schema, points: Floats) -> Ints:
     return np.asarray(distance.round(9).argmin(axis=1), dtype=np.int64)
 
 
-def labeled(table: Table, schema: Schema, points: Floats) -> Table:
+def label_codes(table: Table, schema: Schema, points: Floats) -> Table:
     """The same records with the nearest point as their class.
 
     Args:

@@ -22,7 +22,7 @@ from hedgerow.data.encode import MISSING_WORDS, plain_array
 from hedgerow.data.frames import Split, open_frame
 from hedgerow.data.parquet import Piece, damaged, find_files, open_parquet
 from hedgerow.data.source import Source, no_file, not_allowed
-from hedgerow.data.text import Packed, archived
+from hedgerow.data.text import Packed, read_archive
 from hedgerow.data.workbook import open_stats_file, open_workbook, stats_kind
 from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.schema.attributes import PLAIN, Layout
@@ -80,7 +80,7 @@ def open_source(
     if magic == _OLE:
         return open_workbook(path, written)
     if magic in _ZIP:  # and not a column called PKEY
-        packed, inside = "zip", archived(path)
+        packed, inside = "zip", read_archive(path)
         if inside is None:
             return open_workbook(path, written)
         if inside.startswith((_PARQUET, _OLE, _GZIP, *_ZIP)):

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Bytes, Ints, Small
 from hedgerow.compiled import kernel
-from hedgerow.data.source import BATCH_ROWS, Source, check_names
+from hedgerow.data.source import BATCH_ROWS, Source, batch_of, check_names
 from hedgerow.data.text import (
     LONG,
     LONGEST,
@@ -387,7 +387,6 @@ def open_csv(
     position: list[Callable[[], int]] = []
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
-        keys = [str(place) for place in range(len(columns))]  # any header makes valid keys
         distinct = list(dict.fromkeys(columns))  # a value is found for one place only
         order = [distinct.index(column) for column in columns]
         with text.open() as (file, raw):
@@ -395,8 +394,7 @@ def open_csv(
             for records in _read(file, text, layout, distinct):
                 for start in range(0, len(records.lines), BATCH_ROWS):
                     texts = _texts(records, slice(start, start + BATCH_ROWS))
-                    arrays = [texts[place] for place in order]
-                    yield pa.RecordBatch.from_arrays(arrays, names=keys)
+                    yield batch_of([texts[place] for place in order])
             position.clear()
 
     return Source(

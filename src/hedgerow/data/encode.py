@@ -295,14 +295,12 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
     if pa.types.is_union(array.type) and isinstance(attribute, Numeric):
         return _cells(attribute, array)
     array = plain_array(array, attribute.name)
-    kind = array.type
-    if isinstance(attribute, Numeric) and attribute.kind == "date" and _is_number(kind):
-        array = array.cast(pa.string())  # days or digits, if the format says so
-        kind = array.type
-    if pa.types.is_null(kind):
+    if pa.types.is_null(array.type):
         return np.full(len(array), MISSING, np.int64)
-    if pa.types.is_string(kind) or (
-        isinstance(attribute, Categorical) and not pa.types.is_dictionary(kind)
+    if isinstance(attribute, Numeric) and attribute.kind == "date" and _is_number(array.type):
+        array = array.cast(pa.string())  # days or digits, if the format says so
+    if not pa.types.is_dictionary(array.type) and (
+        pa.types.is_string(array.type) or isinstance(attribute, Categorical)
     ):
         array = array.dictionary_encode()
     if pa.types.is_dictionary(array.type):
@@ -345,15 +343,14 @@ def plain_array(array: Any, column: str) -> Any:
     if isinstance(array, pa.ExtensionArray) and not str(kind).startswith("extension<pandas"):
         return plain_array(array.storage, column)  # pandas' periods would pass for numbers
     if types.is_union(kind):
-        parts = [[text_of(value) for value in listed(array.field(i))] for i in range(len(kind))]
+        parts = [[text_of(value) for value in to_list(array.field(i))] for i in range(len(kind))]
         cells = zip(array.type_codes.to_pylist(), array.offsets.to_pylist(), strict=True)
         return pa.array([parts[part][place] for part, place in cells], pa.string())
     if types.is_dictionary(kind):
         values = plain_array(array.dictionary, column)
         if len(values) > len(array):  # a slice of something larger: look up what it uses only
             return pc.take(values, array.indices)
-        indices = array.indices
-        return pa.DictionaryArray.from_arrays(indices, values, safe=False)
+        return pa.DictionaryArray.from_arrays(array.indices, values, safe=False)
     if types.is_large_string(kind) or types.is_string_view(kind):
         return array.cast(pa.string())
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
@@ -378,14 +375,8 @@ def plain_array(array: Any, column: str) -> Any:
         return array.cast(pa.date32(), safe=False)
     if types.is_decimal(kind) or types.is_float16(kind):
         return array.cast(pa.float64())
-    if (
-        types.is_null(kind)
-        or types.is_string(kind)
-        or types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_boolean(kind)
-        or types.is_date32(kind)
-    ):
+    plain = types.is_null, types.is_string, types.is_boolean, types.is_date32, _is_number
+    if any(is_one(kind) for is_one in plain):
         return array
     raise DataError(
         f"column {column!r} holds values of type {kind}, which cannot be read",
@@ -461,10 +452,10 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
             return leaves[leaf]
         return NEAR if ALIKE.form(text) in alike() else STRANGE
 
-    return np.array([code(value) for value in listed(values)], np.int64)
+    return np.array([code(value) for value in to_list(values)], np.int64)
 
 
-def listed(values: Any) -> list[Any]:
+def to_list(values: Any) -> list[Any]:
     """The values as Python objects; a day that Python's calendar lacks becomes a text."""
     if not pa.types.is_date32(values.type):
         return list(values.to_pylist())

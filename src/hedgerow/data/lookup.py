@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from hedgerow.arrays import Bools, Bytes, Ints, Small
 from hedgerow.compiled import helper, kernel
-from hedgerow.data.encode import is_list, listed, plain_array, text_of
+from hedgerow.data.encode import is_list, plain_array, text_of, to_list
 from hedgerow.errors import UsageError
 from hedgerow.schema import Items
 
@@ -423,7 +423,7 @@ class Lookup:
             array = array.dictionary_encode()
         values = array.dictionary
         if not pa.types.is_string(values.type):
-            values = pa.array([text_of(value) for value in listed(values)], pa.string())
+            values = pa.array([text_of(value) for value in to_list(values)], pa.string())
         codes = np.append(self._find_texts(values), np.int32(NOTHING))
         places = array.indices.cast(pa.int64()).fill_null(len(values))
         found: Codes = codes[places.to_numpy(zero_copy_only=False)]

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Bytes, Floats, Ints, Small, Words
-from hedgerow.data.encode import MISSING_WORDS, STRANGE, listed, number_of, plain_array
+from hedgerow.data.encode import MISSING_WORDS, STRANGE, number_of, plain_array, to_list
 from hedgerow.data.source import Source
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
@@ -383,7 +383,7 @@ def _numbers(array: Any, written: Layout) -> tuple[Floats, Ints]:
     if pa.types.is_string(array.type):
         array = array.dictionary_encode()
     if pa.types.is_dictionary(array.type):
-        words = listed(array.dictionary)
+        words = to_list(array.dictionary)
         read = [
             number_of("" if word is None else word.strip(), written.decimal, written.thousands)
             if isinstance(word, str | None)

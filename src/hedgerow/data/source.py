@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 import numpy as np
+import pyarrow as pa
 
 from hedgerow.errors import DataError, LeakError
 
@@ -148,6 +149,11 @@ class Grown:
         """The array."""
         self._array.resize((self.used, *self._row), refcheck=False)
         return self._array
+
+
+def batch_of(arrays: Sequence[Any]) -> Any:
+    """A batch of columns, called by their places: names of their own may be any."""
+    return pa.RecordBatch.from_arrays(arrays, names=list(map(str, range(len(arrays)))))
 
 
 _PATH = "Check the path; it is taken from the folder you are in."

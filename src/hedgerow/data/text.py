@@ -241,7 +241,7 @@ def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     ]
 
 
-def archived(path: Path) -> bytes | None:
+def read_archive(path: Path) -> bytes | None:
     """The first bytes of the only file in a zip archive; None if the archive is a workbook.
 
     Raises:

@@ -9,7 +9,7 @@ import os
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -205,21 +205,30 @@ Places = Callable[[Sequence[int]], list[str]]
 Sink = Callable[[Small, Ints], None]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Noted:
-    """What was odd about some of the records.
+    """What was odd about some of the records: all that another process has to know of them.
 
     Args:
         foreign: The first places at which a foreign item stands.
+        odd: The first record that is not proper text.
         mark: What looks like a separator that the schema does not name.
         useful: Whether any record has an item of the universe.
-        empty: Whether there was no record.
+        empty: Whether there was no record, whatever rules make of it.
     """
 
-    foreign: tuple[int, ...] = ()
+    foreign: list[int] = field(default_factory=list)
+    odd: int | None = None
     mark: str | None = None
     useful: bool = False
     empty: bool = True
+
+    def merge(self, later: Noted) -> None:
+        """Adds what another process noted of later records."""
+        self.foreign = sorted([*self.foreign, *later.foreign])[:_PLACES]
+        self.mark = self.mark or later.mark
+        self.useful = self.useful or later.useful
+        self.empty = self.empty and later.empty
 
 
 class Records:
@@ -252,22 +261,21 @@ class Records:
         self._codes = Grown(np.int32)
         self._start = Grown(np.int64)
         self._start.extend(1)[0] = 0
-        self._foreign: list[int] = []
-        self._odd: int | None = None
         self._seen = first
-        self._useful = False
-        self.empty = True  # until a record was seen, whatever rules make of it
+        self.noted = Noted()
 
     def add(self, codes: Small, sizes: Ints) -> None:
         """Takes the codes of the next records and the number of each one's codes."""
-        self.empty = self.empty and not len(sizes)
+        noted = self.noted
+        noted.empty = noted.empty and not len(sizes)
+        noted.mark = self.lookup.mark
         if self.tally is not None:
             self.tally.add(codes, sizes)
         codes, sizes, foreign = self.lookup.settle(codes, sizes)
         self.note(foreign, self._seen)
         self._seen += len(foreign)
         # The dummy is a record's last resort: it does not show that the universe is right.
-        self._useful = self._useful or bool((codes != self.lookup.dummy).any())
+        noted.useful = noted.useful or bool((codes != self.lookup.dummy).any())
         if self._sink is not None:
             self._sink(codes, sizes)
             return
@@ -276,75 +284,53 @@ class Records:
 
     def note(self, foreign: Bools, first: int) -> None:
         """Remembers the first places at which a foreign item stands."""
-        room = _PLACES - len(self._foreign)
+        room = _PLACES - len(self.noted.foreign)
         if room and foreign.any():
-            self._foreign += [first + int(place) for place in np.flatnonzero(foreign)[:room]]
+            self.noted.foreign += (np.flatnonzero(foreign)[:room] + first).tolist()
 
     def note_odd(self, place: int) -> None:
         """Remembers the first of the next records that is not proper text."""
-        if self._odd is None:
-            self._odd = self._seen + place
+        if self.noted.odd is None:
+            self.noted.odd = self._seen + place
 
-    def check(self) -> None:
-        """Raises a DataError if there was a foreign item and the schema forbids them."""
-        if self.lookup.items.foreign == "drop" or not self._foreign:
-            return
-        where = ", ".join(self._places(self._foreign))
-        raise DataError(
-            f"{self.what}, {where}: an item is not in the universe, and the schema says "
-            "`foreign: error` (the first places are named)",
-            hint="Correct the data or the universe, or leave such items out with `foreign: drop`.",
-        )
+    def done(self, allow_empty: bool) -> None:
+        """Refuses what breaks the schema and warns of what is odd, when all records were seen."""
+        if self.noted.empty and not allow_empty:
+            raise no_records(self.what)
+        if self.lookup.items.foreign == "error" and self.noted.foreign:
+            where = ", ".join(self._places(self.noted.foreign))
+            raise DataError(
+                f"{self.what}, {where}: an item is not in the universe, and the schema says "
+                "`foreign: error` (the first places are named)",
+                hint="Correct the data or the universe, or leave such items out with "
+                "`foreign: drop`.",
+            )
+        for sentence in self._warnings():
+            warnings.warn(sentence, DataWarning, stacklevel=4)
 
-    def warnings(self) -> list[str]:
+    def _warnings(self) -> Iterator[str]:
         """What a steward should hear although no rule forbids it.
 
         These sentences depend on private data. They are for whoever holds the data, and must
         not become part of a release.
         """
-        found = []
-        if self._odd is not None:
-            (where,) = self._places([self._odd])
-            found.append(
+        noted = self.noted
+        if noted.odd is not None:
+            (where,) = self._places([noted.odd])
+            yield (
                 f"{self.what}, {where}: the text is not encoded in UTF-8, so items there count as "
                 "foreign. Save the file as UTF-8."
             )
-        if self.lookup.mark is not None:
-            found.append(
-                f"{self.what}: the text holds '{self.lookup.mark}', and no item of the universe "
-                f"does. Is `separator: '{self.lookup.mark}'` missing in the schema?"
+        if noted.mark is not None:
+            yield (
+                f"{self.what}: the text holds '{noted.mark}', and no item of the universe "
+                f"does. Is `separator: '{noted.mark}'` missing in the schema?"
             )
-        if not self._useful:
-            found.append(
+        if not noted.useful:
+            yield (
                 f"{self.what}: no record has an item of the universe, so a release will say "
                 "nothing. Check the universe, and the separator or column, in the schema."
             )
-        return found
-
-    @property
-    def noted(self) -> Noted:
-        """What another process has to know of these records, but not the records."""
-        return Noted(
-            foreign=tuple(self._foreign),
-            mark=self.lookup.mark,
-            useful=self._useful,
-            empty=self.empty,
-        )
-
-    def merge(self, noted: Noted) -> None:
-        """Adds what another process noted of later records."""
-        self._foreign = sorted([*self._foreign, *noted.foreign])[:_PLACES]
-        self.lookup.mark = self.lookup.mark or noted.mark
-        self._useful = self._useful or noted.useful
-        self.empty = self.empty and noted.empty
-
-    def done(self, allow_empty: bool) -> None:
-        """Refuses what breaks the schema and warns of what is odd, when all records were seen."""
-        if self.empty and not allow_empty:
-            raise no_records(self.what)
-        self.check()
-        for sentence in self.warnings():
-            warnings.warn(sentence, DataWarning, stacklevel=4)
 
     def finish(self) -> tuple[Ints, Small]:
         """Where each record begins (and the last one ends), and all codes."""
@@ -389,7 +375,7 @@ def _read_long(
             gone = int((~known).sum())
             records.tally.add_rows(batch.num_rows, gone, int(foreign.sum()))
         seen += batch.num_rows
-        records.empty = not seen
+        records.noted.empty = not seen
         # From here on a foreign item is none: its row has been noted.
         parts.append(np.where(codes < 0, np.int32(NOTHING), codes)[known])
         people.append(ids.filter(pa.array(known)))

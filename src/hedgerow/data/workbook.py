@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.data.encode import text_of
-from hedgerow.data.source import BATCH_ROWS, Source, check_names
+from hedgerow.data.source import BATCH_ROWS, Source, batch_of, check_names
 from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.schema.attributes import PLAIN, Layout
 
@@ -87,7 +87,6 @@ def open_workbook(path: Path, written: Layout = PLAIN) -> Source:
         return ((number, row) for number, row in rows() if number > header)
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
-        keys = [str(place) for place in range(len(columns))]
         left = rest()
         while batch := list(islice(left, BATCH_ROWS)):
             for number, row in batch:
@@ -96,8 +95,9 @@ def open_workbook(path: Path, written: Layout = PLAIN) -> Source:
                         f"{what}, row {number}: a value stands beside the named columns",
                         hint=f"Name its column in row {header}, or clear the cell.",
                     )
-            arrays = [cells_array([row[first + place] for _, row in batch]) for place in columns]
-            yield pa.RecordBatch.from_arrays(arrays, names=keys)
+            yield batch_of(
+                [cells_array([row[first + place] for _, row in batch]) for place in columns]
+            )
 
     def places(wanted: Sequence[int]) -> list[str]:
         numbers = [number for number, _ in islice(rest(), max(wanted, default=-1) + 1)]
@@ -279,7 +279,6 @@ def open_stats_file(path: Path, kind: str) -> Source:
     names = check_names(own, what)
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
-        keys = [str(place) for place in range(len(columns))]
         wanted, first = list(dict.fromkeys(own[column] for column in columns)), 0
         while True:
             data, _ = load(
@@ -293,8 +292,7 @@ def open_stats_file(path: Path, kind: str) -> Source:
                     values[place] = [_read_clock(kind, clock, one) for one in values[place]]
             if not values or not values[0]:
                 return
-            arrays = [cells_array(column) for column in values]
-            yield pa.RecordBatch.from_arrays(arrays, names=keys)
+            yield batch_of([cells_array(column) for column in values])
             first += len(values[0])
 
     return Source(what=what, names=names, batches=batches, bytes=path.stat().st_size)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Ints
-from hedgerow.data.encode import ALIKE, NEAR, Codes, encode_array, listed, plain_array, text_of
+from hedgerow.data.encode import ALIKE, NEAR, Codes, encode_array, plain_array, text_of, to_list
 from hedgerow.data.preparation import Preparation, Tally
 from hedgerow.data.source import Progress, Source
 from hedgerow.data.table import Encoded, Report, RowStream, other_code
@@ -190,7 +190,7 @@ class NearValues:
             alike = ALIKE.forms(leaves)
             column = plain_array(batch.column(place), attribute.name)
             near = (encode_array(attribute, column) == NEAR).nonzero()[0]
-            for row, value in zip(near.tolist(), listed(column.take(pa.array(near))), strict=True):
+            for row, value in zip(near.tolist(), to_list(column.take(pa.array(near))), strict=True):
                 text = text_of(value)
                 if text is not None and text not in known and len(known) < _SHOWN:
                     known[text] = leaves[alike[ALIKE.form(text)]], first_row + row

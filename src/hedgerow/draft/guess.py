@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hedgerow.data.encode import listed, text_of
+from hedgerow.data.encode import text_of, to_list
 from hedgerow.draft.people import (
     ASK_ABOUT_ATTRIBUTE,
     ASK_ABOUT_DROPPED,
@@ -534,7 +534,7 @@ class _Values:
         counted = pc.value_counts(present)
         distinct, rows = counted.field("values"), counted.field("counts")
         often = pc.greater_equal(rows, FEWEST)
-        rare = listed(distinct.filter(pc.invert(often)).slice(0, _KEPT))
+        rare = to_list(distinct.filter(pc.invert(often)).slice(0, _KEPT))
         if pa.types.is_string(present.type):
             texts = distinct.filter(often).to_pylist()
             odd = pa.array([text for text in texts if odd_label(text)], pa.string())
@@ -615,7 +615,7 @@ def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]
     few = len(values.common) <= _VALUES
     code = pa.types.is_integer(present.type) and is_code(name)
     by_size = values.common.take(pc.sort_indices(values.common))
-    common = listed(by_size) if few else []
+    common = to_list(by_size) if few else []
     if code and common and common[-1] - common[0] < min(2 * len(common) + _GAPS, _VALUES):
         common = list(range(min(common[0], 1), common[-1] + 1))  # a code book has the others
     labels = list(dict.fromkeys(text_of(value) or "" for value in common))

@@ -33,7 +33,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.counting.engine import Histograms, feature_sizes, labeled, nearest
+from hedgerow.counting.engine import Histograms, feature_sizes, label_codes, nearest
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Database, Table, encode_rows, read, refuse_mixing
 from hedgerow.data.choose import open_source
@@ -281,7 +281,7 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampl
     for step, share in enumerate(shares):  # which the first round adds to
         if step == 1:
             points = _first(schema, clusters, points[0])
-        engine = MemoryEngine(labeled(table, with_label, points))
+        engine = MemoryEngine(label_codes(table, with_label, points))
         whole = engine.domain.sizes[None, :]
         everything = np.ones(whole.shape, dtype=np.bool_)
         ((_, found),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)

@@ -50,13 +50,13 @@ def test_a_scheduler_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
             n_workers=0, dashboard_address="127.0.0.1:0", silence_logs=50
         ) as c,
         pytest.raises(UsageError, match="no workers"),
-        connection.connected(c.scheduler_address),
+        connection.connect(c.scheduler_address),
     ):
         pass
 
 
 def test_real_workers_answer_for_themselves() -> None:
-    with connection.connected(None) as client:
+    with connection.connect(None) as client:
         assert set(client.run(connection.pydoc.locate, "hedgerow.__version__").values()) == {
             __version__
         }
@@ -128,26 +128,26 @@ def test_pieces_are_grouped_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = [Piece(path=str(number), rows=rows) for number, rows in enumerate([5, 5, 5, 30, 1, 1])]
 
     def paths(threads: int) -> tuple[list[str], list[int]]:
-        groups, firsts = connection.grouped(pieces, threads)
+        groups, firsts = connection.group_pieces(pieces, threads)
         return ["".join(piece.path for piece in group) for group in groups], firsts
 
     assert paths(1) == (["012", "345"], [0, 15])
     assert paths(2) == (["01", "2", "3", "45"], [0, 10, 15, 45])
     monkeypatch.setattr(connection, "_ROWS", 15)
     assert paths(1) == paths(2)
-    assert connection.grouped([], threads=2) == ([[]], [0])
+    assert connection.group_pieces([], threads=2) == ([[]], [0])
 
 
 def test_workers_get_equal_shares() -> None:
     pieces = [Piece(path=str(number), rows=10**6) for number in range(21)]
-    groups, _ = connection.grouped(pieces, threads=2)
+    groups, _ = connection.group_pieces(pieces, threads=2)
     assert [len(group) for group in groups] == [5, 5, 6, 5]
 
 
 def test_what_a_cluster_says_is_kept_back() -> None:
     with (
         pytest.raises(DataError, match="connection to the cluster was lost") as caught,
-        connection.explained(),
+        connection.explain_failures(),
     ):
         raise OSError("somebody's diagnosis")
     assert "diagnosis" not in str(caught.value)

@@ -192,7 +192,7 @@ def test_a_failed_search_is_spent_once_it_has_drawn(
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr("hedgerow.methods.clusters.labeled", burst)
+        patch.setattr("hedgerow.methods.clusters.label_codes", burst)
         with pytest.raises(MemoryError):
             find_centroids(crowds(), SCHEMA, 2, "0.1", ledger=book.path)
     assert entries(book) == [("centroids", "1/10", "withdrawn")]
