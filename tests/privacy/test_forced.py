@@ -172,7 +172,7 @@ def test_a_size_from_the_exact_number_of_rows_is_caught(method, monkeypatch):
 
 def test_centroids_from_exact_sums_are_caught(monkeypatch):
     """The first round's mean of the raw records is used to begin with."""
-    honest = clusters.labeled
+    honest = clusters.label_codes
     seen: list[Table] = []
 
     def remember(table, schema, points):

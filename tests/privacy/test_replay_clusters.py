@@ -74,7 +74,7 @@ def test_catches_features_that_are_larger_than_was_paid_for(monkeypatch):
 
 def test_catches_labels_by_exact_centroids(monkeypatch):
     """As printed in the paper: the centroids that give labels are those of the raw records."""
-    honest = clusters.labeled
+    honest = clusters.label_codes
 
     def raw(table, schema, points):
         codes = table.codes[:, :3].astype(float)
