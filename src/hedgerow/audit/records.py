@@ -72,7 +72,10 @@ def numbered(last: int, **more: int) -> dict[str, Any]:
 
 
 class TableRecords:
-    """The records of a table; one without a class has the code 0 in its place."""
+    """The records of a table; one without a class has the code 0 in its place.
+
+    `people` is the column that identifies people, `cap` how many rows, or items, of one count.
+    """
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -80,6 +83,8 @@ class TableRecords:
         self.sizes.append(max(1, len(schema.classes)))
         target = () if schema.target is None else (schema.target,)
         self._columns = (*schema.attributes, *target)  # those of a file
+        self.people: str | None = schema.person.column if schema.person else None
+        self.cap: int = schema.person.max_rows if schema.person else 1
 
     def data(self, records: Iterable[Codes]) -> Table:
         """A `Table` or `Transactions` of these records."""
@@ -133,16 +138,6 @@ class TableRecords:
             )
             for rows in sizes
         ]
-
-    @property
-    def people(self) -> str | None:
-        """The column that identifies people."""
-        return self.schema.person.column if self.schema.person else None
-
-    @property
-    def cap(self) -> int:
-        """How many rows, or items, of one person count."""
-        return self.schema.person.max_rows if self.schema.person else 1
 
     def with_people(self, cap: int) -> Schema:
         """The schema with a column that identifies people, and this cap."""
@@ -267,6 +262,8 @@ class TransactionRecords:
         self.schema = schema
         self.items = schema.transaction_items
         self.size = self.items.size
+        self.people: str | None = self.items.person
+        self.cap: int = min(self.items.max_items or self.size, self.size)
 
     def data(self, records: Iterable[Codes]) -> Transactions:
         """See `TableRecords.data`."""
@@ -314,16 +311,6 @@ class TransactionRecords:
             held[~held.any(axis=1), 0] = True  # nobody's set is empty
             made.append(self.data(tuple(np.nonzero(row)[0].tolist()) for row in held))
         return made
-
-    @property
-    def people(self) -> str | None:
-        """See `TableRecords.people`."""
-        return self.items.person
-
-    @property
-    def cap(self) -> int:
-        """See `TableRecords.cap`."""
-        return min(self.items.max_items or self.size, self.size)
 
     def with_people(self, cap: int) -> Schema:
         """One row for each item."""

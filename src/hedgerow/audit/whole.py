@@ -155,13 +155,19 @@ class Finding:
     complaint: str | None
 
 
+def _exceeds(*losses: tuple[str, float, float]) -> str | None:
+    """Which of some losses is larger than what is claimed, if any is."""
+    for what, loss, claim in losses:
+        if not loss <= claim + ROUNDING:
+            return f"{what} {loss:.4g}, not {claim:.4g}"
+    return None
+
+
 def _pure(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     """Pure: the likelihood ratio of the whole transcript is within epsilon."""
     loss, budget = abs(found.loss), outcome.plan.budget
     claim = float(budget.epsilon if person else budget.row_epsilon)
-    if not loss <= claim + ROUNDING:
-        return Finding(loss, f"a transcript tells neighbors apart by {loss:.4g}, not {claim:.4g}")
-    return Finding(loss, None)
+    return Finding(loss, _exceeds(("a transcript tells neighbors apart by", loss, claim)))
 
 
 def _zcdp(found: Comparison, outcome: Outcome, person: bool) -> Finding:
@@ -175,19 +181,17 @@ def _zcdp(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     ratios = found.log_ratio.items()
     pure = abs(sum(ratio for purpose, ratio in ratios if ledger.budget_of(purpose) != "rho"))
     rho = max(found.divergence.values())
-    loss = math.inf
-    if math.isfinite(found.loss) and math.isfinite(rho):
-        seen = Fraction(int(rho * 10**12), 10**12)
-        loss = pure + float(epsilon_of_rho(seen, outcome.plan.budget.row_delta))
-    if math.isinf(loss):
-        return Finding(loss, "a transcript of one neighbor is impossible under the other")
-    if not pure <= budgets["epsilon"] + ROUNDING:
-        return Finding(
-            loss, f"what was paid in epsilon lost {pure:.4g}, not {budgets['epsilon']:.4g}"
-        )
-    if not rho <= budgets["rho"] + ROUNDING:
-        return Finding(loss, f"what was paid in rho lost {rho:.4g}, not {budgets['rho']:.4g}")
-    return Finding(loss, None)
+    if not (math.isfinite(found.loss) and math.isfinite(rho)):
+        words = "a transcript of one neighbor is impossible under the other"
+        return Finding(math.inf, words)
+    seen = Fraction(int(rho * 10**12), 10**12)
+    return Finding(
+        pure + float(epsilon_of_rho(seen, outcome.plan.budget.row_delta)),
+        _exceeds(
+            ("what was paid in epsilon lost", pure, budgets["epsilon"]),
+            ("what was paid in rho lost", rho, budgets["rho"]),
+        ),
+    )
 
 
 def _suppression(found: Comparison, outcome: Outcome, person: bool) -> Finding:
@@ -202,14 +206,15 @@ def _suppression(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     lists = abs(found.log_ratio.get("cells", 0.0)) if noisy else 0.0
     lists = lists if math.isfinite(lists) else 0.0
     rows = plan.budget.rows if person else 1
-    claims = (
-        float(plan.side_budget().row_epsilon * rows),
-        float(Fraction(plan.rule.get("rate", 0)) * rows),
+    side_claim = float(plan.side_budget().row_epsilon * rows)
+    list_claim = float(Fraction(plan.rule.get("rate", 0)) * rows)
+    return Finding(
+        before + lists,
+        _exceeds(
+            ("a side table tells neighbors apart by", before, side_claim),
+            ("a list tells neighbors apart by", lists, list_claim),
+        ),
     )
-    for what, loss, claim in zip(("a side table", "a list"), (before, lists), claims, strict=True):
-        if not loss <= claim + ROUNDING:
-            return Finding(loss, f"{what} tells neighbors apart by {loss:.4g}, not {claim:.4g}")
-    return Finding(before + lists, None)
 
 
 RULES: dict[str, Callable[[Comparison, Outcome, bool], Finding]] = {

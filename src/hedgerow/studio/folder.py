@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -143,6 +144,12 @@ def fresh(root: Path, name: str, suffix: str = "") -> Path:
     if path.exists() or path.is_symlink():
         raise UsageError(f"{name} is there already.", hint="Choose another name.")
     return path
+
+
+def free_name(root: Path, start: str, suffix: str = "") -> str:
+    """A name in the folder that is not taken, without its suffix: `start`, or with a number."""
+    names = chain([start], (f"{start}-{number}" for number in count(2)))
+    return next(name for name in names if not (root / f"{name}{suffix}").exists())
 
 
 class FileArgument(str):

@@ -30,6 +30,7 @@ from hedgerow.studio.folder import Conflict
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?|\d{4}-\d{2}-\d{2}")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_SIGNERS = ("reviewer", "reviewed", "signed")  # below `metadata:`
 _SHORT = 70  # characters of a list on one line
 _SAVING = threading.Lock()
 
@@ -121,12 +122,16 @@ class SchemaText:
         """The settings of the items of transactions; none for a table."""
         return entries_of(self.keys.get("items"))
 
+    @property
+    def _about(self) -> dict[str, Node]:
+        """What stands below `metadata:`."""
+        return entries_of(self.keys.get("metadata"))
+
     def with_items(self, settings: Mapping[str, Node]) -> SchemaText:
         """The same with other settings of the items."""
         if _same(self.items, settings):
             return self
-        node = Entries([(Text(key, plain=True), one) for key, one in settings.items()])
-        return self.with_key("items", node)
+        return self.with_key("items", block(settings))
 
     def value(self, key: str) -> str:
         """What a key at the top says, if it is a text."""
@@ -139,7 +144,7 @@ class SchemaText:
         if self.value("draft").lower() == "true":
             return True
         try:
-            return "signed" in _signers(self.keys.get("metadata")) and self.schema().is_draft
+            return "signed" in self._about and self.schema().is_draft
         except SchemaError:
             return True
 
@@ -177,6 +182,8 @@ class SchemaText:
         new = [] if node is None else _write(_key(key), node, "")
         if key in self.keys:
             return self._splice(*self._lines(key), new)
+        if not new:
+            return self
         first = next(
             (k.line for k, _ in self._root.pairs if k.value in ("attributes", "items")), None
         )
@@ -190,8 +197,7 @@ class SchemaText:
         first, last = self._lines("attributes", column)
         line = self.text.splitlines()[first - 1]
         indent = line[: len(line) - len(line.lstrip())]
-        node = Entries([(Text(key, plain=True), one) for key, one in settings.items()])
-        return self._splice(first, last, _write(_key(column), node, indent))
+        return self._splice(first, last, _write(_key(column), block(settings), indent))
 
     def schema(self) -> Schema:
         """The schema that the text describes.
@@ -204,8 +210,8 @@ class SchemaText:
     @property
     def is_signed(self) -> bool:
         """Whether a person has signed it off: by name, or by taking the mark of a draft away."""
-        signers = _signers(self.keys.get("metadata"))
-        return not self.is_draft and (self._began_as_draft or bool(signers))
+        by_name = any(key in self._about for key in _SIGNERS)
+        return not self.is_draft and (self._began_as_draft or by_name)
 
     @property
     def _is_signed_so(self) -> bool:
@@ -236,9 +242,9 @@ class SchemaText:
                 "the schema, or a file with a taxonomy of it, was changed in the meantime.",
                 hint="Look at it as it is now, and sign then. Nothing was written.",
             )
-        pairs = [("reviewer", Text(reviewer)), ("reviewed", Text(day, plain=True))]
-        pairs.append(("signed", Text(shown)))
-        signed = self._with_signers(pairs).with_key("draft", None)
+        signers = (Text(reviewer), Text(day, plain=True), Text(shown))
+        signed = self._with_signers(dict(zip(_SIGNERS, signers, strict=True)))
+        signed = signed.with_key("draft", None)
         return signed._without_reasons() if self._began_as_draft else signed
 
     def _without_reasons(self) -> SchemaText:
@@ -262,16 +268,11 @@ class SchemaText:
         bare = replace(self, text=SIGNED + "\n".join(lines))
         return bare if bare._says() == self._says() else self
 
-    def _with_signers(self, signers: list[tuple[str, Text]]) -> SchemaText:
+    def _with_signers(self, signers: Mapping[str, Node]) -> SchemaText:
         """The same with these signers in the place of the earlier ones."""
-        node = self.keys.get("metadata")
-        gone = _signers(node)
-        kept = [pair for pair in (node.pairs if isinstance(node, Entries) else [])
-                if pair[0].value not in gone]  # fmt: skip
-        new: list[tuple[Text, Node]] = [(Text(key, plain=True), one) for key, one in signers]
-        if node is None and not new:
-            return self
-        return self.with_key("metadata", Entries([*kept, *new]) if kept or new else None)
+        about = {key: one for key, one in self._about.items() if key not in _SIGNERS}
+        about |= signers
+        return self.with_key("metadata", block(about) if about else None)
 
     def _says(self) -> list[str]:
         """What somebody signs, however it is laid out: all but the signature."""
@@ -311,7 +312,7 @@ class SchemaText:
             self.schema()
         withdrawn = before.is_signed and before._says() != self._says() and not self._is_signed_so
         text = (
-            self._with_signers([]).with_key("draft", plain("true")).text if withdrawn else self.text
+            self._with_signers({}).with_key("draft", plain("true")).text if withdrawn else self.text
         )
         mode = self.path.stat().st_mode & 0o777
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
@@ -359,9 +360,9 @@ class SchemaText:
         return SchemaText(self.path, "\n".join(lines) + "\n")
 
 
-def _signers(node: Node | None) -> list[str]:
-    """The keys below `metadata:` that say who signed the schema off, and when."""
-    return [key for key in entries_of(node) if key in ("reviewer", "reviewed", "signed")]
+def block(settings: Mapping[str, Node]) -> Entries:
+    """Settings as a node."""
+    return Entries([(Text(key, plain=True), one) for key, one in settings.items()])
 
 
 def entries_of(node: Node | None) -> dict[str, Node]:

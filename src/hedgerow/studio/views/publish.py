@@ -11,14 +11,13 @@ from typing import Any
 from starlette.responses import Response
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.studio.folder import Conflict, ReleaseFolder, argument, fresh, inside, look
+from hedgerow.studio.folder import Conflict, ReleaseFolder, argument, free_name, fresh, inside, look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Asked, Way, go, link
 from hedgerow.studio.views.budget import method_of
 from hedgerow.studio.views.project import accounts_of
 from hedgerow.studio.views.schema import doubt, list_repeated
 
-_NAMES = 100  # tries for a name that is free
 _LEDGER = "budget.ledger"  # the first one of a folder
 _OPEN = "+"  # before the name of the ledger that a data set is to be opened in; alone: a first one
 
@@ -38,10 +37,10 @@ def show(asked: Asked) -> Response:
         "publish", way=way, text=text, schema=schema, method=method,
         factor=factor(budget.epsilon), large=budget.epsilon > LARGE_EPSILON,
         repeated=list_repeated(text) if schema.unit == "row" else [],
-        out=_free(way.root), once=secrets.token_urlsafe(12),
+        out=free_name(way.root, "release"), once=secrets.token_urlsafe(12),
         accounts=accounts, opens=_opens(schema.name, accounts), earlier=earlier,
         together=_together(budget.epsilon, schema.name, earlier, accounts),
-        command=command_text(_command(asked, way, method, _free(way.root))),
+        command=command_text(_command(asked, way, method, free_name(way.root, "release"))),
     )  # fmt: skip
 
 
@@ -174,12 +173,6 @@ def _command(asked: Asked, way: Way, method: str, out: str) -> list[str]:
             words = asked.get(name).strip()
             found += [f"--{name}={words}"] if words else []
     return found
-
-
-def _free(root: Path) -> str:
-    """A name for the release that is not taken."""
-    names = ["release", *(f"release-{number}" for number in range(2, _NAMES))]
-    return next((name for name in names if not (root / name).exists()), "release-new")
 
 
 def _clear(out: Path) -> None:

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.release import Release, TableRelease
-from hedgerow.studio.folder import Opened, argument, fresh, inside, look
+from hedgerow.studio.folder import Opened, argument, free_name, fresh, inside, look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Asked, Way, go
 
@@ -326,10 +326,7 @@ def show_evaluation(asked: Asked) -> Response:
     """What is left of the data in the release, once a comparison was asked for."""
     way = asked.way
     release, job = way.path("release"), asked.done("evaluated")
-    out = f"not-private-{release.name}"
-    number = 2
-    while (way.root / f"{out}{_JUDGMENT}").exists():
-        out, number = f"not-private-{release.name}-{number}", number + 1
+    out = free_name(way.root, f"not-private-{release.name}", _JUDGMENT)
     return asked.show(
         "evaluate", way=way, data=look(way.root).data, out=out,
         result=job.result if job else None, sections=_describe(job.result) if job else {},

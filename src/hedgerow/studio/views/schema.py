@@ -13,7 +13,7 @@ from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text
 from hedgerow.store.markup import visible
 from hedgerow.studio.folder import Conflict
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.schema_text import SchemaText, describe_change, entries_of, plain
+from hedgerow.studio.schema_text import SchemaText, block, describe_change, entries_of, plain
 from hedgerow.studio.steps import Asked
 
 if TYPE_CHECKING:
@@ -485,7 +485,6 @@ def save_publisher(asked: Asked) -> Response:
     names = [Text(asked.get(key).strip()) for key in _UNIT_NAMES]
     known.pop("unit_name", None)
     known |= {"unit_name": ListNode([*names])} if any(one.value for one in names) else {}
-    pairs = [(Text(key, plain=True), node) for key, node in known.items()]
-    changed = asked.text.with_key("metadata", Entries(pairs) if pairs else None)
+    changed = asked.text.with_key("metadata", block(known) if known else None)
     changed.save(asked.get("seen"), "about")
     return asked.way.go("check")
