@@ -20,7 +20,7 @@ from pyarrow import csv
 
 from hedgerow.errors import DataError
 from hedgerow.schema import Categorical, Schema
-from hedgerow.schema.lint import Report, raise_faults
+from hedgerow.schema.reader import Report, raise_faults
 from hedgerow.schema.trees import grow, read_hchy
 
 __all__ = [

@@ -29,12 +29,12 @@ from hedgerow.draft.guess import FEWEST, Guess, guess_column, word_order
 from hedgerow.draft.people import NAMED, People, not_a_person, once_each, texts_of, words_of
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
-from hedgerow.schema.attributes import PLAIN, Layout
+from hedgerow.schema.attributes import PLAIN, RESERVED, Layout, column_fault
 from hedgerow.schema.build import load_schema
 from hedgerow.schema.conditions import Misread
 from hedgerow.schema.diff import odd_label
-from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY
-from hedgerow.schema.lint import RESERVED, column_fault, label_fault, range_fault
+from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, range_fault
+from hedgerow.schema.reader import label_fault
 from hedgerow.schema.relations import read_words
 from hedgerow.schema.schema import Unit
 

@@ -30,7 +30,7 @@ from hedgerow.draft.people import (
 )
 from hedgerow.schema.attributes import Categorical
 from hedgerow.schema.diff import odd_label
-from hedgerow.schema.lint import label_fault
+from hedgerow.schema.reader import label_fault
 from hedgerow.schema.schema import Schema
 
 # Recognises what the values of a column are written as: bands, truth values, dates, known lists.

@@ -43,8 +43,7 @@ from hedgerow.draft.replies import (
     split,
 )
 from hedgerow.errors import DataError, SchemaError, UsageError
-from hedgerow.schema.items import DEFAULT_FAN_OUT
-from hedgerow.schema.lint import labels_fault, range_fault
+from hedgerow.schema.items import DEFAULT_FAN_OUT, labels_fault, range_fault
 
 # The questions that lead from private data to a schema.
 #

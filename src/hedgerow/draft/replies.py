@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.attributes import Numeric, read_numeric
-from hedgerow.schema.lint import grid_faults, label_fault
+from hedgerow.schema.attributes import Numeric, grid_faults, read_numeric
+from hedgerow.schema.reader import label_fault
 from hedgerow.schema.trees import built_in
 
 _BOUNDS = re.compile(

@@ -16,8 +16,8 @@ from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.measurements import Alike, Measurement
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
+from hedgerow.schema.attributes import RESERVED
 from hedgerow.schema.items import WEIGHT, Items, ItemTree
-from hedgerow.schema.lint import RESERVED
 from hedgerow.store.untrusted import broken
 
 # Public regions: how a release cuts the domain into boxes of integer codes.

@@ -9,9 +9,11 @@ from dataclasses import KW_ONLY, dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
-from hedgerow.schema.taxonomy import Reading, Taxonomy
+from hedgerow.schema.reader import label_fault
+from hedgerow.schema.taxonomy import Reading, Taxonomy, reading_faults, taxonomy_faults
 from hedgerow.suggestions import check_fields
 
 # How private data is written: declared in the schema, public, never guessed from records.
@@ -424,6 +426,194 @@ def read_number(text: str) -> tuple[Fraction, Kind] | None:
             return None
         return Fraction((day - EPOCH).days), "date"
     return None
+
+
+# Faults of attributes: what could not be published by, or not be read back from a release.
+
+
+MAX_GRID = 2**24
+MOST_DIGITS = 40  # before the decimal point, and after it
+_DAYS = (-719162, 2932896)  # from 0001-01-01 to 9999-12-31, as days since 1970-01-01
+BOOLEAN_LABELS = ("false", "true")
+RESERVED = (
+    "region", "count", "estimate", "low", "high", "typical_error", "standard_error",
+    "reliability", "basis",
+)  # fmt: skip
+"""What columns of releases are called, and so no attribute."""
+
+
+def column_fault(name: str, published: bool) -> tuple[str, str] | None:
+    """What is wrong with a column's name, and the hint; None if it is fine.
+
+    Args:
+        name: The name.
+        published: Whether the column is part of releases, whose own columns are reserved.
+    """
+    if published and name in RESERVED:
+        hint = "Give the attribute another name, and say which column of the data it is: "
+        hint += f"{name}_value: {{column: {name}, ...}}."
+        return f"the name {name!r} is reserved for a column of the release", hint
+    return label_fault(name)
+
+
+def layout_faults(layout: Layout, *, items: bool = False) -> list[Complaint]:
+    """What is wrong with the layout of a file: the key, what, and the hint.
+
+    Args:
+        layout: The layout.
+        items: Whether the file holds transactions.
+
+    Example:
+        >>> layout_faults(Layout(header_row=0))[0][1]
+        'header_row is below 1'
+    """
+    faults = []
+    if layout.header_row is not None and layout.header_row < 1:
+        hint = "Lines and rows are counted from 1."
+        faults.append(("header_row", "header_row is below 1", hint))
+    wrong = None if layout.sheet is None else label_fault(layout.sheet)
+    if wrong is not None:
+        faults.append(("sheet", f"sheet: {wrong[0]}", wrong[1]))
+    same = notation_fault(layout.decimal, layout.thousands)
+    if same is not None:
+        faults.append(("thousands", *same))
+    elif items and (layout.decimal or layout.thousands):
+        what = "decimal and thousands are for columns of numbers, and this schema has items"
+        faults.append(("decimal", what, "Remove them."))
+    return faults
+
+
+def grid_faults(attribute: Numeric) -> list[Complaint]:
+    """What is wrong with a numeric grid: the key, what, and the hint."""
+    low, high, step = attribute.low, attribute.high, attribute.step
+    if low >= high:
+        hint = "Make low the smallest and high the largest value allowed."
+        return [("low", "low is not below high", hint)]
+    if step <= 0:
+        hint = "Give the distance of neighboring values, such as 1."
+        return [("step", "step is not above zero", hint)]
+    if (high - low) / step + 1 > MAX_GRID:
+        what = f"low, high and step make more than {MAX_GRID} values"
+        return [("step", what, "Choose a larger step, or bounds that are closer together.")]
+    wrong = {key: number_fault(key, getattr(attribute, key), attribute.kind)
+             for key in ("low", "high", "step")}  # fmt: skip
+    return [(key, *fault) for key, fault in wrong.items() if fault is not None]
+
+
+def number_fault(key: str, value: Fraction, kind: str) -> tuple[str, str] | None:
+    """Why a number of a grid could not be written down, and the hint; None if it could.
+
+    Example:
+        >>> number_fault("low", Fraction(1, 3), "decimal")[0]
+        'low is not a decimal number'
+    """
+    if kind == "date" and key != "step" and not _DAYS[0] <= value <= _DAYS[1]:
+        return f"{key} is not a date of the years 1 to 9999", "Write a date such as 2020-01-31."
+    if kind != "decimal" and value.denominator != 1:
+        unit = "days" if kind == "date" else "units"
+        return f"{key} is not a whole number of {unit}", "Write a whole number."
+    if abs(value) >= 10**MOST_DIGITS:
+        return f"{key} has more than {MOST_DIGITS} digits", "Write a shorter number."
+    if (value * 10**MOST_DIGITS).denominator == 1:
+        return None
+    places = value.denominator.bit_length()  # as many as a decimal of this denominator can have
+    if (value * 10**places).denominator == 1:
+        return f"{key} has more than {MOST_DIGITS} decimals", "Write a shorter number."
+    return f"{key} is not a decimal number", "Write it with a decimal point."
+
+
+def attribute_faults(attribute: Attribute, is_class: bool) -> list[Complaint]:
+    """What is wrong with an attribute: the key, what, and the hint.
+
+    Args:
+        attribute: The attribute.
+        is_class: Whether it is the class.
+
+    Example:
+        >>> from hedgerow.schema.attributes import read_numeric
+        >>> age = read_numeric("age", {"low": "5", "high": "5"}, weight=Fraction(-1))
+        >>> [what for _, what, _ in attribute_faults(age, False)][0]
+        'low is not below high'
+    """
+    if isinstance(attribute, Numeric):
+        faults = _numeric_faults(attribute)
+    else:
+        faults = [("values", *fault) for fault in _categorical_faults(attribute)]
+    weight, never = attribute.weight, attribute.split == "never"
+    if is_class:
+        given = (("split", never), ("weight", weight != 1), ("group", attribute.group))
+        what = "regions are never divided by the class"
+        faults += [(key, what, f"Remove {key}.") for key, said in given if said]
+    elif not LEAST_WEIGHT <= weight <= MOST_WEIGHT or weight % LEAST_WEIGHT:
+        what = "weight is not a number from 0.01 to 100 with at most two decimals"
+        way = " For no regions by this attribute, write `split: never`." if weight <= 0 else ""
+        faults.append(("weight", what, f"Write, for example, weight: 0.5.{way}"))
+    elif never and weight != 1:
+        what = "weight is given beside split: never"
+        faults.append(("weight", what, "Keep one of the two: there is nothing to weigh."))
+    named = {"group": attribute.group, "column": attribute.column, "label": attribute.caption}
+    for key, name in named.items():
+        wrong = label_fault(name) if name else None
+        if wrong is None and name != name.strip():
+            wrong = (f"the {key} {name!r} starts or ends with a space", "Remove the space.")
+        if wrong is not None:
+            faults.append((key, *wrong))
+    return faults
+
+
+def _numeric_faults(attribute: Numeric) -> list[Complaint]:
+    faults = grid_faults(attribute)
+    for value in attribute.common:
+        inside = attribute.low <= value <= attribute.high
+        if not inside or number_fault("common", value, attribute.kind):
+            hint = "Name values between low and high, written as these are."
+            faults.append(("common", "common names a value that the attribute cannot have", hint))
+    if len(attribute.common) > MOST_COMMON:
+        what = f"common names more than {MOST_COMMON} values"
+        faults.append(("common", what, "Name those alone that very many people have."))
+    for key in ("decimal", "thousands"):
+        if attribute.kind == "date" and getattr(attribute, key):
+            hint = "Remove it; `format:` says how dates are written."
+            faults.append((key, f"{key} is for numbers, and these are dates", hint))
+    written = {
+        "decimal": notation_fault(attribute.decimal, attribute.thousands),
+        "format": format_fault(attribute.format, attribute.kind),
+    }
+    return faults + [(key, *fault) for key, fault in written.items() if fault]
+
+
+def _categorical_faults(attribute: Categorical) -> list[tuple[str, str]]:
+    faults = taxonomy_faults(attribute.taxonomy)
+    if faults:  # what follows looks at its leaves
+        return faults
+    faults = _band_faults(attribute) if attribute.bands or attribute.edges else []
+    asks = OTHER in (attribute.missing, attribute.outside)
+    if asks and OTHER not in attribute.taxonomy.leaves:
+        hint = f"Add the leaf {OTHER!r} to the taxonomy."
+        faults.append((f"its rules need a leaf {OTHER!r}", hint))
+    leaves = attribute.taxonomy.leaves
+    faults += [(what, hint) for _, what, hint in reading_faults(attribute.reading, leaves)]
+    if attribute.boolean:
+        if attribute.reading:
+            faults.append(("a boolean has rules of reading", "Make it a categorical attribute."))
+        leaves = (*BOOLEAN_LABELS, OTHER) if asks else BOOLEAN_LABELS
+        if attribute.taxonomy != Taxonomy.flat(leaves):
+            hint = f"Use Taxonomy.flat({leaves!r})."
+            faults.append(("a boolean has the values false and true", hint))
+    return faults
+
+
+def _band_faults(attribute: Categorical) -> list[tuple[str, str]]:
+    """What is wrong with a class of numbers, which must be what a schema file can say."""
+    numeric, edges = attribute.bands, attribute.edges
+    if numeric is not None and not attribute_faults(numeric, True):
+        rising = 1 < len(edges) <= MOST_BANDS + 1 and edges[0] == 0 and edges[-1] < numeric.grid
+        if rising and all(low < high for low, high in pairwise(edges)):
+            outside = "clip" if numeric.outside == "clip" else attribute.outside
+            numbers = replace(numeric, missing=attribute.missing, outside=outside)
+            if attribute == in_bands(numbers, edges):
+                return []
+    return [("its bands are not those of a class of numbers", "Read it from a dictionary instead.")]
 
 
 # Attributes as a schema file describes them: the way back from `build`.

@@ -15,30 +15,22 @@ from typing import Any
 from pydantic import ValidationError
 
 from hedgerow.schema.attributes import (
+    BOOLEAN_LABELS,
     OTHER,
     Attribute,
     Categorical,
     Complaint,
     Layout,
     Numeric,
+    attribute_faults,
+    column_fault,
     grouped_fault,
     in_bands,
+    layout_faults,
     read_number,
     read_numeric,
 )
-from hedgerow.schema.items import DEFAULT_FAN_OUT, Items
-from hedgerow.schema.lint import (
-    BOOLEAN_LABELS,
-    Report,
-    attribute_faults,
-    column_fault,
-    items_faults,
-    label_fault,
-    layout_faults,
-    merge_alike,
-    raise_faults,
-    range_fault,
-)
+from hedgerow.schema.items import DEFAULT_FAN_OUT, Items, items_faults, range_fault
 from hedgerow.schema.model import (
     HINTS,
     BooleanModel,
@@ -48,6 +40,20 @@ from hedgerow.schema.model import (
     PersonModel,
     SchemaModel,
     explain,
+)
+from hedgerow.schema.reader import (
+    Entries,
+    ListNode,
+    Node,
+    Report,
+    Text,
+    from_python,
+    label_fault,
+    merge_alike,
+    parse_yaml,
+    raise_faults,
+    read_text,
+    typed_text,
 )
 from hedgerow.schema.relations import read_rules, read_tables
 from hedgerow.schema.schema import BOTH, NO_UNIT, Metadata, Person, Schema, faults_of, unit_fault
@@ -65,16 +71,6 @@ from hedgerow.schema.trees import (
     leaves_of,
     read_shared,
     read_tree,
-)
-from hedgerow.schema.yaml_reader import (
-    Entries,
-    ListNode,
-    Node,
-    Text,
-    from_python,
-    parse_yaml,
-    read_text,
-    typed_text,
 )
 
 # From the `items:` of a schema file to Items.

@@ -8,13 +8,16 @@ looks at one record alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.schema.attributes import MAX_GRID, Complaint
+from hedgerow.schema.reader import UNSEEN, label_fault
+from hedgerow.schema.taxonomy import Taxonomy, taxonomy_faults
 from hedgerow.suggestions import check_fields
 
 if TYPE_CHECKING:
@@ -245,6 +248,88 @@ def group(labels: tuple[str, ...], fan_out: int) -> Taxonomy:
         for a, b in zip(low[order].tolist(), high[order].tolist(), strict=True)
     ]
     return Taxonomy(tuple(names), tuple(parents.tolist()))
+
+
+def range_fault(low: int, high: int) -> tuple[str, str] | None:
+    """What is wrong with a range of items, and the hint; None if it is fine.
+
+    Example:
+        >>> range_fault(5, 1)[0]
+        'the range ends before it begins'
+    """
+    if low > high:
+        return "the range ends before it begins", "Write the smaller number first."
+    if high - low >= MAX_GRID:
+        return f"the range has more than {MAX_GRID} items", "Choose a smaller range."
+    if max(abs(low), abs(high)) >= 10**18:
+        return "the range holds numbers of more than 18 digits", "List such items as texts."
+    return None
+
+
+def labels_fault(labels: Sequence[str]) -> tuple[str, str] | None:
+    """What is wrong with a long list of items, and the hint; None if it is fine.
+
+    Example:
+        >>> labels_fault(["milk", "milk"])
+        ("the item 'milk' is repeated", 'Keep one of the two.')
+    """
+    if not labels:
+        return "there are no items", "Write at least one item."
+    # One search for all: a universe may have a million items.
+    if not all(map(str.strip, labels)) or UNSEEN.search("".join(labels)):
+        return next(fault for fault in map(label_fault, labels) if fault)
+    if len(set(labels)) < len(labels):
+        label = next(label for label, times in Counter(labels).items() if times > 1)
+        return f"the item {label!r} is repeated", "Keep one of the two."
+    return None
+
+
+def items_faults(items: Items) -> list[Complaint]:
+    """What is wrong with the items of a schema: the key, what, and the hint."""
+    faults: list[Complaint] = []
+    universe = items.universe
+    if isinstance(universe, Taxonomy):
+        faults += [("taxonomy", *fault) for fault in taxonomy_faults(universe)]
+        if items.fan_out != DEFAULT_FAN_OUT:
+            what = "a taxonomy itself says how items are grouped"
+            faults.append(("fan_out", what, "Remove fan_out, or the taxonomy."))
+    else:
+        if not isinstance(universe, range):
+            fault = labels_fault(universe)
+        else:
+            fault = range_fault(universe.start, universe.stop - 1)
+            if universe.step != 1:
+                hint = "Use a range with step 1, or list the items."
+                faults.append(("universe", "the range leaves out numbers", hint))
+        if fault is not None:
+            faults.insert(0, ("universe", *fault))
+        if items.fan_out < 2:
+            what = "fan_out is below 2, so groups would never meet in one root"
+            faults.append(("fan_out", what, f"Write, for example, fan_out: {DEFAULT_FAN_OUT}."))
+    if items.empty == "dummy" and not faults and EMPTY in items.given:
+        what = f"{EMPTY!r} is one of the items, and also what an empty record would become"
+        faults.append(("empty", what, "Rename the item, or write empty: drop."))
+    if items.max_items is not None and items.max_items < 1:
+        faults.append(("max_items", "max_items is below 1", "Say how many items may count."))
+    if (items.person is None) != (items.item is None):
+        given, other = ("person", "item") if items.item is None else ("item", "person")
+        hint = f"A table with one row for each item of a person needs both: add {other}:."
+        faults.append((given, f"{given} is given without {other}", hint))
+    elif items.item is not None and items.column is not None:
+        what = "column is given beside person and item"
+        faults.append(("column", what, "Keep `column`, or keep `person` and `item`."))
+    elif items.item is not None and items.separator != " ":
+        what = "separator is given beside person and item, whose rows hold one item each"
+        faults.append(("separator", what, "Remove it."))
+    elif items.item is not None and items.item == items.person:
+        what = "person and item are the same column"
+        faults.append(("item", what, "Name the two columns of the table."))
+    for key in ("column", "person", "item"):
+        name = getattr(items, key)
+        wrong = None if name is None else label_fault(name)
+        if wrong is not None:
+            faults.append((key, *wrong))
+    return faults
 
 
 # The tree over a universe of items as flat arrays, the form in which methods walk it.

@@ -35,8 +35,8 @@ from hedgerow.schema.conditions import (
     read_names,
     split_rule,
 )
-from hedgerow.schema.lint import Fault, label_fault
 from hedgerow.schema.query import Query, Vocabulary
+from hedgerow.schema.reader import Fault, label_fault
 from hedgerow.suggestions import check_fields
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from fractions import Fraction
@@ -22,19 +23,15 @@ from hedgerow.schema.attributes import (
     Categorical,
     Layout,
     Numeric,
+    attribute_faults,
+    column_fault,
     describe,
+    layout_faults,
     read_number,
 )
 from hedgerow.schema.conditions import suggest
-from hedgerow.schema.items import Items
-from hedgerow.schema.lint import (
-    Fault,
-    items_faults,
-    label_fault,
-    layout_faults,
-    raise_faults,
-    schema_faults,
-)
+from hedgerow.schema.items import Items, items_faults
+from hedgerow.schema.reader import Fault, label_fault, raise_faults
 from hedgerow.schema.relations import (
     NamedTable,
     Rule,
@@ -227,11 +224,7 @@ class Schema(Suggestions):
             return
         if self.file.decimal or self.file.thousands:
             self._take_notation()
-        people = [] if self.person is None else [self.person.column]
-        faults = schema_faults(self.attributes, self.target, [*self.identifiers, *people])
-        if self.person is not None and self.person.max_rows < 1:
-            faults.append(Fault("max_rows is below 1", "Say how many rows one person may have."))
-        raise_faults([*faults, *unit_faults])
+        raise_faults([*schema_faults(self), *unit_faults])
         if self.tables or self.rules:
             raise_faults(relation_faults(self))
 
@@ -581,7 +574,7 @@ class Schema(Suggestions):
                 - 'Yes'
             <BLANKLINE>
         """
-        from hedgerow.schema.yaml_reader import dump
+        from hedgerow.schema.reader import dump
 
         def shorten(part: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
             return {key: said for key, said in part.items() if said != usual.get(key, ...)}
@@ -626,6 +619,36 @@ class Schema(Suggestions):
     def is_signed_off(self) -> bool:
         """Whether a reviewer is named who signed this very schema, as far as that can be told."""
         return self.metadata.reviewer is not None and not self.changed_since_signed
+
+
+def schema_faults(schema: Schema) -> list[Fault]:
+    """What is wrong with the columns of a schema that was built in Python."""
+    faults: list[Fault] = []
+    if not schema.attributes:
+        hint = "Describe at least one column that is not the class, the person or an identifier."
+        faults.append(Fault("the schema has no attribute to publish", hint))
+    if schema.target is not None and schema.target.taxonomy.height > 1:
+        what = f"the class {schema.target.name!r} has a taxonomy of several levels"
+        faults.append(Fault(what, "Give the class a flat list of values."))
+    for attribute in schema.attributes:
+        if isinstance(attribute, Categorical) and attribute.bands is not None:
+            what = f"attribute {attribute.name!r}: bands are for the class alone"
+            faults.append(Fault(what, "Use the numeric attribute itself."))
+    for attribute in schema.columns:
+        wrong = [fault[1:] for fault in attribute_faults(attribute, attribute is schema.target)]
+        for what, hint in filter(None, [column_fault(attribute.name, True), *wrong]):
+            faults.append(Fault(f"attribute {attribute.name!r}: {what}", hint))
+    others = [*schema.identifiers, *([] if schema.person is None else [schema.person.column])]
+    for name in others:
+        if (fault := column_fault(name, False)) is not None:
+            faults.append(Fault(f"column {name!r}: {fault[0]}", fault[1]))
+    names = Counter([*(one.name for one in schema.columns), *others])
+    columns = Counter([*(one.column or one.name for one in schema.columns), *others])
+    for name in sorted(name for name in names | columns if max(names[name], columns[name]) > 1):
+        faults.append(Fault(f"the column {name!r} is described twice", "Keep one of the two."))
+    if schema.person is not None and schema.person.max_rows < 1:
+        faults.append(Fault("max_rows is below 1", "Say how many rows one person may have."))
+    return faults
 
 
 def unit_fault(unit: str | None, person: str | None, items: bool) -> tuple[str, str] | None:

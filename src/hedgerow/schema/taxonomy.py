@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,6 +13,7 @@ from itertools import accumulate
 from operator import ge, gt, le, lt
 from typing import Any, Literal, NamedTuple
 
+from hedgerow.schema.reader import MAX_DEPTH, label_fault
 from hedgerow.suggestions import check_fields
 
 # A taxonomy: a public tree of labels whose leaves are the raw values of an attribute.
@@ -137,6 +139,41 @@ class Taxonomy:
             return {self.labels[kid]: below(kid) if self.children[kid] else None for kid in kids}
 
         return below(0)
+
+
+def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
+    """What is wrong with a finished taxonomy: pairs of what and hint.
+
+    Example:
+        >>> [what for what, hint in taxonomy_faults(Taxonomy.flat(["a", "b", "a"]))]
+        ["the name 'a' is repeated in the taxonomy"]
+    """
+    if not _in_preorder(taxonomy):
+        hint = "Build it with Taxonomy.from_nested or Taxonomy.flat."
+        return [("the taxonomy is not a tree in preorder", hint)]
+    faults = [fault for fault in map(label_fault, taxonomy.labels) if fault]
+    hint = "Give every value and group a name of its own."
+    faults += [(f"the name {label!r} is repeated in the taxonomy", hint)
+               for label, times in Counter(taxonomy.labels).items() if times > 1]  # fmt: skip
+    for label, nodes in zip(taxonomy.labels, taxonomy.children, strict=True):
+        if len(nodes) == 1:
+            hint = "Build the taxonomy with Taxonomy.from_nested, which collapses such groups."
+            faults.append((f"the group {label!r} has a single member", hint))
+    if taxonomy.height > MAX_DEPTH:
+        faults.append((f"the taxonomy is deeper than {MAX_DEPTH} levels", "Remove levels from it."))
+    return faults
+
+
+def _in_preorder(taxonomy: Taxonomy) -> bool:
+    """Whether each node follows its parent, or what is below an earlier child of its parent."""
+    path: list[int] = []
+    for node, parent in enumerate(taxonomy.parents):
+        while path and path[-1] != parent:
+            path.pop()
+        if parent != (path[-1] if node and path else -1) or (node and not path):
+            return False
+        path.append(node)
+    return len(taxonomy.labels) == len(taxonomy.parents) > 0
 
 
 # Rules that read values: ranges, prefixes, bands, merged values, differences that do not matter.

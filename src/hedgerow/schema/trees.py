@@ -16,25 +16,22 @@ from typing import Any
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema.attributes import OTHER
-from hedgerow.schema.lint import (
+from hedgerow.schema.reader import (
     MAX_DEPTH,
-    Fault,
-    Report,
-    label_fault,
-    raise_faults,
-    taxonomy_faults,
-)
-from hedgerow.schema.taxonomy import Reading, Taxonomy, examples, is_pattern
-from hedgerow.schema.yaml_reader import (
     Entries,
+    Fault,
     ListNode,
     Node,
+    Report,
     Text,
     dump_tree,
     is_range,
+    label_fault,
     parse_yaml,
+    raise_faults,
     read_text,
 )
+from hedgerow.schema.taxonomy import Reading, Taxonomy, examples, is_pattern, taxonomy_faults
 
 # Grows a taxonomy from a tree with line numbers, and lints it on the way.
 

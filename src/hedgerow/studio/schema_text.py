@@ -23,8 +23,16 @@ from hedgerow.errors import HedgerowError, SchemaError
 from hedgerow.schema import Schema
 from hedgerow.schema.build import load_schema
 from hedgerow.schema.diff import schema_diff
-from hedgerow.schema.lint import Report, raise_faults
-from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text, parse_yaml, read_text
+from hedgerow.schema.reader import (
+    Entries,
+    ListNode,
+    Node,
+    Report,
+    Text,
+    parse_yaml,
+    raise_faults,
+    read_text,
+)
 from hedgerow.studio.folder import Conflict
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")

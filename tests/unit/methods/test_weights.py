@@ -21,7 +21,7 @@ from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, Score, candidates, r
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.sampler import Rates
 from hedgerow.schema import Schema
-from hedgerow.schema.lint import attribute_faults
+from hedgerow.schema.attributes import attribute_faults
 
 ROWS = 600
 WEIGHTS = [("1", "3"), ("0.01", "1"), ("1", "0.67"), ("100", "99.99"), ("0.5", "0.4")]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Taxonomy, read_arx, write_arx
-from hedgerow.schema.lint import Report
+from hedgerow.schema.reader import Report
 from hedgerow.schema.trees import branch_from_arx, grow
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Categorical, Schema
-from hedgerow.schema.lint import MAX_DEPTH, Report
+from hedgerow.schema.reader import MAX_DEPTH, Report
 from hedgerow.schema.trees import Branch, read_hchy
 
 TEXT = """\

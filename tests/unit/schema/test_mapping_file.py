@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.schema.lint import Report
+from hedgerow.schema.reader import Report
 from hedgerow.schema.trees import grow, parse_taxonomy
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.schema.lint import Report
+from hedgerow.schema.reader import Report
 from hedgerow.schema.taxonomy import Reading
 from hedgerow.schema.trees import (
     FORMATS,

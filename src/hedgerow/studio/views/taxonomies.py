@@ -12,7 +12,7 @@ from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.items import Items, group
-from hedgerow.schema.lint import Report
+from hedgerow.schema.reader import Entries, ListNode, Node, Report, Text, from_python
 from hedgerow.schema.taxonomy import Reading, Taxonomy
 from hedgerow.schema.trees import (
     DEFAULT_ROOT,
@@ -23,7 +23,6 @@ from hedgerow.schema.trees import (
     lint_tree,
     to_nested,
 )
-from hedgerow.schema.yaml_reader import Entries, ListNode, Node, Text, from_python
 from hedgerow.studio.folder import inside, is_data, look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText

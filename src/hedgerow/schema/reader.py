@@ -1,17 +1,157 @@
-"""Reads YAML as texts with line numbers, and writes it so that other tools read it alike."""
+"""Reads the text of schema files as trees that remember their lines, and writes it; faults."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from hedgerow.schema.lint import MAX_DEPTH, Fault, Report, raise_faults
+from hedgerow.errors import SchemaError
 from hedgerow.surroundings import allowed_folder
+
+# Faults of a schema or a taxonomy: where, what, and how to mend it.
+
+
+MAX_DEPTH = 64  # of a taxonomy
+
+_SHOWN = 10
+_ALIKE = 2  # so many warnings that are alike are told one by one
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
+# Control characters, lone surrogates and the byte-order mark: none can be seen, few can be saved.
+UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing to mend.
+
+    Args:
+        what: What is wrong, without a full stop.
+        hint: What to do about it, a sentence.
+        file: The file it is in, if it came from one.
+        line: The line, counted from 1.
+        place: The path of the key that is meant, such as `("attributes", "age", "low")`.
+
+    Example:
+        >>> print(Fault("low is not below high", "Swap them.", file="schema.yaml", line=3))
+        schema.yaml:3: low is not below high. Swap them.
+    """
+
+    what: str
+    hint: str
+    _: KW_ONLY
+    file: str | None = None
+    line: int | None = None
+    place: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """Where and what, without the hint."""
+        if self.file is None:
+            return self.what
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.what}"
+
+    def __str__(self) -> str:
+        """Where, what and the hint, on one line."""
+        return f"{self.message}. {self.hint}"
+
+
+@dataclass
+class Report:
+    """What a reader has found so far: faults, which forbid going on, and warnings, which do not.
+
+    Example:
+        >>> report = Report()
+        >>> report.warn("a group has a single member", "Nothing to do.", "jobs.csv", 2)
+        >>> print(report.warnings[0])
+        jobs.csv:2: a group has a single member. Nothing to do.
+    """
+
+    faults: list[Fault] = field(default_factory=list)
+    warnings: list[Fault] = field(default_factory=list)
+
+    def fault(
+        self, what: str, hint: str, file: str | None, line: int | None = None, *place: str
+    ) -> None:
+        """Adds a fault."""
+        self.faults.append(Fault(what, hint, file=file, line=line, place=place))
+
+    def warn(self, what: str, hint: str, file: str | None, line: int | None = None) -> None:
+        """Adds a warning."""
+        self.warnings.append(Fault(what, hint, file=file, line=line))
+
+    def take(self, other: Report, subject: str, *place: str) -> None:
+        """Adds what another report holds; a subject is put before each message."""
+        for mine, faults in ((self.faults, other.faults), (self.warnings, other.warnings)):
+            mine += [
+                replace(fault, what=f"{subject}{fault.what}", place=fault.place or place)
+                for fault in faults
+            ]
+
+
+def merge_alike(warnings: Sequence[Fault]) -> list[Fault]:
+    """Warnings with one line for three or more that differ only in the names they quote.
+
+    Example:
+        >>> many = [Fault(f"attribute {n!r}: it is flat", "Add groups.") for n in "abcd"]
+        >>> [str(warning) for warning in merge_alike(many)]
+        ["attribute 'a': it is flat (and 3 more: attribute 'b', attribute 'c', ...). Add groups."]
+    """
+    alike: dict[tuple[str, str], list[Fault]] = {}
+    for warning in warnings:
+        alike.setdefault((_QUOTED.sub("", warning.what), warning.hint), []).append(warning)
+    merged = []
+    for group in alike.values():
+        first, *others = group
+        if len(group) <= _ALIKE:
+            merged += group
+            continue
+        subjects = [*dict.fromkeys(other.what.partition(": ")[0] for other in others)]
+        listing = ", ".join([*subjects[:_ALIKE], *(["..."] if subjects[_ALIKE:] else [])])
+        merged.append(replace(first, what=f"{first.what} (and {len(others)} more: {listing})"))
+    return merged
+
+
+def raise_faults(faults: Sequence[Fault]) -> None:
+    """Raises one SchemaError that shows the first faults; does nothing if there are none.
+
+    Example:
+        >>> raise_faults([])
+        >>> raise_faults([Fault("the file is empty", "Write a schema into it.", file="a.yaml")])
+        Traceback (most recent call last):
+        ...
+        hedgerow.errors.SchemaError: a.yaml: the file is empty
+          Write a schema into it.
+    """
+    if not faults:
+        return
+    places = [fault.place for fault in faults[:_SHOWN] if fault.place]
+    if len(faults) == 1:
+        raise SchemaError(faults[0].message, faults[0].hint, places)
+    more = f"; {len(faults) - _SHOWN} more like them are not shown" if faults[_SHOWN:] else ""
+    lines = ["the schema has several faults:", *map(str, faults[:_SHOWN])]
+    raise SchemaError("\n  ".join(lines), f"Correct these, then try again{more}.", places)
+
+
+def label_fault(label: str) -> tuple[str, str] | None:
+    """What is wrong with a label, and the hint; None if it is fine.
+
+    Example:
+        >>> label_fault("  ")
+        ('a name is blank', 'Give it a name, or remove it.')
+    """
+    if not label.strip():
+        return "a name is blank", "Give it a name, or remove it."
+    if UNSEEN.search(label):
+        what = f"the name {label!r} holds a line break or an invisible control character"
+        return what, "Type the name again by hand."
+    return None
+
 
 # A document as a tree of texts, lists and mappings that remember their lines.
 #

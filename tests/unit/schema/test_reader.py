@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema.lint import Report
-from hedgerow.schema.yaml_reader import Entries, ListNode, Text, from_python, parse_yaml
+from hedgerow.schema.reader import Entries, ListNode, Report, Text, from_python, parse_yaml
 
 
 def test_texts_and_lines() -> None:
