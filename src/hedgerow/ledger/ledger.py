@@ -18,7 +18,6 @@ from hedgerow.ledger import file as book_file
 from hedgerow.ledger.file import (
     PERSON,
     Account,
-    Change,
     Entry,
     check_text,
     damage,
@@ -32,24 +31,10 @@ from hedgerow.ledger.file import (
     refuse_return,
     refuse_unknown,
     same_release,
-    unit_of,
 )
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.keystream import unique_id
 from hedgerow.suggestions import LEDGER, Suggestions, answer_mistakes, check_arguments, check_fields
-
-__all__ = [
-    "Account",
-    "Booking",
-    "BudgetLedger",
-    "Change",
-    "Entry",
-    "Notes",
-    "as_text",
-    "plain",
-    "unit_of",
-]
-
 
 # The entry of a run in a budget ledger, from before it draws until its release is saved.
 #

@@ -17,7 +17,8 @@ from hedgerow.counting.streamed import DEFAULT_MEMORY
 from hedgerow.data import Database, Table, Transactions, refuse_mixing
 from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError
 from hedgerow.estimate.cells import STAND_INS
-from hedgerow.ledger.ledger import Booking, BudgetLedger, Notes, unit_of
+from hedgerow.ledger.file import unit_of
+from hedgerow.ledger.ledger import Booking, BudgetLedger, Notes
 from hedgerow.methods.plan import Plan, RowsPlan
 from hedgerow.methods.publisher import (
     Outcome,

@@ -27,18 +27,7 @@ from hedgerow.compiled import NEVER, helper, kernel
 from hedgerow.counting.engine import Domain, Histograms
 from hedgerow.errors import UsageError
 from hedgerow.privacy.sampler import Candidates
-from hedgerow.registry import SCORES
-
-__all__ = [
-    "ALL_CUTS",
-    "Numbers",
-    "SCORES",
-    "SKIP",
-    "Score",
-    "candidates",
-    "range_of",
-]
-
+from hedgerow.registry import SCORES as SCORES
 
 # The compiled loops.
 
@@ -168,7 +157,7 @@ def child_term(kind: int, counts: Ints | Sequence[int], width: Any, size: Any) -
 
 
 @helper
-def finished(kind: int, children: Any, parent: Any, total: Any, gain: int) -> Any:
+def finish_score(kind: int, children: Any, parent: Any, total: Any, gain: int) -> Any:
     """The score from the sum over children and the same term of the whole region.
 
     Args:
@@ -241,7 +230,7 @@ def score_nodes(
                         e += 1
                     score += child_term(kind, left, node_hi[child] - low_c, size)
                     low_c = node_hi[child]
-                out[0, run] = finished(kind, score, whole, records, gain)
+                out[0, run] = finish_score(kind, score, whole, records, gain)
                 out[1, run] = _WEIGHT
                 out[2, run] = 1
                 out[3, run] = a
@@ -270,7 +259,7 @@ def score_nodes(
                 else:
                     score = child_term(kind, left, cut - low, size)
                     score += child_term(kind, right, high - cut, size)
-                    out[0, run] = finished(kind, score, whole, records, gain)
+                    out[0, run] = finish_score(kind, score, whole, records, gain)
                 out[1, run] = weight
                 out[2, run] = after - cut
                 out[3, run] = a
@@ -374,7 +363,7 @@ def exact_finish(kind: int, gain: int) -> Finish:
     """The scores of a kernel from such sums."""
 
     def finish(children: Sequence[int], parent: int, records: int) -> list[int]:
-        return [int(finished(kind, one, parent, records, gain)) for one in children]
+        return [int(finish_score(kind, one, parent, records, gain)) for one in children]
 
     return finish
 
@@ -547,7 +536,7 @@ def candidates(
         if (domain.sharing > 1).any():
             out[1] = np.maximum(out[1] // domain.sharing[out[3]], 1)
         if domain.weighed:
-            out[0] = _weighed(out[0], domain.weight[out[3]], int(domain.weight.max()))
+            out[0] = _weigh(out[0], domain.weight[out[3]], int(domain.weight.max()))
         return Candidates(
             start=start, score=out[0], weight=out[1], count=out[2], part=out[3], first=out[4]
         )
@@ -555,7 +544,7 @@ def candidates(
     return compute
 
 
-def _weighed(gain: Ints, weight: Ints, largest: int) -> Ints:
+def _weigh(gain: Ints, weight: Ints, largest: int) -> Ints:
     """floor(gain * weight / largest), without overflow: it never moves further than the gain."""
     return gain // largest * weight + gain % largest * weight // largest
 

@@ -240,13 +240,9 @@ def _meet(room: Any, side: Any, first: int, last: int, rows: Small, place_of: Sm
 
 
 @helper
-def _sum_slice(room: Any, base: int, half: int, last: int) -> None:
-    """Sums along the axes of the second half, in one slice."""
-    width = 1
-    for place in range(half, last):
-        width *= room.length[place]
-    stride = 1
-    for place in range(last - 1, half - 1, -1):
+def _sum_axes(room: Any, base: int, width: int, first: int, last: int, stride: int) -> None:
+    """Sums along the axes of attributes first..last-1 in a stretch of counts; the last's stride."""
+    for place in range(last - 1, first - 1, -1):
         block = stride * room.length[place]
         for low in range(base, base + width, block):
             for cell in range(low + stride, low + block):
@@ -276,14 +272,7 @@ def _lay_out(
         base = room.first_place[row] * n2
         for entry in range(side.start[row], side.start[row + 1]):
             counts[base + room.second_place[side.then[entry]]] += side.times[entry]
-    stride = 1
-    for place in range(half - 1, -1, -1):
-        block = stride * room.length[place]
-        back = stride * n2
-        for base in range(0, n1, block):
-            for cell in range((base + stride) * n2, (base + block) * n2):
-                counts[cell] += counts[cell - back]
-        stride = block
+    _sum_axes(room, 0, n1 * n2, 0, half, n2)
     return n1, n2
 
 
@@ -331,7 +320,7 @@ def _search(
             if bound[x1] < best or bound[x1] < 0.0 or turn == top:
                 continue
             base = x1 * n2
-            _sum_slice(room, base, side.half, attributes)
+            _sum_axes(room, base, n2, side.half, attributes, 1)
             for x2 in range(n2):
                 utility, sensitivity = room.u1[x1] + room.u2[x2], room.s1[x1] + room.s2[x2]
                 cell = counts[base + x2]
@@ -364,5 +353,4 @@ def _whole(
 ) -> None:  # fmt: skip
     n1, n2 = _lay_out(parent, side, worth, leaves, factor, room)
     _sum_out(room, 0, leaves.size, worth, factor, utility, sensitivity)
-    for x1 in range(n1):
-        _sum_slice(room, x1 * n2, side.half, leaves.size)
+    _sum_axes(room, 0, n1 * n2, side.half, leaves.size, 1)

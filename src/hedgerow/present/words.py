@@ -461,7 +461,7 @@ def _in_order(purposes: Collection[str]) -> list[str]:
 
 def booking(facts: dict[str, Any]) -> str:
     """What a budget ledger says of a release, and what is left."""
-    from hedgerow.ledger.ledger import plain
+    from hedgerow.ledger.file import plain
 
     left = plain(Fraction(facts["epsilon_left"]))
     return (

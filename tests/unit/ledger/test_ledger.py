@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import BudgetError, ReleaseError, UsageError
 from hedgerow.ledger import file as book_file
-from hedgerow.ledger.file import LAYOUT_1
-from hedgerow.ledger.ledger import Booking, BudgetLedger, Notes, unit_of
+from hedgerow.ledger.file import LAYOUT_1, unit_of
+from hedgerow.ledger.ledger import Booking, BudgetLedger, Notes
 from hedgerow.privacy.budget import Budget
 from hedgerow.schema import Schema
 

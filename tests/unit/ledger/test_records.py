@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from hedgerow.ledger.ledger import plain
+from hedgerow.ledger.file import plain
 
 
 @pytest.mark.parametrize(

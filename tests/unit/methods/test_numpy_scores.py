@@ -18,7 +18,7 @@ from hedgerow.methods.scores import (
     Score,
     candidates,
     child_term,
-    finished,
+    finish_score,
 )
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
@@ -123,7 +123,7 @@ def test_kernels_that_nobody_knows_raise(kernel: int) -> None:
     with pytest.raises(ValueError, match="no such kernel"):
         child_term(kernel, counts, np.int64(2), np.int64(4))
     with pytest.raises(ValueError, match="no such kernel"):
-        finished(kernel, np.int64(1), np.int64(3), np.int64(3), False)
+        finish_score(kernel, np.int64(1), np.int64(3), np.int64(3), False)
     odd = object.__new__(Score)
     for name, value in SCORES["max"].__dict__.items():
         object.__setattr__(odd, name, value)

@@ -17,7 +17,8 @@ from hedgerow.errors import ReleaseError, UnverifiableError, UsageError
 
 if TYPE_CHECKING:
     from hedgerow.audit import Line
-    from hedgerow.ledger.ledger import Account, BudgetLedger, Change, Entry
+    from hedgerow.ledger.file import Account, Change, Entry
+    from hedgerow.ledger.ledger import BudgetLedger
 
 
 def verify(
@@ -214,7 +215,7 @@ _STATES = {
 
 def show_account(account: Account) -> None:
     """Prints a data set: what is spent, its releases, and what was changed by hand."""
-    from hedgerow.ledger.ledger import plain
+    from hedgerow.ledger.file import plain
 
     spent, total = account.spent, (account.epsilon, account.delta)
     say(f"{account.name}, opened {_minute(account.opened)}")
@@ -237,7 +238,7 @@ def show_account(account: Account) -> None:
 
 
 def _show_entries(entries: tuple[Entry, ...]) -> None:
-    from hedgerow.ledger.ledger import plain
+    from hedgerow.ledger.file import plain
 
     columns = ["release", "booked", "method", "per", "epsilon", "delta", "state", "saved at"]
     noted = any(entry.recipient or entry.purpose for entry in entries)
@@ -264,7 +265,7 @@ def _state(entry: Entry) -> str:
 
 
 def _what(change: Change) -> str:
-    from hedgerow.ledger.ledger import plain
+    from hedgerow.ledger.file import plain
 
     if change.kind == "total":
         epsilon, delta = (plain(Fraction(text or 0)) for text in (change.first, change.second))
@@ -494,7 +495,8 @@ def _add(
     recipient: str | None,
     purpose: str | None,
 ) -> None:
-    from hedgerow.ledger.ledger import Notes, unit_of
+    from hedgerow.ledger.file import unit_of
+    from hedgerow.ledger.ledger import Notes
     from hedgerow.privacy.budget import Budget
     from hedgerow.release.files import check_guarantee, read_manifest, schema_of
     from hedgerow.verification import verify

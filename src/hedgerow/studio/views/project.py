@@ -40,7 +40,8 @@ def accounts_of(asked: Asked, names: tuple[str, ...]) -> list[tuple[str, list[di
     """What is left in every ledger, or why it cannot be told."""
     if not names:
         return []
-    from hedgerow.ledger.ledger import BudgetLedger, plain
+    from hedgerow.ledger.file import plain
+    from hedgerow.ledger.ledger import BudgetLedger
 
     ledgers = []
     for name in names:

@@ -142,7 +142,7 @@ def _together(
 
     A release can be in the folder, in a ledger, or in both, so the larger sum of the two counts.
     """
-    from hedgerow.ledger.ledger import plain
+    from hedgerow.ledger.file import plain
     from hedgerow.privacy.budget import Budget
 
     spent = Fraction(0)
