@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_args
 
 import typer
 
-from hedgerow.cli.settings import MethodOption, kind_of, method_options, settings_of
+from hedgerow.cli.settings import Setting, kind_of, method_options, settings_of
 from hedgerow.registry import METHODS
 
 _BEGIN, _END = "<!-- settings: made by `make docs` -->", "<!-- end of settings -->"
@@ -111,14 +111,13 @@ def _row(parameter: _Parameter) -> str:
     return f"| `{shown}` | {parameter.meaning} |"
 
 
-def _names(option: MethodOption) -> tuple[str, ...]:
-    return option.setting.names if option.setting.is_flag else (option.setting.option,)
+def _names(setting: Setting) -> tuple[str, ...]:
+    return setting.names if setting.is_flag else (setting.option,)
 
 
-def _shown(option: MethodOption) -> str:
-    setting = option.setting
+def _shown(setting: Setting) -> str:
     metavar = setting.metavar.replace("|", "\\|")  # a bar would end the cell
-    return "`, `".join(_names(option)) if setting.is_flag else f"{setting.option} {metavar}"
+    return "`, `".join(_names(setting)) if setting.is_flag else f"{setting.option} {metavar}"
 
 
 def settings_table(name: str) -> str:
@@ -129,7 +128,7 @@ def settings_table(name: str) -> str:
     """
     lines = ["| setting | option | default | meaning |", "| --- | --- | --- | --- |"]
     for setting in settings_of(kind_of(name)).values():
-        shown = _shown(MethodOption(setting, setting.help))
+        shown = _shown(setting)
         words = {"None": "-", "False": "no", "True": "yes"}
         default = words.get(str(setting.default), str(setting.default))
         lines.append(f"| `{setting.name}` | `{shown}` | {default} | {setting.help} |")

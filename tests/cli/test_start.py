@@ -138,7 +138,7 @@ def test_tables_of_settings_are_current(name: str) -> None:
 
 def test_no_setting_is_an_option_of_a_command_already() -> None:
     own = {"data", "schema", "epsilon", "delta", "out", "table", "query", "engine", "seed"}
-    names = [option.setting.name for option in method_options()]
+    names = [option.name for option in method_options()]
     assert len(names) == len(set(names)) and not own & set(names)
 
 

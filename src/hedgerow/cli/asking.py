@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -223,21 +221,11 @@ def _save(kept: Path, names: list[str], answers: dict[str, str]) -> None:
 
     But for the sign-off, which holds for what was read off the data this time.
     """
+    from hedgerow.cli.files import whole_file
+
     kept_answers = {key: answer for key, answer in answers.items() if key != "reviewer"}
     text = json.dumps(
         {"about": _MARK, "columns": names, "answers": kept_answers}, ensure_ascii=False, indent=1
     )
-    fresh = kept.with_name(f".{kept.name}.{os.getpid()}")
-    try:
-        with suppress(FileNotFoundError):
-            fresh.unlink()
-        with os.fdopen(
-            os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-        ) as file:
-            file.write(text)
-        fresh.replace(kept)
-    except OSError as error:
-        raise ReleaseError(
-            f"{kept} cannot be written: {error.strerror or 'the disk refused'}.",
-            hint="Choose another place with --out.",
-        ) from error
+    with whole_file(kept, overwrite=True, private=True) as temporary:
+        temporary.write_text(text, encoding="utf-8")

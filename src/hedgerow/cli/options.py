@@ -15,6 +15,18 @@ if TYPE_CHECKING:
     from hedgerow.schema import Layout, Schema
 
 
+def option(help: str, metavar: str | None = None, *, name: str | None = None, **more: Any) -> Any:
+    """An option of a command.
+
+    Args:
+        help: What it is for.
+        metavar: What it takes.
+        name: What it is called, if not as the parameter; of a flag, what turns it on.
+        more: Its bounds.
+    """
+    return typer.Option(*([name] if name else []), metavar=metavar, help=help, **more)
+
+
 class Engine(StrEnum):
     """Who counts."""
 
@@ -23,129 +35,104 @@ class Engine(StrEnum):
     dask = "dask"
 
 
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON, for other programs.")
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file or folder.")]
+AsJson = Annotated[bool, option("Print the result as JSON, for other programs.", name="--json")]
+Overwrite = Annotated[bool, option("Replace an existing file or folder.", name="--overwrite")]
 Delimiter = Annotated[
     str | None,
-    typer.Option(
-        "--delimiter",
-        metavar="CHAR",
-        help="The delimiter of a CSV file, if its first line does not determine it; tab for a tab.",
+    option(
+        "The delimiter of a CSV file, if its first line does not determine it; tab for a tab.",
+        "CHAR",
     ),
 ]
 LineBreaks = Annotated[
     bool,
-    typer.Option(
-        "--line-breaks",
-        help="Quoted values of a CSV file may contain line breaks; the file must be well formed.",
+    option(
+        "Quoted values of a CSV file may contain line breaks; the file must be well formed.",
+        name="--line-breaks",
     ),
 ]
-Sheet = Annotated[
-    str | None, typer.Option("--sheet", metavar="NAME", help="A workbook: the sheet to read.")
-]
+Sheet = Annotated[str | None, option("A workbook: the sheet to read.", "NAME")]
 HeaderRow = Annotated[
     int | None,
-    typer.Option(
-        "--header-row",
-        metavar="NUMBER",
-        help="The line or row with the column names, if it is not the first that is not blank.",
+    option(
+        "The line or row with the column names, if it is not the first that is not blank.", "NUMBER"
     ),
 ]
 EncodingName = Annotated[
     str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="A text file's encoding, if not UTF-8: cp1252, latin-1, utf-16-le, utf-16-be.",
-    ),
+    option("A text file's encoding, if not UTF-8: cp1252, latin-1, utf-16-le, utf-16-be.", "NAME"),
 ]
-SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.")]
+SchemaFile = Annotated[Path, option("The schema file.")]
 Epsilon = Annotated[
     str,
-    typer.Option(
-        "--epsilon",
-        metavar="NUMBER",
-        help="The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer. More "
+    option(
+        "The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer. More "
         "than six decimals are rounded down.",
+        "NUMBER",
     ),
 ]
 Delta = Annotated[
     str,
-    typer.Option(
-        "--delta",
-        metavar="NUMBER",
-        help="0 for the pure guarantee, or a tiny number such as 1e-9 (see docs/choosing.md).",
+    option(
+        "0 for the pure guarantee, or a tiny number such as 1e-9 (see docs/choosing.md).", "NUMBER"
     ),
 ]
 EngineName = Annotated[
     Engine | None,
-    typer.Option(
-        "--engine",
-        help="Where rows are counted: in memory, with scratch files or on a cluster; "
-        "by default the size of the input decides. The release is the same.",
+    option(
+        "Where rows are counted: in memory, with scratch files or on a cluster; by default "
+        "the size of the input decides. The release is the same."
     ),
 ]
-MemoryAmount = Annotated[
-    str,
-    typer.Option("--memory", metavar="SIZE", help="About how much memory a streamed run may use."),
-]
+MemoryAmount = Annotated[str, option("About how much memory a streamed run may use.", "SIZE")]
 ScratchFolder = Annotated[
     Path | None,
-    typer.Option(
-        "--scratch",
-        metavar="FOLDER",
-        help="The folder for scratch files, which hold private codes and vanish with the run.",
+    option(
+        "The folder for scratch files, which hold private codes and vanish with the run.", "FOLDER"
     ),
 ]
 SchedulerAddress = Annotated[
     str | None,
-    typer.Option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="dask: the scheduler of a cluster; without it, processes on this machine.",
-    ),
+    option("dask: the scheduler of a cluster; without it, processes on this machine.", "ADDRESS"),
 ]
-TableName = Annotated[
-    str | None,
-    typer.Option("--table", metavar="NAME", help="A database: the table, or schema.table."),
-]
+TableName = Annotated[str | None, option("A database: the table, or schema.table.", "NAME")]
 NamedTables = Annotated[
     list[str] | None,
-    typer.Option(
-        "--table",
-        metavar="COLUMNS",
-        help='A table that the release must hold, of two or three columns: "illness by home", or '
+    option(
+        'A table that the release must hold, of two or three columns: "illness by home", or '
         '"illness by home, weight 2" if it matters twice as much; may be repeated.',
+        "COLUMNS",
     ),
 ]
 TableOrTables = Annotated[
     list[str] | None,
-    typer.Option(
-        "--table",
-        metavar="COLUMNS",
-        help='A table that the release must hold, of two or three columns: "illness by home", or '
+    option(
+        'A table that the release must hold, of two or three columns: "illness by home", or '
         '"illness by home, weight 2" if it matters twice as much; may be repeated. A single '
         "name is a table of a database, or schema.table.",
+        "COLUMNS",
     ),
 ]
-QueryText = Annotated[
-    str | None,
-    typer.Option("--query", metavar="SELECT", help="A database: a query instead of a table."),
-]
+QueryText = Annotated[str | None, option("A database: a query instead of a table.", "SELECT")]
 
 
 RowWise = Annotated[
     bool,
-    typer.Option(
-        "--row-wise",
-        help="I know that each row of the query depends on one person alone (see docs/scale.md); "
+    option(
+        "I know that each row of the query depends on one person alone (see docs/scale.md); "
         "the release says so.",
+        name="--row-wise",
     ),
 ]
-AllowEmpty = Annotated[
-    bool, typer.Option("--allow-empty", help="Accept an input without any record.")
+AllowEmpty = Annotated[bool, option("Accept an input without any record.", name="--allow-empty")]
+Seed = Annotated[
+    int | None, option("For tests: repeatable noise. The release is then NOT private.")
+]
+Dataset = Annotated[
+    str | None, option("The data set in the ledger; default: the schema's name.", "NAME")
+]
+YesEpsilon = Annotated[
+    str | None, option("The same epsilon once more, which one above 10 has to be.", "NUMBER")
 ]
 
 

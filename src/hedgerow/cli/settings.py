@@ -14,7 +14,7 @@ import inspect
 import re
 import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from types import NoneType
@@ -88,6 +88,19 @@ class Setting:
             "LOW,HIGH" if pair else kinds.get(self._reads, "TEXT"),
         )  # fmt: skip
         return "|".join((*self.words, *shown))
+
+    @property
+    def parameter(self) -> inspect.Parameter:
+        """Its option as a parameter of a command."""
+        metavar = None if self.is_flag else self.metavar
+        info = typer.Option(
+            "/".join(self.names), metavar=metavar, help=self.help, show_default=False
+        )
+        kind: Any = bool if self.is_flag else list[str] if self.is_mapping else str
+        return inspect.Parameter(
+            self.name, inspect.Parameter.KEYWORD_ONLY, default=None,
+            annotation=Annotated[kind | None, info],
+        )  # fmt: skip
 
     @property
     def _reads(self) -> Any:
@@ -224,51 +237,23 @@ def _load_methods() -> dict[str, tuple[Any, dict[str, Setting]]]:
     return methods
 
 
-@dataclass(frozen=True)
-class MethodOption:
-    """An option for settings, as the help and the reference page show it."""
-
-    setting: Setting
-    help: str
-
-    @property
-    def parameter(self) -> inspect.Parameter:
-        """The option as a parameter of a command."""
-        setting = self.setting
-        metavar = None if setting.is_flag else setting.metavar
-        info = typer.Option(
-            "/".join(setting.names), metavar=metavar, help=self.help, show_default=False
-        )
-        kind: Any = bool if setting.is_flag else list[str] if setting.is_mapping else str
-        return inspect.Parameter(
-            setting.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[kind | None, info],
-        )
-
-
-def method_options() -> list[MethodOption]:
-    """The option `--method`, and one for every setting that some method has."""
+def method_options() -> list[Setting]:
+    """The option `--method`, and one for every setting of a method, with what it is for in each."""
+    usual = f"{for_data('table')[0]}, {for_data('transactions')[0]} for items"
     named = Setting(
-        name="method",
-        takes=(),
-        words=tuple(METHODS),
-        default=None,
-        help=f"How to publish; by default {for_data('table')[0]}, "
-        f"{for_data('transactions')[0]} for items.",
-    )
-    by_name: dict[str, dict[str, list[str]]] = {}
+        name="method", takes=(), words=tuple(METHODS), default=None,
+        help=f"How to publish; by default {usual}.",
+    )  # fmt: skip
+    uses: dict[str, dict[str, list[str]]] = {}
     first: dict[str, Setting] = {}
-    loaded = _load_methods()
-    for method, (_, settings) in loaded.items():
+    for method, (_, settings) in _load_methods().items():
         for name, setting in settings.items():
             first.setdefault(name, setting)
-            by_name.setdefault(name, {}).setdefault(setting.help, []).append(method)
-    options = [MethodOption(named, named.help)]
-    for name, texts in by_name.items():
+            uses.setdefault(name, {}).setdefault(setting.help, []).append(method)
+    options = [named]
+    for name, texts in uses.items():
         sentences = [f"{', '.join(methods)}: {text}" for text, methods in texts.items()]
-        options.append(MethodOption(first[name], " ".join(sentences)))
+        options.append(replace(first[name], help=" ".join(sentences)))
     return options
 
 

@@ -25,6 +25,7 @@ from hedgerow.cli.options import (
     QueryText,
     TableName,
     delimiter_of,
+    option,
     source_of,
 )
 from hedgerow.errors import UsageError
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 Quick = Annotated[
     bool,
-    typer.Option(
-        "--quick", help="A rough comparison: 200 counts, one model, and smaller samples of rows."
+    option(
+        "A rough comparison: 200 counts, one model, and smaller samples of rows.", name="--quick"
     ),
 ]
 
@@ -49,18 +50,13 @@ def evaluate(
         str, typer.Argument(help="The raw data that was published: whatever `publish` takes.")
     ],
     release: Annotated[Path, typer.Argument(help="The folder of the release made from it.")],
-    queries: Annotated[
-        int, typer.Option(metavar="N", help="How many random counts to ask both for.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option(help="Which counts, and which rows models learn from.")] = 0,
+    queries: Annotated[int, option("How many random counts to ask both for.", "N")] = 1000,
+    seed: Annotated[int, option("Which counts, and which rows models learn from.")] = 0,
     side: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="supermodular: the side table of the release."),
+        Path | None, option("supermodular: the side table of the release.", "FILE")
     ] = None,
     quick: Quick = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write all numbers to this JSON file.")
-    ] = None,
+    out: Annotated[Path | None, option("Also write all numbers to this JSON file.", "FILE")] = None,
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
     line_breaks: LineBreaks = False,
@@ -142,24 +138,18 @@ def judge_release(source: Any, release: Release, delimiter: str | None, **more: 
 def compare(
     releases: Annotated[list[Path], typer.Argument(help="The folders of two or more releases.")],
     raw: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATA",
-            help="Also compare with the raw data they were made from.",
-        ),
+        str | None, option("Also compare with the raw data they were made from.", "DATA")
     ] = None,
     simulate: Annotated[
         bool,
-        typer.Option(
-            "--simulate",
-            help="Also compare simulated rows published with the settings of each, to "
-            "choose without private data.",
+        option(
+            "Also compare simulated rows published with the settings of each, to choose without "
+            "private data.",
+            name="--simulate",
         ),
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write a page, as HTML.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="With --raw, which counts are asked for.")] = 0,
+    out: Annotated[Path | None, option("Also write a page, as HTML.", "FILE")] = None,
+    seed: Annotated[int, option("With --raw, which counts are asked for.")] = 0,
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
     line_breaks: LineBreaks = False,

@@ -26,6 +26,7 @@ from hedgerow.cli.options import (
     NamedTables,
     Overwrite,
     SchemaFile,
+    option,
     tell_of_taxonomy,
     warn_of_delta,
     warn_of_rounding,
@@ -50,83 +51,72 @@ def plan(
     ctx: typer.Context,
     schema: SchemaFile,
     epsilon: Annotated[
-        str | None,
-        typer.Option(
-            "--epsilon",
-            metavar="NUMBER",
-            help="The privacy budget; --simulate can do without it.",
-        ),
+        str | None, option("The privacy budget; --simulate can do without it.", "NUMBER")
     ] = None,
     delta: Delta = "0",
     rows: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="About how many rows the table has, as anyone may know."
-        ),
+        int | None, option("About how many rows the table has, as anyone may know.", "N", min=1)
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw risk against utility (supermodular with a side table), or errors "
-            "against epsilon (--simulate), as PNG, SVG or PDF.",
+        option(
+            "Draw risk against utility (supermodular with a side table), or errors against "
+            "epsilon (--simulate), as PNG, SVG or PDF.",
+            "FILE",
         ),
     ] = None,
     simulate: Annotated[
         bool,
-        typer.Option(
-            "--simulate",
-            help="Show expected errors against epsilon and settings, on rows simulated from the "
-            "schema.",
+        option(
+            "Show expected errors against epsilon and settings, on rows simulated from the schema.",
+            name="--simulate",
         ),
     ] = False,
     accuracy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--accuracy",
-            metavar="TARGET",
-            help='Finds the epsilon for "illness by home within 60" (a table that the '
-            'release will hold, from the law of its noise), "count of 500 within 60" '
-            'or "job within 2%" (on simulated rows or a PUBLIC table); may be '
-            'repeated.',
+        option(
+            'Finds the epsilon for "illness by home within 60" (a table that the release will '
+            'hold, from the law of its noise), "count of 500 within 60" or "job within 2%" (on '
+            "simulated rows or a PUBLIC table); may be repeated.",
+            "TARGET",
         ),
     ] = None,
     epsilons: Annotated[
-        str | None,
-        typer.Option(metavar="N,N,...", help="simulation: which epsilons; 0.1,0.5,1 by default."),
+        str | None, option("simulation: which epsilons; 0.1,0.5,1 by default.", "N,N,...")
     ] = None,
     try_: Annotated[
         list[str] | None,
-        typer.Option(
-            "--try",
-            metavar="SETTING=VALUE,VALUE",
-            help="simulation: values of a setting to compare, such as depth=3,5 or "
+        option(
+            "simulation: values of a setting to compare, such as depth=3,5 or "
             "method=marginals,diffmulti; once for each.",
+            "SETTING=VALUE,VALUE",
+            name="--try",
         ),
     ] = None,
     public: Annotated[
         str | None,
-        typer.Option(
-            metavar="TABLE",
-            help="simulation: a PUBLIC table that keeps to the schema, never the private one, "
-            "instead of simulated rows.",
+        option(
+            "simulation: a PUBLIC table that keeps to the schema, never the private one, instead "
+            "of simulated rows.",
+            "TABLE",
         ),
     ] = None,
     runs: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="simulation: runs of each setting; 5 by default."),
+        int | None, option("simulation: runs of each setting; 5 by default.", "N", min=1)
     ] = None,
     dependence: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE", min=0, max=1,
-            help="simulation: how strongly simulated columns depend on each other; 0.5 by default.",
+        option(
+            "simulation: how strongly simulated columns depend on each other; 0.5 by default.",
+            "SHARE",
+            min=0,
+            max=1,
         ),
     ] = None,
     table: NamedTables = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
-) -> None:  # fmt: skip
+) -> None:
     """Show what the budget would be spent on; opens no private data.
 
     --rows gives a public guess of the number of rows, where settings follow from a noisy one.
@@ -165,12 +155,12 @@ def plan(
         else:
             show_simulation(trials, _read_epsilons(epsilons, epsilon))
         return
-    for option, value in (
+    for name, value in (
         ("--epsilons", epsilons), ("--try", try_), ("--public", public), ("--runs", runs),
         ("--dependence", dependence),
     ):  # fmt: skip
         if value:
-            raise UsageError(f"{option} is for simulations.", hint="Add --simulate.")
+            raise UsageError(f"{name} is for simulations.", hint="Add --simulate.")
     if epsilon is None:
         raise UsageError("Missing option '--epsilon'.", hint="Say how much may be spent: 1, say.")
     settings = method_of(method, known, given)

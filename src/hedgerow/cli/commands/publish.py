@@ -22,6 +22,7 @@ from hedgerow.cli.display.terminal import (
 from hedgerow.cli.options import (
     AllowEmpty,
     AsJson,
+    Dataset,
     Delimiter,
     Delta,
     EngineName,
@@ -34,10 +35,13 @@ from hedgerow.cli.options import (
     SchedulerAddress,
     SchemaFile,
     ScratchFolder,
+    Seed,
     TableName,
     TableOrTables,
+    YesEpsilon,
     confirm_large,
     delimiter_of,
+    option,
     source_of,
     split_tables,
     tell_of_taxonomy,
@@ -64,7 +68,7 @@ def publish(
     ],
     schema: SchemaFile,
     epsilon: Epsilon,
-    out: Annotated[Path, typer.Option(help="The folder to write the release to.")],
+    out: Annotated[Path, option("The folder to write the release to.")],
     delta: Delta = "0",
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
@@ -77,38 +81,21 @@ def publish(
     memory: MemoryAmount = "2GB",
     scratch: ScratchFolder = None,
     scheduler: SchedulerAddress = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(help="For tests: repeatable noise. The release is then NOT private."),
-    ] = None,
+    seed: Seed = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="The budget ledger that books the release; see `hedgerow ledger`."
-        ),
+        option("The budget ledger that books the release; see `hedgerow ledger`.", "FILE"),
     ] = None,
-    dataset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The data set in the ledger; default: the schema's name."
-        ),
-    ] = None,
+    dataset: Dataset = None,
     recipient: Annotated[
-        str | None,
-        typer.Option(metavar="WHO", help="For the ledger: whom the release is for."),
+        str | None, option("For the ledger: whom the release is for.", "WHO")
     ] = None,
     purpose: Annotated[
-        str | None,
-        typer.Option(metavar="WHAT", help="For the ledger: what the release is for."),
+        str | None, option("For the ledger: what the release is for.", "WHAT")
     ] = None,
-    yes_epsilon: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER", help="The same epsilon once more, which one above 10 has to be."
-        ),
-    ] = None,
+    yes_epsilon: YesEpsilon = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Also say what the budget was spent on.")
+        bool, option("Also say what the budget was spent on.", name="--verbose")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -134,7 +121,8 @@ def publish(
     try:
         known = Schema.load(schema)
     except SchemaError as error:
-        if not _look_swapped(data, schema):
+        notation = (".yaml", ".yml")
+        if not data.endswith(notation) or schema.suffix in notation:
             raise
         hint = " ".join(filter(None, ("Are data and schema swapped?", error.hint)))
         raise SchemaError(error.message, hint=hint) from None
@@ -147,29 +135,13 @@ def publish(
     warn_of_delta(settings, known, delta)
     with progress("Publishing") as bar, data_warnings():
         release: Any = hedgerow.publish(
-            source_of(data, source_table, query, row_wise),
-            known,
-            method=settings,
-            epsilon=epsilon,
-            delta=delta,
-            seed=seed,
-            delimiter=delimiter_of(delimiter),
-            line_breaks=line_breaks,
-            engine=engine.value if engine else None,
-            memory=memory,
-            scratch=scratch,
-            scheduler=scheduler,
-            progress=bar,
-            stage=bar.stage if bar else None,
-            ledger=ledger,
-            dataset=dataset,
-            allow_empty=allow_empty,
-            recipient=recipient,
-            purpose=purpose,
-            tables=tables,
-            out=out,
-            overwrite=overwrite,
-        )
+            source_of(data, source_table, query, row_wise), known, method=settings,
+            epsilon=epsilon, delta=delta, seed=seed, delimiter=delimiter_of(delimiter),
+            line_breaks=line_breaks, engine=engine.value if engine else None, memory=memory,
+            scratch=scratch, scheduler=scheduler, progress=bar, stage=bar.stage if bar else None,
+            ledger=ledger, dataset=dataset, allow_empty=allow_empty, recipient=recipient,
+            purpose=purpose, tables=tables, out=out, overwrite=overwrite,
+        )  # fmt: skip
     with telling(out):
         booked = None if release.booking is None else release.booking.facts()
         if as_json:
@@ -192,46 +164,24 @@ def publish(
             note(_UNBOOKED)
 
 
-def _look_swapped(data: str, schema: Path) -> bool:
-    """Whether the names look as if one stood in the place of the other."""
-    notation = (".yaml", ".yml")
-    return data.endswith(notation) and schema.suffix not in notation
-
-
 def clusters(
     data: Annotated[str, typer.Argument(help="The private data: whatever `publish` takes.")],
     schema: SchemaFile,
     epsilon: Epsilon,
-    out: Annotated[Path, typer.Option(help="The folder to write the release to.")],
-    clusters: Annotated[int, typer.Option(metavar="N", help="How many clusters.")] = 2,
-    share: Annotated[
-        int, typer.Option(metavar="PERCENT", help="How much of epsilon finds the centroids.")
-    ] = 10,
+    out: Annotated[Path, option("The folder to write the release to.")],
+    clusters: Annotated[int, option("How many clusters.", "N")] = 2,
+    share: Annotated[int, option("How much of epsilon finds the centroids.", "PERCENT")] = 10,
     overwrite: Overwrite = False,
     table: TableName = None,
     query: QueryText = None,
     row_wise: RowWise = False,
     allow_empty: AllowEmpty = False,
     ledger: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The budget ledger that books centroids and release."),
+        Path | None, option("The budget ledger that books centroids and release.", "FILE")
     ] = None,
-    dataset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The data set in the ledger; default: the schema's name."
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(help="For tests: repeatable noise. The release is then NOT private."),
-    ] = None,
-    yes_epsilon: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER", help="The same epsilon once more, which one above 10 has to be."
-        ),
-    ] = None,
+    dataset: Dataset = None,
+    seed: Seed = None,
+    yes_epsilon: YesEpsilon = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish a table whose class is the cluster of each record, found privately.

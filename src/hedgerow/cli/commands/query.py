@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli.display.terminal import note, print_json, print_table, say, telling
-from hedgerow.cli.options import AsJson, Overwrite
+from hedgerow.cli.options import AsJson, Overwrite, option
 from hedgerow.errors import UsageError
 from hedgerow.present.words import exact_percent as percent
 from hedgerow.present.words import number
@@ -45,31 +45,20 @@ def query(
             metavar="QUERY", help="Who to count, in quotes, or items; see docs/queries.md."
         ),
     ] = None,
-    file: Annotated[
-        Path | None, typer.Option(help="Also ask the queries in this file, one per line.")
-    ] = None,
-    level: Annotated[
-        str,
-        typer.Option(metavar="SHARE", help="The coverage of intervals."),
-    ] = "0.95",
+    file: Annotated[Path | None, option("Also ask the queries in this file, one per line.")] = None,
+    level: Annotated[str, option("The coverage of intervals.", "SHARE")] = "0.95",
     mean: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBER", help="The mean of this number instead, for each query."),
+        str | None, option("The mean of this number instead, for each query.", "NUMBER")
     ] = None,
     total: Annotated[
-        str | None,
-        typer.Option("--sum", metavar="NUMBER", help="The sum of this number, for each query."),
+        str | None, option("The sum of this number, for each query.", "NUMBER", name="--sum")
     ] = None,
     quantile: Annotated[
         str | None,
-        typer.Option(
-            metavar="NUMBER=PART",
-            help="A quantile of this number, for each query: age=0.5 for the median.",
-        ),
+        option("A quantile of this number, for each query: age=0.5 for the median.", "NUMBER=PART"),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(help="Write all answers to this file: .csv, .csv.gz or .parquet."),
+        Path | None, option("Write all answers to this file: .csv, .csv.gz or .parquet.")
     ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
@@ -419,63 +408,50 @@ def table(
         ),
     ] = None,
     where: Annotated[
-        str | None,
-        typer.Option(
-            metavar="QUERY", help="Count only what meets this query; see docs/queries.md."
-        ),
+        str | None, option("Count only what meets this query; see docs/queries.md.", "QUERY")
     ] = None,
     by: Annotated[
         str,
-        typer.Option(
-            metavar="count|share|rows",
-            help="Counts, shares of the total, or shares of the last attribute in each row of the "
+        option(
+            "Counts, shares of the total, or shares of the last attribute in each row of the "
             "others.",
+            "count|share|rows",
         ),
     ] = "count",
     bins: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=...",
-            help="How to divide an attribute: age=18,40,65 for bands that begin there, job=1 for a "
+        option(
+            "How to divide an attribute: age=18,40,65 for bands that begin there, job=1 for a "
             "level of its taxonomy. Once for each.",
+            "NAME=...",
         ),
     ] = None,
     mean: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBER", help="The mean of this number instead, by the attributes."),
+        str | None, option("The mean of this number instead, by the attributes.", "NUMBER")
     ] = None,
     total: Annotated[
-        str | None,
-        typer.Option("--sum", metavar="NUMBER", help="The sum of this number, by the attributes."),
+        str | None, option("The sum of this number, by the attributes.", "NUMBER", name="--sum")
     ] = None,
     quantile: Annotated[
         str | None,
-        typer.Option(
-            metavar="NUMBER=PART",
-            help="A quantile of this number, by the attributes: age=0.5 for the median.",
+        option(
+            "A quantile of this number, by the attributes: age=0.5 for the median.", "NUMBER=PART"
         ),
     ] = None,
     rules: Annotated[
         float | None,
-        typer.Option(
-            metavar="CONFIDENCE",
-            help="Association rules of items from this confidence on, instead of counts.",
+        option(
+            "Association rules of items from this confidence on, instead of counts.", "CONFIDENCE"
         ),
     ] = None,
-    top: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Only the N largest cells.")
-    ] = None,
-    level: Annotated[
-        str, typer.Option(metavar="SHARE", help="The coverage of intervals.")
-    ] = "0.95",
+    top: Annotated[int | None, option("Only the N largest cells.", "N", min=1)] = None,
+    level: Annotated[str, option("The coverage of intervals.", "SHARE")] = "0.95",
     simultaneous: Annotated[
-        bool, typer.Option("--simultaneous", help="Intervals that hold for all cells at once.")
+        bool, option("Intervals that hold for all cells at once.", name="--simultaneous")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Write it to this file: .csv, .csv.gz, .parquet, .html, .xlsx, .png, .svg or .pdf."
-        ),
+        option("Write it to this file: .csv, .csv.gz, .parquet, .html, .xlsx, .png, .svg or .pdf."),
     ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,

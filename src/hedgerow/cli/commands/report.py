@@ -9,7 +9,15 @@ import typer
 
 from hedgerow.cli.commands.evaluate import Quick, judge_release, raw_source
 from hedgerow.cli.display.terminal import print_document, print_json, say, telling, warn, warned
-from hedgerow.cli.options import AsJson, Delimiter, LineBreaks, Overwrite, QueryText, TableName
+from hedgerow.cli.options import (
+    AsJson,
+    Delimiter,
+    LineBreaks,
+    Overwrite,
+    QueryText,
+    TableName,
+    option,
+)
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,22 +28,14 @@ if TYPE_CHECKING:
 def show(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
     top: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=0, help="How many tables, or largest regions or itemsets, to list."
-        ),
+        int, option("How many tables, or largest regions or itemsets, to list.", "N", min=0)
     ] = 12,
-    tree: Annotated[
-        bool, typer.Option("--tree", help="Draw how regions were made instead.")
-    ] = False,
-    depth: Annotated[
-        int, typer.Option(metavar="G", min=0, help="How deep to draw with --tree.")
-    ] = 3,
+    tree: Annotated[bool, option("Draw how regions were made instead.", name="--tree")] = False,
+    depth: Annotated[int, option("How deep to draw with --tree.", "G", min=0)] = 3,
     plot: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Also draw the first finding, or the largest regions, to this PNG, SVG or PDF.",
+        option(
+            "Also draw the first finding, or the largest regions, to this PNG, SVG or PDF.", "FILE"
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -76,22 +76,18 @@ def show(
 
 def report(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML file to write.")],
+    out: Annotated[Path, option("The HTML file to write.", "FILE")],
     raw: Annotated[
         str | None,
-        typer.Option(
-            metavar="DATA",
-            help="Also compare with the raw data it was made from. The page is then NOT PRIVATE.",
+        option(
+            "Also compare with the raw data it was made from. The page is then NOT PRIVATE.", "DATA"
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="With --raw, which counts are asked and which rows are learnt from.")
+        int, option("With --raw, which counts are asked and which rows are learnt from.")
     ] = 0,
     side: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="With --raw and supermodular, the side table of the release."
-        ),
+        Path | None, option("With --raw and supermodular, the side table of the release.", "FILE")
     ] = None,
     quick: Quick = False,
     overwrite: Overwrite = False,
@@ -155,55 +151,41 @@ def dossier(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The document, .html or .md; if nothing else is asked for, dossier.html.",
-        ),
+        option("The document, .html or .md; if nothing else is asked for, dossier.html.", "FILE"),
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A deployment record for the OpenDP Deployments Registry, as .yaml.",
-        ),
+        option("A deployment record for the OpenDP Deployments Registry, as .yaml.", "FILE"),
     ] = None,
     catalog: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The tables, described for data portals, as .zip: CSV on the Web, Data Package, "
+        option(
+            "The tables, described for data portals, as .zip: CSV on the Web, Data Package, "
             "Croissant and DCAT-AP, with a data dictionary.",
+            "FILE",
         ),
     ] = None,
     url: Annotated[
-        str,
-        typer.Option(
-            metavar="URL", help="With --catalog, where the files of the archive will lie."
-        ),
+        str, option("With --catalog, where the files of the archive will lie.", "URL")
     ] = "",
     health_category: Annotated[
         str,
-        typer.Option(
-            metavar="URL",
-            help="With --catalog, the category of health data; the record is then HealthDCAT-AP.",
+        option(
+            "With --catalog, the category of health data; the record is then HealthDCAT-AP.", "URL"
         ),
     ] = "",
     ledger: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The budget ledger that the release was booked in."),
+        Path | None, option("The budget ledger that the release was booked in.", "FILE")
     ] = None,
     dataset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="With --ledger, the data set of a release that is not in it."
-        ),
+        str | None, option("With --ledger, the data set of a release that is not in it.", "NAME")
     ] = None,
     published: Annotated[
         str | None,
-        typer.Option(
-            metavar="DATE",
-            help="With --record or --catalog, when it was published (2026-01-31), if no ledger "
-            "knows it.",
+        option(
+            "With --record or --catalog, when it was published (2026-01-31), if no ledger knows "
+            "it.",
+            "DATE",
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -232,7 +214,7 @@ def dossier(
     if out is None and record is None and catalog is None:
         out = release.absolute().parent / "dossier.html"
     listing = Listing(url=url, health=health_category, published=published)
-    for file, option, usual, others in (
+    for file, name, usual, others in (
         (out, "--out", ".html", (".md", ".htm", ".markdown")),
         (record, "--record", ".yaml", (".yml",)),
         (catalog, "--catalog", ".zip", ()),
@@ -241,13 +223,13 @@ def dossier(
             continue
         if file.suffix.lower() not in (usual, *others):
             what = f"cannot end in {file.suffix}" if file.suffix else "has no ending"
-            ends = f"{usual} or .md" if option == "--out" else usual
+            ends = f"{usual} or .md" if name == "--out" else usual
             raise UsageError(
                 f"The name {file} {what}; the ending says what to write.",
-                hint=f"Let {option} end in {ends}: {file}{usual}.",
+                hint=f"Let {name} end in {ends}: {file}{usual}.",
             )
-        refuse_releases(file, option)
-        refuse_existing(file, overwrite, option)
+        refuse_releases(file, name)
+        refuse_existing(file, overwrite, name)
     opened, verdict = open_and_verify(release)
     booked = None if ledger is None else _booked(opened, release, ledger, dataset)
     seeded = not opened.guarantee["private"]
@@ -315,14 +297,11 @@ def _booked(release: Release, folder: Path, ledger: Path, dataset: str | None) -
 
 def sample(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    out: Annotated[
-        Path, typer.Option(help="The file to write: .csv, .csv.gz or .parquet; items: also .dat.")
-    ],
+    out: Annotated[Path, option("The file to write: .csv, .csv.gz or .parquet; items: also .dat.")],
     rows: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="How many rows; by default as many as the release counts."),
+        int | None, option("How many rows; by default as many as the release counts.", "N")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed gives the same rows.")] = None,
+    seed: Annotated[int | None, option("The same seed gives the same rows.")] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,6 +38,7 @@ from hedgerow.cli.options import (
     TableOrTables,
     delimiter_of,
     layout_of,
+    option,
     source_of,
     split_tables,
     words_for,
@@ -60,7 +60,7 @@ def init(
             "or duckdb:///..."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The schema file to write.")] = Path("schema.yaml"),
+    out: Annotated[Path, option("The schema file to write.")] = Path("schema.yaml"),
     overwrite: Overwrite = False,
     delimiter: Delimiter = None,
     line_breaks: LineBreaks = False,
@@ -71,32 +71,25 @@ def init(
     query: QueryText = None,
     trust_header: Annotated[
         bool,
-        typer.Option(
-            "--trust-header", help="The first line holds names, even if it looks like a record."
+        option(
+            "The first line holds names, even if it looks like a record.", name="--trust-header"
         ),
     ] = False,
     person: Annotated[
-        str | None,
-        typer.Option(help="The column that tells people apart, if they have several rows."),
+        str | None, option("The column that tells people apart, if they have several rows.")
     ] = None,
     no_questions: Annotated[
         bool,
-        typer.Option(
-            "--no-questions", help="Ask nothing, as without a terminal, and write a draft."
-        ),
+        option("Ask nothing, as without a terminal, and write a draft.", name="--no-questions"),
     ] = False,
     proposals: Annotated[
         bool,
-        typer.Option(
-            "--proposals",
-            help="With --json, also print what the questions are made from, as PRIVATE as "
-            "the data.",
+        option(
+            "With --json, also print what the questions are made from, as PRIVATE as the data.",
+            name="--proposals",
         ),
     ] = False,
-    no_file: Annotated[
-        bool,
-        typer.Option("--no-file", help="With --proposals, write no draft."),
-    ] = False,
+    no_file: Annotated[bool, option("With --proposals, write no draft.", name="--no-file")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema from a table or transactions, for a person to finish.
@@ -126,9 +119,9 @@ def init(
         )
         if isinstance(found, Sketch):
             return found.with_tables(tables)
-        for option, given in (("--table", tables), ("--person", person)):
+        for name, given in (("--table", tables), ("--person", person)):
             if given:
-                what = f"{option} names columns, and these are records of items."
+                what = f"{name} names columns, and these are records of items."
                 raise UsageError(what, hint="Omit it.")
         return found
 
@@ -172,9 +165,7 @@ def init(
 
 def check(
     schema: Annotated[Path, typer.Argument(help="The schema file.")],
-    data: Annotated[
-        str | None, typer.Option(help="Also check whether this private data follows it.")
-    ] = None,
+    data: Annotated[str | None, option("Also check whether this private data follows it.")] = None,
     delimiter: Delimiter = None,
     line_breaks: LineBreaks = False,
     table: TableName = None,
@@ -182,18 +173,14 @@ def check(
     row_wise: RowWise = False,
     allow_empty: AllowEmpty = False,
     unused: Annotated[
-        bool,
-        typer.Option(
-            "--unused",
-            help="With --data, also name values that no row has. NOT PRIVATE.",
-        ),
+        bool, option("With --data, also name values that no row has. NOT PRIVATE.", name="--unused")
     ] = False,
     show_values: Annotated[
         bool,
-        typer.Option(
-            "--show-values",
-            help="With --data, also quote values that differ from the schema's only in "
-            "case or spaces. NOT PRIVATE.",
+        option(
+            "With --data, also quote values that differ from the schema's only in case or spaces. "
+            "NOT PRIVATE.",
+            name="--show-values",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -209,11 +196,11 @@ def check(
 
     known = Schema.load(schema)
     refuse_no_unit(known)
-    for option, given in (("--unused", unused), ("--show-values", show_values)):
+    for name, given in (("--unused", unused), ("--show-values", show_values)):
         if given and (data is None or known.kind != "table"):
             raise UsageError(
-                f"{option} is about the data of a table.",
-                hint=f"Give --data with a table, or leave {option} out.",
+                f"{name} is about the data of a table.",
+                hint=f"Give --data with a table, or leave {name} out.",
             )
     if known.is_draft and not as_json:
         note("This is a draft: sign it (`hedgerow sign`) when all of it is public knowledge.")
@@ -221,49 +208,43 @@ def check(
         warn(warning)
     preparation: Any = None
     if data is not None:
-        from hedgerow.data import check_transactions, refuse_mixing
-        from hedgerow.draft.check import check_rows
+        from hedgerow.data import refuse_mixing
 
         source = source_of(data, table, query, row_wise)
         refuse_mixing(source)
-        with progress("Checking the data") as bar, data_warnings():
-            look: Any = check_transactions
-            if known.kind == "table":
-                look = partial(check_rows, quote=show_values, unused=unused)
-            preparation = look(
-                source,
-                known,
-                delimiter=delimiter_of(delimiter),
-                line_breaks=line_breaks,
-                progress=bar,
-                allow_empty=allow_empty,
-            )
+        more = {"quote": show_values, "unused": unused} if known.kind == "table" else {}
+        preparation = _check_data(
+            source, known, delimiter, line_breaks=line_breaks, allow_empty=allow_empty, **more
+        )
+    contents = _describe_schema(known)
     if as_json:
-        told: dict[str, Any] = {"preparation": None}
+        about: dict[str, Any] = {"preparation": None}
         if preparation is not None:
-            loud = (
-                "NOT PRIVATE: `preparation` holds exact counts, for the holder of the data alone."
-            )
-            for sentence in (loud, *preparation.warnings()):
+            warn("NOT PRIVATE: `preparation` holds exact counts, for the holder of the data alone.")
+            for sentence in preparation.warnings():
                 warn(sentence)
-            told = {"private": False, "preparation": asdict(preparation)}
-        print_json(_check_facts(known, data) | told)
+            about = {"private": False, "preparation": asdict(preparation)}
+        follows = {"data_follows_schema": True if data is not None else None}
+        print_json({**contents, "warnings": warned(), **follows, **about})
         return
     say(f"{known.name}: the schema is right{', but a draft' if known.is_draft else ''}.")
     if known.kind == "table":
-        columns = [_describe_attribute(attribute) for attribute in known.attributes]
-        print_table(["attribute", "kind", "domain", "missing", "outside"], columns)
+        rows = [list(attribute.values()) for attribute in contents["attributes"]]
+        print_table(["attribute", "kind", "domain", "missing", "outside"], rows)
     else:
-        print_table(
-            ["setting", "value"], [[key, str(value)] for key, value in _describe_items(known)]
-        )
+        items = [[key, str(value)] for key, value in contents["items"].items()]
+        print_table(["setting", "value"], items)
     if known.target is not None:
         say(f"class: {known.target.name} ({', '.join(known.classes)})")
     if known.identifiers:
         say(f"dropped: {', '.join(known.identifiers)}")
-    say(_describe_unit(known))
-    for sentence in _list_relations(known):
-        say(sentence)
+    say(contents["unit_of_protection"])
+    for named in known.tables:
+        names = " by ".join(known.columns[place].name for place in named.places)
+        weight = f" (weight {float(named.weight):g})" if named.weight != 1 else ""
+        say(f"the release should hold: {names}{weight}")
+    for rule in contents["rules"]:
+        say(f"rule: {rule}")
     print_published(published_columns(known, getattr(preparation, "rare", None)), say)
     if known.is_draft or known.metadata.signed is None:
         say(f"Sign it when all of that is public knowledge: hedgerow sign {schema} --name ...")
@@ -275,73 +256,20 @@ def check(
         tell_preparation(preparation)
 
 
-def _describe_items(schema: Schema) -> list[tuple[str, object]]:
-    """What a schema says about items: words for people and programs alike."""
-    items = schema.transaction_items
-    first, last = items.labels[0], items.labels[-1]
-    levels = many(items.taxonomy.height, "level")
-    tree = "a taxonomy" if items.semantic else f"groups of {items.fan_out} neighbors"
-    facts: list[tuple[str, object]] = [
-        ("universe", f"{many(items.size, 'item')}, from {first} to {last}"),
-        ("tree", f"{tree}, {levels}"),
-        ("foreign", items.foreign),
-        ("empty", items.empty),
-        ("max_items", items.max_items or "no cap"),
-    ]
-    places = (("column", items.column), ("person", items.person), ("item", items.item))
-    return facts + [(key, name) for key, name in places if name is not None]
+def _check_data(source: Any, schema: Schema, delimiter: str | None, **more: Any) -> Any:
+    """What became of rows or records; the steward hears what is odd about them."""
+    from hedgerow.data import check_transactions
+    from hedgerow.draft.check import check_rows
+
+    look: Any = check_rows if schema.kind == "table" else check_transactions
+    with progress("Checking the data") as bar, data_warnings():
+        return look(source, schema, delimiter=delimiter_of(delimiter), progress=bar, **more)
 
 
-def _describe_unit(schema: Schema) -> str:
-    if schema.kind == "transactions":
-        column = schema.transaction_items.person
-        one = "record" if column is None else f"value of {column}"
-        return f"one {one} is one person"
-    if schema.person is None:
-        return "one row is one person"
-    return (
-        f"people are identified by {schema.person.column}; at most "
-        f"{many(schema.person.max_rows, 'row')} of each "
-        f"{'counts' if schema.person.max_rows == 1 else 'count'}"
-    )
-
-
-def _list_relations(schema: Schema) -> list[str]:
-    """Tables that the release should hold, and what cannot be."""
-    sentences = []
-    for table in schema.tables:
-        names = " by ".join(schema.columns[place].name for place in table.places)
-        weight = f" (weight {float(table.weight):g})" if table.weight != 1 else ""
-        sentences.append(f"the release should hold: {names}{weight}")
-    return sentences + [f"rule: {rule.text}" for rule in schema.rules]
-
-
-def _describe_attribute(attribute: Attribute) -> list[str]:
-    from hedgerow.schema import Numeric
-
-    kind: str
-    if isinstance(attribute, Numeric):
-        domain = (
-            f"{attribute.edge(0)} to {attribute.edge(attribute.grid)} by {_format_step(attribute)}"
-        )
-        kind = attribute.kind
-    else:
-        levels = many(attribute.taxonomy.height, "level")
-        domain = f"{many(attribute.size, 'value')}, {levels}"
-        kind = "boolean" if attribute.boolean else "categorical"
-    return [attribute.name, kind, domain, attribute.missing, attribute.outside]
-
-
-def _format_step(attribute: Any) -> str:
-    if attribute.kind == "date":
-        return many(int(attribute.step), "day")
-    return f"{float(attribute.step):g}"
-
-
-def _check_facts(schema: Schema, data: str | None) -> dict[str, Any]:
+def _describe_schema(schema: Schema) -> dict[str, Any]:
+    """What a schema says, for people and programs alike."""
     from hedgerow.schema.diff import published_columns
 
-    names = ["name", "kind", "domain", "missing", "outside"]
     return {
         "name": schema.name,
         "unit": schema.unit,
@@ -350,41 +278,75 @@ def _check_facts(schema: Schema, data: str | None) -> dict[str, Any]:
         "draft": schema.is_draft,
         "began_as_draft": schema.began_as_draft,
         "metadata": schema.metadata.describe(),
-        "attributes": [
-            dict(zip(names, _describe_attribute(a), strict=True)) for a in schema.attributes
-        ],
+        "attributes": [_describe_attribute(attribute) for attribute in schema.attributes],
         "class": schema.target.name if schema.target else None,
         "classes": list(schema.classes),
         "identifiers": list(schema.identifiers),
         "unit_of_protection": _describe_unit(schema),
         "tables": schema.to_dict().get("tables", []),
         "rules": [rule.text for rule in schema.rules],
-        "items": dict(_describe_items(schema)) if schema.kind == "transactions" else None,
+        "items": _describe_items(schema) if schema.kind == "transactions" else None,
         "published": [asdict(one) for one in published_columns(schema)],
-        "warnings": warned(),
-        "data_follows_schema": True if data is not None else None,
     }
+
+
+def _describe_attribute(attribute: Attribute) -> dict[str, str]:
+    from hedgerow.schema import Numeric
+
+    if isinstance(attribute, Numeric):
+        kind: str = attribute.kind
+        step = many(int(attribute.step), "day") if kind == "date" else f"{float(attribute.step):g}"
+        domain = f"{attribute.edge(0)} to {attribute.edge(attribute.grid)} by {step}"
+    else:
+        kind = "boolean" if attribute.boolean else "categorical"
+        levels = many(attribute.taxonomy.height, "level")
+        domain = f"{many(attribute.size, 'value')}, {levels}"
+    rules = {"missing": attribute.missing, "outside": attribute.outside}
+    return {"name": attribute.name, "kind": kind, "domain": domain, **rules}
+
+
+def _describe_items(schema: Schema) -> dict[str, object]:
+    items = schema.transaction_items
+    tree = "a taxonomy" if items.semantic else f"groups of {items.fan_out} neighbors"
+    places = {"column": items.column, "person": items.person, "item": items.item}
+    return {
+        "universe": f"{many(items.size, 'item')}, from {items.labels[0]} to {items.labels[-1]}",
+        "tree": f"{tree}, {many(items.taxonomy.height, 'level')}",
+        "foreign": items.foreign,
+        "empty": items.empty,
+        "max_items": items.max_items or "no cap",
+        **{key: name for key, name in places.items() if name is not None},
+    }
+
+
+def _describe_unit(schema: Schema) -> str:
+    if schema.kind == "transactions":
+        column = schema.transaction_items.person
+        return f"one {'record' if column is None else f'value of {column}'} is one person"
+    if schema.person is None:
+        return "one row is one person"
+    most = schema.person.max_rows
+    return (
+        f"people are identified by {schema.person.column}; at most {many(most, 'row')} of each "
+        f"{'counts' if most == 1 else 'count'}"
+    )
 
 
 def sign(
     schema: Annotated[Path, typer.Argument(help="The schema file.")],
-    name: Annotated[
-        str, typer.Option(help="Who has looked at all of it; every release states the name.")
-    ],
+    name: Annotated[str, option("Who has looked at all of it; every release states the name.")],
     data: Annotated[
         str | None,
-        typer.Option(
-            help="Also look at this private table, and mark values that fewer than 10 people have. "
-            "NOT PRIVATE."
+        option(
+            "Also look at this private table, and mark values that fewer than 10 people have. NOT "
+            "PRIVATE."
         ),
     ] = None,
     delimiter: Delimiter = None,
     line_breaks: LineBreaks = False,
     table: TableName = None,
     query: QueryText = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="It was looked at before; ask nothing.")
-    ] = False,
+    yes: Annotated[bool, option("It was looked at before; ask nothing.", name="--yes")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Sign a schema off, or sign it again after a change.
@@ -395,7 +357,6 @@ def sign(
     change `hedgerow publish` refuses it.
     """
     import datetime
-    from dataclasses import asdict
 
     from hedgerow.schema import refuse_no_unit
     from hedgerow.schema.diff import published_columns
@@ -411,15 +372,10 @@ def sign(
         warn(warning)
     rare: Any = {}
     if data is not None:
-        from hedgerow.draft.check import check_rows
-
         if known.kind != "table":
             raise UsageError("--data is about the values of a table.", hint="Leave it out.")
-        with progress("Checking the data") as bar, data_warnings():
-            rare = check_rows(
-                source_of(data, table, query), known, delimiter=delimiter_of(delimiter),
-                line_breaks=line_breaks, progress=bar,
-            ).rare  # fmt: skip
+        source = source_of(data, table, query)
+        rare = _check_data(source, known, delimiter, line_breaks=line_breaks).rare
     published = published_columns(known, rare)
     if not as_json:
         print_published(published, say)
@@ -504,18 +460,12 @@ def taxonomy(
         ),
     ],
     attribute: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The attribute whose taxonomy is meant."),
+        str | None, option("The attribute whose taxonomy is meant.", "NAME")
     ] = None,
-    depth: Annotated[
-        int, typer.Option(metavar="N", min=0, help="How many levels of the tree to show.")
-    ] = 2,
-    to: Annotated[
-        Format | None, typer.Option(metavar="FORMAT", help="Write the taxonomy in this form.")
-    ] = None,
+    depth: Annotated[int, option("How many levels of the tree to show.", "N", min=0)] = 2,
+    to: Annotated[Format | None, option("Write the taxonomy in this form.", "FORMAT")] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write it to this file; without it the text is printed."),
+        Path | None, option("Write it to this file; without it the text is printed.", "FILE")
     ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,

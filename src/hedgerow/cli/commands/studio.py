@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hedgerow.cli.display.terminal import note, print_json, say
-from hedgerow.cli.options import AsJson
+from hedgerow.cli.options import AsJson, option
 from hedgerow.errors import UsageError
 
 
@@ -16,11 +16,9 @@ def studio(
     folder: Annotated[
         Path, typer.Argument(help="The folder of your data; nothing outside it is opened.")
     ] = Path(),
-    port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 for any free one.")
-    ] = 0,
+    port: Annotated[int, option("The port; 0 for any free one.", "N", min=0, max=65535)] = 0,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Open no browser; print the link alone.")
+        bool, option("Open no browser; print the link alone.", name="--no-browser")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli.display.terminal import note, print_json, print_table, progress, say, warn, warned
-from hedgerow.cli.options import AsJson, Delta, Epsilon
+from hedgerow.cli.options import AsJson, Delta, Epsilon, option
 from hedgerow.errors import ReleaseError, UnverifiableError, UsageError
 
 if TYPE_CHECKING:
@@ -34,19 +34,14 @@ def verify(
 
     verdict = verify_release(release)
     if as_json:
-        print_json(
-            {
-                "ok": verdict.ok,
-                "known": verdict.known,
-                "epsilon": _text(verdict.epsilon),
-                "delta": _text(verdict.delta),
-                "checks": [
-                    {"name": check.name, "ok": check.ok, "words": check.words}
-                    for check in verdict.checks
-                ],
-                "unchecked": list(verdict.unchecked),
-            }
-        )
+        spent = {"epsilon": verdict.epsilon, "delta": verdict.delta}
+        names = ("name", "ok", "words")
+        print_json({
+            "ok": verdict.ok, "known": verdict.known,
+            **{key: None if number is None else str(number) for key, number in spent.items()},
+            "checks": [{name: getattr(one, name) for name in names} for one in verdict.checks],
+            "unchecked": list(verdict.unchecked),
+        })  # fmt: skip
         if not verdict.ok:
             failure = UnverifiableError if verdict.unverifiable else ReleaseError
             raise typer.Exit(failure.exit_code)
@@ -55,36 +50,29 @@ def verify(
         ["check", "holds", "because"],
         [[check.name, "yes" if check.ok else "NO", check.words] for check in verdict.checks],
     )
-    names = [check.name for check in verdict.checks if not check.ok]
+    failed = ", ".join(check.name for check in verdict.checks if not check.ok)
     if verdict.unverifiable:
         raise UnverifiableError(
             f"{release} cannot be verified here: {verdict.checks[-1].words}.",
             hint="Install the package that it was published with, or a newer hedgerow.",
         )
-    if names:
-        failed = ", ".join(names)
-        raise ReleaseError(
-            f"{release} cannot be relied on: {failed}.",
-            hint="Remove the files that are no part of it, and verify once more."
-            if names == ["other files"]
-            else "Ask whoever published it for a sound one.",
-        )
+    if failed:
+        hint = "Ask whoever published it for a sound one."
+        if failed == "other files":
+            hint = "Remove the files that are no part of it, and verify once more."
+        raise ReleaseError(f"{release} cannot be relied on: {failed}.", hint=hint)
     from hedgerow.present.words import strength
 
     assert verdict.release is not None  # or a check had failed
     promise = verdict.release.guarantee  # which was held against what was recomputed
     epsilon, delta = Fraction(promise["epsilon"]), Fraction(promise["delta"])
     say(f"\nVerified: {strength(epsilon, delta)}, as stated.")
-    spent, chance = verdict.epsilon or Fraction(0), verdict.delta or Fraction(0)
-    if strength(spent, chance) != strength(epsilon, delta):
-        say(f"Recomputed, it comes to less: {strength(spent, chance)}.")
+    recomputed = strength(verdict.epsilon or Fraction(0), verdict.delta or Fraction(0))
+    if recomputed != strength(epsilon, delta):
+        say(f"Recomputed, it comes to less: {recomputed}.")
     say("Nobody can tell from a release alone:")
     for words in verdict.unchecked:
         say(f"  - {words}")
-
-
-def _text(number: Fraction | None) -> str | None:
-    return None if number is None else str(number)
 
 
 _WORDS = {
@@ -101,34 +89,29 @@ _WORDS = {
 
 
 def audit(
-    method: Annotated[
-        str, typer.Option("--method", metavar="NAME", help="Which method, by its name.")
-    ] = "diffmulti",
+    method: Annotated[str, option("Which method, by its name.", "NAME")] = "diffmulti",
     schema: Annotated[
-        Path | None,
-        typer.Option(
-            "--schema", help="A schema to simulate tables for; without it, random schemas."
-        ),
+        Path | None, option("A schema to simulate tables for; without it, random schemas.")
     ] = None,
     epsilon: Epsilon = "1",
     delta: Delta = "0",
     runs: Annotated[
         int,
-        typer.Option(
-            metavar="N", min=1, max=10_000_000,
-            help="Transcripts to replay, and runs of each distinguisher on each table.",
+        option(
+            "Transcripts to replay, and runs of each distinguisher on each table.",
+            "N",
+            min=1,
+            max=10000000,
         ),
     ] = 2000,
     seconds: Annotated[
-        float | None,
-        typer.Option(metavar="S", min=1, help="Start no new attack after about this many seconds."),
+        float | None, option("Start no new attack after about this many seconds.", "S", min=1)
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=0, max=2**32, help="Makes the audit repeatable."),
+        int | None, option("Makes the audit repeatable.", "N", min=0, max=2**32)
     ] = None,
     as_json: AsJson = False,
-) -> None:  # fmt: skip
+) -> None:
     """Try to break a method's guarantee; reads no private data.
 
     Transcripts of simulated tables and neighbors are replayed on both, small distributions
@@ -217,11 +200,11 @@ def show_account(account: Account) -> None:
     """Prints a data set: what is spent, its releases, and what was changed by hand."""
     from hedgerow.ledger.file import plain
 
-    spent, total = account.spent, (account.epsilon, account.delta)
+    totals = (account.epsilon, account.delta)
     say(f"{account.name}, opened {_minute(account.opened)}")
     amounts = [
         [what, plain(one), plain(of - one), plain(of)]
-        for what, one, of in zip(("epsilon", "delta"), spent, total, strict=True)
+        for what, one, of in zip(("epsilon", "delta"), account.spent, totals, strict=True)
         if of
     ]
     print_table(["budget", "spent", "left", "of"], amounts, right={1, 2, 3})
@@ -247,7 +230,9 @@ def _show_entries(entries: tuple[Entry, ...]) -> None:
         [
             [
                 str(entry.number), _minute(entry.booked), entry.method, entry.unit,
-                plain(entry.epsilon), plain(entry.delta), _state(entry), entry.place or "",
+                plain(entry.epsilon), plain(entry.delta),
+                entry.state if entry.replaced is None else f"replaced by {entry.replaced}",
+                entry.place or "",
                 *([entry.recipient or "", entry.purpose or ""] if noted else []),
             ]
             for entry in entries
@@ -258,10 +243,6 @@ def _show_entries(entries: tuple[Entry, ...]) -> None:
             say(f"{state}: {words}")
     if any(entry.replaced for entry in entries):
         say("replaced: another release was saved over it. It was published, so it counts.")
-
-
-def _state(entry: Entry) -> str:
-    return entry.state if entry.replaced is None else f"replaced by {entry.replaced}"
 
 
 def _what(change: Change) -> str:
@@ -280,35 +261,29 @@ def _minute(moment: str) -> str:
     return moment[:16].replace("T", " ")
 
 
+# what JSON says of a release, and how an entry calls it
+_FACTS = {
+    "number": "number", "booked": "booked", "method": "method", "per": "unit",
+    "epsilon": "epsilon", "delta": "delta", "state": "state", "place": "place", "ended": "ended",
+    "replaced_by": "replaced", "recipient": "recipient", "purpose": "purpose",
+}  # fmt: skip
+
+
 def account_facts(account: Account) -> dict[str, Any]:
     """The same for machines."""
-    (epsilon, delta), (epsilon_left, delta_left) = account.spent, account.left
+
+    def describe(entry: Entry) -> dict[str, Any]:
+        values = {key: getattr(entry, name) for key, name in _FACTS.items()}
+        return {key: str(v) if isinstance(v, Fraction) else v for key, v in values.items()}
+
+    totals = zip((account.epsilon, account.delta), account.spent, account.left, strict=True)
+    amounts = [dict(zip(("total", "spent", "left"), map(str, one), strict=True)) for one in totals]
     return {
         "name": account.name,
         "opened": account.opened,
-        "epsilon": {
-            "total": str(account.epsilon),
-            "spent": str(epsilon),
-            "left": str(epsilon_left),
-        },
-        "delta": {"total": str(account.delta), "spent": str(delta), "left": str(delta_left)},
-        "releases": [
-            {
-                "number": entry.number,
-                "booked": entry.booked,
-                "method": entry.method,
-                "per": entry.unit,
-                "epsilon": str(entry.epsilon),
-                "delta": str(entry.delta),
-                "state": entry.state,
-                "place": entry.place,
-                "ended": entry.ended,
-                "replaced_by": entry.replaced,
-                "recipient": entry.recipient,
-                "purpose": entry.purpose,
-            }
-            for entry in account.entries
-        ],
+        "epsilon": amounts[0],
+        "delta": amounts[1],
+        "releases": [describe(entry) for entry in account.entries],
         "history": [asdict(change) for change in account.history],
     }
 
@@ -316,80 +291,60 @@ def account_facts(account: Account) -> dict[str, Any]:
 def ledger(
     file: Annotated[Path, typer.Argument(help="The budget ledger.")],
     name: Annotated[
-        str | None,
-        typer.Option("--open", metavar="NAME", help="Set the total of a data set, once."),
+        str | None, option("Set the total of a data set, once.", "NAME", name="--open")
     ] = None,
     raised: Annotated[
-        str | None,
-        typer.Option(
-            "--raise", metavar="NAME", help="Raise the total of a data set; it is recorded."
-        ),
+        str | None, option("Raise the total of a data set; it is recorded.", "NAME", name="--raise")
     ] = None,
     epsilon: Annotated[
         str | None,
-        typer.Option(
-            "--epsilon",
-            metavar="NUMBER",
-            help="With --open or --raise, what all its releases may spend together.",
-        ),
+        option("With --open or --raise, what all its releases may spend together.", "NUMBER"),
     ] = None,
     delta: Annotated[
-        str | None,
-        typer.Option(
-            "--delta", metavar="NUMBER", help="The same for delta; with --open, 0 by default."
-        ),
+        str | None, option("The same for delta; with --open, 0 by default.", "NUMBER")
     ] = None,
     add: Annotated[
         Path | None,
-        typer.Option(
-            "--add",
-            metavar="RELEASE",
-            help="Book a release that was made without this ledger, even beyond the total. This "
-            "cannot be undone.",
+        option(
+            "Book a release that was made without this ledger, even beyond the total. This cannot "
+            "be undone.",
+            "RELEASE",
         ),
     ] = None,
     same: Annotated[
         tuple[str, str] | None,
-        typer.Option(
-            "--same-people",
-            metavar="COLUMN COLUMN",
-            help="Note that two person columns identify the same people, each by one identifier.",
+        option(
+            "Note that two person columns identify the same people, each by one identifier.",
+            "COLUMN COLUMN",
+            name="--same-people",
         ),
     ] = None,
     note: Annotated[
-        int | None,
-        typer.Option(
-            "--note", metavar="NUMBER", help="Note for whom a release was made, and what for."
-        ),
+        int | None, option("Note for whom a release was made, and what for.", "NUMBER")
     ] = None,
     give_back: Annotated[
         int | None,
-        typer.Option(
-            "--give-back",
-            metavar="NUMBER",
-            help="Give back a run that was stopped from outside before anybody saw anything of "
-            "it; read the page on the ledger first.",
+        option(
+            "Give back a run that was stopped from outside before anybody saw anything of it; "
+            "read the page on the ledger first.",
+            "NUMBER",
         ),
     ] = None,
     dataset: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="With --add and --same-people, the data set; for --add by default the "
-            "schema's name.",
+        option(
+            "With --add and --same-people, the data set; for --add by default the schema's name.",
+            "NAME",
         ),
     ] = None,
     recipient: Annotated[
-        str | None,
-        typer.Option(metavar="WHO", help="Whom a release is for; goes with --add and --note."),
+        str | None, option("Whom a release is for; goes with --add and --note.", "WHO")
     ] = None,
     purpose: Annotated[
-        str | None,
-        typer.Option(metavar="WHAT", help="What a release is for; goes with --add and --note."),
+        str | None, option("What a release is for; goes with --add and --note.", "WHAT")
     ] = None,
     reason: Annotated[
-        str | None,
-        typer.Option(metavar="WHY", help="Why; goes with --raise, --same-people and --give-back."),
+        str | None, option("Why; goes with --raise, --same-people and --give-back.", "WHY")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -398,23 +353,27 @@ def ledger(
     Pass the ledger to every `hedgerow publish`: a run beyond the total is refused. One that was
     killed while it drew stays booked.
     """
+    from hedgerow.ledger.file import similar
     from hedgerow.ledger.ledger import BudgetLedger
 
-    asked = {
+    actions = {
         "--open": name, "--raise": raised, "--add": add, "--same-people": same or None,
         "--note": note, "--give-back": give_back,
     }  # fmt: skip
-    given = {
+    options = {
         "--epsilon": epsilon, "--delta": delta, "--dataset": dataset, "--recipient": recipient,
         "--purpose": purpose, "--reason": reason,
     }  # fmt: skip
-    action = _action(
-        [option for option, value in asked.items() if value is not None],
-        [option for option, value in given.items() if value is not None],
-    )
+    action = _choose_action(actions, options)
     book = BudgetLedger(file)
     if action == "--open":
-        _open(book, str(name), epsilon, delta)
+        account = book.open(str(name), str(epsilon), delta="0" if delta is None else delta)
+        others = [one for one in book.accounts() if one.name != account.name]
+        if near := similar(account.name, others):
+            warn(
+                f"the ledger has {near[0]!r} too. If these are the same people, publish under that "
+                "name and leave the new one unused: people have one total."
+            )
     elif action == "--raise":
         book.raise_total(str(raised), epsilon, delta, reason=str(reason))
     elif add is not None:
@@ -455,37 +414,27 @@ _NEEDED = {
 }
 
 
-def _action(asked: list[str], given: list[str]) -> str | None:
+def _choose_action(actions: dict[str, Any], options: dict[str, Any]) -> str | None:
     """What is to be done, once it is seen that the options belong together."""
+    asked, given = (
+        [name for name, value in one.items() if value is not None] for one in (actions, options)
+    )
     if len(asked) > 1:
         raise UsageError(
             f"{asked[0]} and {asked[1]} are two things.", hint="Do one after the other."
         )
     needed, allowed = _WITH[asked[0]] if asked else ((), ())
-    for option in needed:
-        if option not in given:
-            raise UsageError(f"{asked[0]} needs {option}.", hint=f"Add {option} {_NEEDED[option]}.")
-    for option in given:
-        if option not in (*needed, *allowed):
-            homes = [one for one, (must, may) in _WITH.items() if option in (*must, *may)]
+    for name in needed:
+        if name not in given:
+            raise UsageError(f"{asked[0]} needs {name}.", hint=f"Add {name} {_NEEDED[name]}.")
+    for name in given:
+        if name not in (*needed, *allowed):
+            homes = [one for one, (must, may) in _WITH.items() if name in (*must, *may)]
             raise UsageError(
-                f"{option} goes with {' or '.join(homes)}.",
+                f"{name} goes with {' or '.join(homes)}.",
                 hint="Leave it out to look at the ledger.",
             )
     return asked[0] if asked else None
-
-
-def _open(book: BudgetLedger, name: str, epsilon: str | None, delta: str | None) -> None:
-    from hedgerow.ledger.file import similar
-
-    account = book.open(name, str(epsilon), delta="0" if delta is None else delta)
-    others = [one for one in book.accounts() if one.name != account.name]
-    near = similar(account.name, others)
-    if near:
-        warn(
-            f"the ledger has {near[0]!r} too. If these are the same people, publish under that "
-            "name and leave the new one unused: people have one total.",
-        )
 
 
 def _add(
