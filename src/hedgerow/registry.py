@@ -62,12 +62,12 @@ def for_data(data: str) -> list[str]:
         >>> for_data("transactions")[0]
         'diffpart'
     """
-    found = [name for name, method in OURS.items() if method.data == data]
+    names = [name for name, method in OURS.items() if method.data == data]
     for name in METHODS:
         with suppress(UsageError):  # a package that is broken is refused when it is named
             if name not in OURS and METHODS[name].data == data:
-                found.append(name)
-    return found
+                names.append(name)
+    return names
 
 
 class Registry(Mapping[str, Any]):
@@ -109,11 +109,11 @@ class Registry(Mapping[str, Any]):
     def _added(self) -> dict[str, list[Any]]:
         from importlib.metadata import entry_points  # which reads a folder for each package
 
-        found: dict[str, list[Any]] = {}
+        added: dict[str, list[Any]] = {}
         for point in sorted(entry_points(group=self._group), key=lambda point: point.name):
-            if point.name not in self._own and point not in found.get(point.name, []):
-                found.setdefault(point.name, []).append(point)
-        return found
+            if point.name not in self._own and point not in added.get(point.name, []):
+                added.setdefault(point.name, []).append(point)
+        return added
 
     def __iter__(self) -> Iterator[str]:
         """Ours first."""
@@ -132,8 +132,8 @@ class Registry(Mapping[str, Any]):
             UsageError: If nothing has that name, or what has it cannot be loaded.
         """
         if name in self._own:
-            found = self._own[name]
-            return load(found) if isinstance(found, str) else found
+            own = self._own[name]
+            return load(own) if isinstance(own, str) else own
         points = self._added.get(name, [])
         if not points:
             raise UsageError(

@@ -68,26 +68,40 @@ class _Published(BaseEstimator, Suggestions):  # type: ignore[misc]
     _suggestions = ESTIMATOR
     _advice = ""
 
-    epsilon: Number
-    schema: SchemaLike | None
-    bounds: Bounds | None
-    delta: Number
-    method: Publisher | str | None
-    ledger: str | Path | None
-    dataset: str | None
-    random_state: SupportsIndex | None
-
     release_: Release
     schema_: Schema
 
     _usual: ClassVar[str | None] = None  # the method, unless another is named
 
+    @answer_mistakes
+    def __init__(
+        self,
+        epsilon: Number = 1,
+        schema: SchemaLike | None = None,
+        *,
+        bounds: Bounds | None = None,
+        delta: Number = 0,
+        method: Publisher | str | None = None,
+        ledger: str | Path | None = None,
+        dataset: str | None = None,
+        random_state: SupportsIndex | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.bounds = bounds
+        self.delta = delta
+        self.method = method
+        self.ledger = ledger
+        self.dataset = dataset
+        self.random_state = random_state
+
     def _publish(self, table: Frame, schema: Schema) -> None:
         self.schema_ = schema
-        bounded = (
-            " Bounds are for numbers: if X holds text, write schema=..., which says what text."
-        )
-        with _refusing(("" if self.schema is not None else bounded) + self._advice):
+        advice = self._advice
+        if self.schema is None:
+            advice = " Bounds are for numbers: if X holds text, write schema=..., which says what "
+            advice += f"text.{self._advice}"
+        with _refusing(advice):
             self.release_ = publish(
                 table,
                 schema,
@@ -149,7 +163,10 @@ class _Published(BaseEstimator, Suggestions):  # type: ignore[misc]
             attributes[name] = {"type": "numeric", **written, "outside": "clip"}
         if classes:
             target = {"type": "categorical", "values": list(map(text_of, classes)), "role": "class"}
-            attributes[_target_name(names)] = target
+            own = "y"  # a name that no column of X has
+            while own in names:
+                own += "_"
+            attributes[own] = target
         return Schema.from_dict({"name": "X", "unit": "row", "attributes": attributes})
 
     def _pairs(self, number: int) -> list[tuple[float, float]]:
@@ -217,15 +234,11 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
         dataset: str | None = None,
         random_state: SupportsIndex | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.bounds = bounds
+        super().__init__(
+            epsilon, schema, bounds=bounds, delta=delta, method=method, ledger=ledger,
+            dataset=dataset, random_state=random_state,
+        )  # fmt: skip
         self.classes = classes
-        self.delta = delta
-        self.method = method
-        self.ledger = ledger
-        self.dataset = dataset
-        self.random_state = random_state
 
     @answer_mistakes
     def fit(self, X: Frame, y: Frame) -> Self:
@@ -292,19 +305,18 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
             [0, 1]
         """
         check_is_fitted(self)
-        names, columns = self._columns(X, reset=False)
-        rows = pa.table(dict(zip(names, columns, strict=True)))
-        told = self.release_.predict_proba(rows)
+        rows = pa.table(dict(zip(*self._columns(X, reset=False), strict=True)))
+        answers = self.release_.predict_proba(rows)
         order = np.argsort(np.asarray(self.schema_.classes), kind="stable")
         if self.schema is None:  # labels were sorted before they became text
             order = np.arange(len(order))
-        found = np.column_stack([told.column(int(place)).to_numpy() for place in order])
-        refused = np.isnan(found).any(axis=1)
+        shares = np.column_stack([answers.column(int(place)).to_numpy() for place in order])
+        refused = np.isnan(shares).any(axis=1)
         if refused.any():
             assert self.schema_.target is not None
             counts = np.maximum(self.release_.table(self.schema_.target.name)["estimate"], 0)[order]
-            found[refused] = counts / counts.sum() if counts.any() else 1 / len(counts)
-        return found
+            shares[refused] = counts / counts.sum() if counts.any() else 1 / len(counts)
+        return shares
 
     @answer_mistakes
     def predict(self, X: Frame) -> NDArray[Any]:
@@ -357,28 +369,6 @@ class Synthesizer(_Published):
         >>> rows.column_names, rows.num_rows
         (['x0', 'x1'], 3)
     """
-
-    @answer_mistakes
-    def __init__(
-        self,
-        epsilon: Number = 1,
-        schema: SchemaLike | None = None,
-        *,
-        bounds: Bounds | None = None,
-        delta: Number = 0,
-        method: Publisher | str | None = None,
-        ledger: str | Path | None = None,
-        dataset: str | None = None,
-        random_state: SupportsIndex | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.bounds = bounds
-        self.delta = delta
-        self.method = method
-        self.ledger = ledger
-        self.dataset = dataset
-        self.random_state = random_state
 
     @answer_mistakes
     def fit(self, X: Frame, y: None = None) -> Self:
@@ -434,11 +424,3 @@ def _labels(y: Any) -> Any:
         stacklevel=3,
     )
     return columns[0]
-
-
-def _target_name(names: list[str]) -> str:
-    """A name for y that no column of X has."""
-    name = "y"
-    while name in names:
-        name += "_"
-    return name

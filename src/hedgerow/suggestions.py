@@ -166,7 +166,7 @@ def _wrong_call(
         signature.bind(*args, **given)
         return None
     except TypeError:
-        called = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+        called = function.__name__ if function.__name__ != "__init__" else type(args[0]).__name__
     known = list(signature.parameters.values())
     own = bool(known) and known[0].name in ("self", "cls")
     names = [one.name for one in known[own:]]
