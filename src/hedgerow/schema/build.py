@@ -387,7 +387,6 @@ class _Builder:
     def build(self, node: Node) -> Schema:
         source = self.source
         model = self._validate(node)
-        self._attributes_or_items(model)
         own = Shared(model.taxonomies, source.file, source.folder)
         shared = read_shared(own, model.include, source.lines, source.report)
         self.source = source = replace(source, shared=shared)
@@ -410,7 +409,7 @@ class _Builder:
         if model.items is None:
             schema = self._table(model, common)
         else:
-            for key in {"tables", "rules"} & model.model_fields_set:
+            for key in sorted({"tables", "rules"} & model.model_fields_set):
                 what = f"{key} are about columns, and the schema has items"
                 source.fault(what, f"Remove {key}.", key)
             items = build_items(model.items, source.below("items"))
@@ -482,26 +481,37 @@ class _Builder:
 
     def _validate(self, node: Node) -> SchemaModel:
         """What pydantic makes of a document; of one with faults, the rest, so that its are told."""
-        document = self._plain(node, ())
+        document, source = self._plain(node, ()), self.source
+        model = None
         try:
-            return SchemaModel.model_validate(document)
+            model = SchemaModel.model_validate(document)
         except ValidationError as error:
-            source, complaints, wrong = self.source, error.errors(include_url=False), explain(error)
-        for place, what, hint in sorted(wrong, key=lambda one: source.line(*one[0]) or 0):
-            source.fault(what, hint, *place)
-        self.partial = True
-        for complaint in complaints:
-            first, *below = complaint["loc"] or ("",)
-            within = document.get("attributes") if first == "attributes" and below else document
-            if isinstance(within, dict):
-                within.pop(below[0] if first == "attributes" and below else first, None)
-        rest = None
-        with suppress(ValidationError):
-            rest = SchemaModel.model_validate(document)
-        if rest is None or (not rest.attributes and rest.items is None):
+            wrong = sorted(explain(error), key=lambda one: source.line(*one[0]) or 0)
+            for place, what, hint in wrong:
+                source.fault(what, hint, *place)
+            self.partial = True
+            for complaint in error.errors(include_url=False):
+                first, *below = complaint["loc"] or ("",)
+                within = document.get("attributes") if first == "attributes" and below else document
+                if isinstance(within, dict):
+                    within.pop(below[0] if first == "attributes" and below else first, None)
+            with suppress(ValidationError):
+                model = SchemaModel.model_validate(document)
+            if model is None or (not model.attributes and model.items is None):
+                raise_faults(source.report.faults)
+        assert model is not None  # every complaint is a fault
+        before = len(source.report.faults)
+        keys = {"attributes", "items"} & model.model_fields_set
+        if len(keys) == 2:
+            source.fault(*BOTH, "items")
+        elif "items" in keys and model.items is None:
+            source.fault("items says nothing", HINTS["items"], "items")
+        elif not keys:
+            hint = "Add the columns below a line  attributes:, or for transactions a line  items:."
+            source.fault("the key 'attributes' is missing", hint)
+        if len(source.report.faults) > before:  # there is nothing to go on with
             raise_faults(source.report.faults)
-        assert rest is not None  # every complaint is a fault
-        return rest
+        return model
 
     def _name_and_unit(self, model: SchemaModel, person: str | None) -> None:
         """Looks at what is left; raises if there are faults by now."""
@@ -516,18 +526,6 @@ class _Builder:
         if wrong is not None and not (self.partial and person is None and model.unit):
             source.fault(*wrong, "unit")
         raise_faults(source.report.faults)
-
-    def _attributes_or_items(self, model: SchemaModel) -> None:
-        given, before = model.model_fields_set, len(self.source.report.faults)
-        if {"attributes", "items"} <= given:
-            self.source.fault(*BOTH, "items")
-        elif "items" in given and model.items is None:
-            self.source.fault("items says nothing", HINTS["items"], "items")
-        elif not {"attributes", "items"} & given:
-            hint = "Add the columns below a line  attributes:, or for transactions a line  items:."
-            self.source.fault("the key 'attributes' is missing", hint)
-        if len(self.source.report.faults) > before:  # there is nothing to go on with
-            raise_faults(self.source.report.faults)
 
     def _plain(self, node: Node, place: tuple[str, ...]) -> Any:
         """What pydantic sees of the document; remembers the line of each key."""

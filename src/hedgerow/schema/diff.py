@@ -35,111 +35,73 @@ def schema_diff(old: Schema, new: Schema) -> list[tuple[str, str]]:
         [('sex', "1 value was added: 'x'")]
     """
     before, after = old.to_dict(), new.to_dict()
-    changes = [
-        ("schema", sentence)
-        for key in _keys(before, after)
-        if key not in ("attributes", "items", "metadata", "tables", "rules")
-        for sentence in _value(key, before.get(key), after.get(key))
-    ]
-    for what in ("table", "rule"):
-        lists = before.get(f"{what}s", []), after.get(f"{what}s", [])
-        changes += [("schema", line) for line in _list(what, *lists)]
-    told, tells = before.get("metadata", {}), after.get("metadata", {})
-    for key in _keys(told, tells):
-        changes += [
-            ("metadata", sentence) for sentence in _value(key, told.get(key), tells.get(key))
-        ]
+    about, columns, items, tables, rules = (
+        [one.pop(key, {}) for one in (before, after)]
+        for key in ("metadata", "attributes", "items", "tables", "rules")
+    )
+    changes = [("schema", line) for line in _by_key(before, after)]
+    for what, lists in (("table", tables), ("rule", rules)):
+        olds, news = ({_text(one): "" for one in given} for given in lists)
+        changes += [("schema", line) for line in _compare(what, olds, news)]
+    changes += [("metadata", line) for line in _by_key(*about)]
     if old.items is not None and new.items is not None:
-        changes += [("items", line) for line in _by_key(before["items"], after["items"])]
-        trees = old.items.taxonomy, new.items.taxonomy
-        return changes + [("items", line) for line in _trees(*trees)]
+        lines = _by_key(*items) + _trees(old.items.taxonomy, new.items.taxonomy)
+        return changes + [("items", line) for line in lines]
     if old.kind != new.kind:
         words = {"table": "a table", "transactions": "transactions"}
         line = f"it describes {words[new.kind]}, and before {words[old.kind]}"
         return [*changes, ("schema", line)]
-    first, second = before["attributes"], after["attributes"]
-    for name in [name for name in first if name not in second]:
-        changes.append((name, "the column was removed"))
-    for name in [name for name in second if name not in first]:
-        changes.append((name, "the column was added"))
+    first, second = columns
+    changes += [(name, "the column was removed") for name in first if name not in second]
+    changes += [(name, "the column was added") for name in second if name not in first]
     both = [name for name in second if name in first]
     if [name for name in first if name in second] != both:
         changes.append(("schema", "the columns are in another order"))
-    olds = {column.name: column for column in old.columns}
-    news = {column.name: column for column in new.columns}
     for name in both:
         changes += [(name, line) for line in _by_key(first[name], second[name])]
-        one, other = olds.get(name), news.get(name)
+        one, other = (next((column for column in schema.columns if column.name == name), None)
+                      for schema in (old, new))  # fmt: skip
         if isinstance(one, Categorical) and isinstance(other, Categorical) and one.bands is None:
             changes += [(name, line) for line in _trees(one.taxonomy, other.taxonomy)]
     return changes
 
 
-def _keys(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    return [*before, *(key for key in after if key not in before)]
-
-
 def _by_key(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     lines = []
-    for key in _keys(before, after):
+    for key in before | after:
+        one, other = before.get(key), after.get(key)
         if key == "recode":
-            lines += _rules(before.get(key, {}), after.get(key, {}))
-        elif key not in _TREE:
-            lines += _value(key, before.get(key), after.get(key))
+            lines += _compare("rule", one or {}, other or {}, "led to another value")
+        elif key not in _TREE and one != other:
+            was, now = ("not given" if value is None else repr(value) for value in (one, other))
+            lines.append(f"{key} is {now}, and was {was}")
     return lines
 
 
-def _value(key: str, before: Any, after: Any) -> list[str]:
-    if before == after:
-        return []
-    return [f"{key} is {_show(after)}, and was {_show(before)}"]
+def _text(given: Any) -> str:
+    """A rule, or a table, in words."""
+    if isinstance(given, str):
+        return given
+    return f"{' '.join(given['attributes'])} (weight {given['weight']})"
 
 
-def _show(value: Any) -> str:
-    return "not given" if value is None else repr(value)
-
-
-def _list(what: str, before: Sequence[Any], after: Sequence[Any]) -> list[str]:
-    """What is different between two lists of tables or of rules."""
-    first, second = (
-        [one if isinstance(one, str) else f"{' '.join(one['attributes'])} (weight {one['weight']})"
-         for one in given]
-        for given in (before, after)
-    )  # fmt: skip
+def _compare(
+    what: str, before: Mapping[str, Any], after: Mapping[str, Any], moved: str = "", *more: str
+) -> list[str]:
+    """What is different between two lists of things, each with what it stands for."""
     lines = [
-        *_some([one for one in first if one not in second], what, "removed"),
-        *_some([one for one in second if one not in first], what, "added"),
+        *_some([one for one in before if one not in after], what, "removed"),
+        *_some([one for one in after if one not in before], what, "added"),
+        *_some([one for one in after if one in before and after[one] != before[one]], what, moved),
+        *more,
     ]
-    return lines or ([] if first == second else [f"the {what}s are in another order"])
-
-
-def _rules(before: dict[str, str], after: dict[str, str]) -> list[str]:
-    gone = [rule for rule in before if rule not in after]
-    added = [rule for rule in after if rule not in before]
-    moved = [rule for rule in after if rule in before and after[rule] != before[rule]]
-    lines = [
-        *_some(gone, "rule", "removed"),
-        *_some(added, "rule", "added"),
-        *_some(moved, "rule", "led to another value"),
-    ]
-    if not lines and list(before) != list(after):
-        lines = ["the rules are in another order"]
-    return lines
+    return lines or ([] if [*before] == [*after] else [f"the {what}s are in another order"])
 
 
 def _trees(before: Taxonomy, after: Taxonomy) -> list[str]:
-    if before == after:
-        return []
-    first, second = _above(before), _above(after)
-    moved = [leaf for leaf in second if leaf in first and first[leaf] != second[leaf]]
-    lines = [
-        *_some([leaf for leaf in first if leaf not in second], "value", "removed"),
-        *_some([leaf for leaf in second if leaf not in first], "value", "added"),
-        *_some(moved, "value", "put into other groups"),
-    ]
-    if before.labels[0] != after.labels[0]:
-        lines.append(f"root is {after.labels[0]!r}, and was {before.labels[0]!r}")
-    return lines or ["the values are in another order"]
+    first, second = before.labels[0], after.labels[0]
+    root = [] if first == second else [f"root is {second!r}, and was {first!r}"]
+    return _compare("value", _above(before), _above(after), "put into other groups", *root)
 
 
 def _above(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:

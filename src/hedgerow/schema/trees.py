@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
-from itertools import groupby, pairwise, zip_longest
+from itertools import combinations, groupby, pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -729,18 +729,15 @@ def lint_tree(root: Branch, reading: Reading) -> list[str]:
 
 def _overlaps(reading: Reading) -> list[str]:
     """Pairs of ranges, prefixes and bands that fit the same value and lead to different leaves."""
-    patterns = [(rule, leaf) for rule, leaf in reading.rules if examples(rule)]
-    fits = [Reading(((rule, leaf),)) for rule, leaf in patterns]
-    values = [examples(rule) for rule, _ in patterns]
+    patterns = [
+        (rule, leaf, Reading(((rule, leaf),)), examples(rule))
+        for rule, leaf in reading.rules
+        if examples(rule)
+    ]
     return [
-        f"{patterns[i][0]} and {patterns[j][0]}"
-        for i in range(len(patterns))
-        for j in range(i + 1, len(patterns))
-        if patterns[i][1] != patterns[j][1]
-        and (
-            any(fits[i].pattern(value) for value in values[j])
-            or any(fits[j].pattern(value) for value in values[i])
-        )
+        f"{rule} and {other}"
+        for (rule, leaf, reads, values), (other, end, others, examined) in combinations(patterns, 2)
+        if leaf != end and (any(map(reads.pattern, examined)) or any(map(others.pattern, values)))
     ]
 
 
