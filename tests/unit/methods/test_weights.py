@@ -130,7 +130,7 @@ def test_the_price_is_that_of_the_table_in_the_docs() -> None:
 
 def test_a_weight_above_one_would_break_the_range(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the division by the largest weight is for."""
-    monkeypatch.setattr(scores, "_weighed", lambda gain, weight, largest: gain * weight // 100)
+    monkeypatch.setattr(scores, "_weigh", lambda gain, weight, largest: gain * weight // 100)
     domain = Domain.of(weighed("1", "3"))
     broken = [
         name for name, score in SCORES.items()
