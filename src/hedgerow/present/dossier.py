@@ -47,7 +47,7 @@ def preparation(schema: Schema) -> list[str]:
 def mechanisms(release: Release) -> str:
     """The mechanisms of a release, in a paragraph."""
     about = release.describe()
-    paid = {purpose for purpose, _, _ in words.spending(release.ledger, str)}
+    paid = {purpose for purpose, _, _ in words.spending(release.ledger, {})}
     parts = [
         f"{release.method} {method_words(release)}.",
         *(text for purposes, text in _CHOSEN if paid & purposes),

@@ -145,15 +145,22 @@ def report(release: Release, verdict: Verdict, against: Judgment | None = None) 
             then NOT PRIVATE, and says so on top and on every printed page.
     """
     doubted = doubt(release, verdict)
+    whom, source = "for its recipients", "the release alone."
+    if against is not None:
+        whom, source = "for the holder of the data", "the release and the raw data: NOT PRIVATE."
+    brand = f"A release under differential privacy, {whom}"
+    if doubted is not None:
+        brand = f"A release that cannot be {doubted.what}, {whom}"
+    elif not release.guarantee["private"]:
+        brand = "A test release, NOT PRIVATE"
+    sections = _sections(release, verdict, doubted, against)
     return Document(
         title=release.schema.name,
         name=f"{release.schema.name}: a release by hedgerow",
-        brand=_brand(release, doubted, against),
+        brand=brand,
         head=_head(release, doubted, against),
-        sections=tuple(one for one in _sections(release, verdict, against) if one.parts),
-        foot="Made by hedgerow from the release alone."
-        if against is None
-        else "Made by hedgerow from the release and the raw data: NOT PRIVATE.",
+        sections=tuple(one for one in sections if one.parts),
+        foot=f"Made by hedgerow from {source}",
         warnings=warnings_of(release, doubted, against),
         private=against is None,
     )
@@ -221,15 +228,6 @@ def warnings_of(
     return tuple(warnings)
 
 
-def _brand(release: Release, doubted: Doubt | None, against: Judgment | None) -> str:
-    what = "for the holder of the data" if against is not None else "for its recipients"
-    if doubted is not None:
-        return f"A release that cannot be {doubted.what}, {what}"
-    if not release.guarantee["private"]:
-        return "A test release, NOT PRIVATE"
-    return f"A release under differential privacy, {what}"
-
-
 def _head(release: Release, doubted: Doubt | None, against: Judgment | None) -> Parts:
     if doubted is not None:
         epsilon = delta = f"cannot be {doubted.what}"
@@ -237,19 +235,19 @@ def _head(release: Release, doubted: Doubt | None, against: Judgment | None) -> 
         epsilon = delta = "none: seeded"
     else:
         epsilon, delta = map(words.decimal, _promised(release))
-    figures = [
+    raw = f"raw {release.schema.unit_names[1]} counted"
+    figures = (
         ("epsilon (smaller is safer)", epsilon),
         ("delta", delta),
         ("published", words.regions(release)),
         (f"{release.describe().people}, about", _number(release)),
-    ]
-    if against is not None:
-        figures.append((f"raw {release.schema.unit_names[1]} counted", f"{against.records:,}"))
+        *([] if against is None else [(raw, f"{against.records:,}")]),
+    )
     whose = facts(release.schema)
     return (
         Text(f"Published with {release.method}, which {method_words(release)}.", "lead"),
         *([Facts(tuple(whose))] if whose else []),
-        Facts(tuple(figures), large=True),
+        Facts(figures, large=True),
     )
 
 
@@ -302,9 +300,10 @@ def facts(schema: Schema) -> list[tuple[str, str]]:
 # The sections.
 
 
-def _sections(release: Release, verdict: Verdict, against: Judgment | None) -> list[Section]:
-    kind, doubted = KINDS[release.kind], doubt(release, verdict)
-    missing = release.describe().suppressed
+def _sections(
+    release: Release, verdict: Verdict, doubted: Doubt | None, against: Judgment | None
+) -> list[Section]:
+    kind, missing = KINDS[release.kind], release.describe().suppressed
     made = (
         *kind.columns(release.schema), *kind.making(release), *kind.division(release, _TOP),
         *(() if missing is None else (missing,)),
@@ -313,8 +312,8 @@ def _sections(release: Release, verdict: Verdict, against: Judgment | None) -> l
         Section("Findings", findings(release) if doubted is None else (), "findings"),
         Section("Named tables", _named(release) if doubted is None else (), "named"),
         Section("In short", _short(release, doubted, against), "short"),
-        Section("What is promised", promise(release, verdict), "promise"),
-        Section("What the budget was spent on", budget(release, doubted is None), "budget"),
+        Section("What is promised", _promise(release, verdict, doubted), "promise"),
+        Section("What the budget was spent on", _budget(release, doubted is None), "budget"),
         Section("What was released", made, "released"),
     ]
     last = [
@@ -372,9 +371,8 @@ def _short(release: Release, doubted: Doubt | None, against: Judgment | None) ->
 # The promise, in odds, and what the budget was spent on.
 
 
-def promise(release: Release, verdict: Verdict) -> Parts:
+def _promise(release: Release, verdict: Verdict, doubted: Doubt | None) -> Parts:
     """The guarantee in plain words and in odds, if the books bear it out."""
-    doubted = doubt(release, verdict)
     if doubted is not None:
         return (Text(f"{doubted.promised} {doubted.why} {doubted.advice}", "bad"),)
     if not release.guarantee["private"]:
@@ -431,7 +429,7 @@ def _one_in(delta: Fraction) -> str:
     return f"{number:,}" if number < 10**15 else f"10^{len(str(number)) - 1}"
 
 
-def budget(release: Release, sound: bool) -> Parts:
+def _budget(release: Release, sound: bool) -> Parts:
     """The budget as a picture, and in numbers; nothing if it cannot be read.
 
     Args:
@@ -441,9 +439,9 @@ def budget(release: Release, sound: bool) -> Parts:
     try:
         parts = words.shares(release.ledger)
         if sound:
-            spent = words.spent(release, words.plain_words)
+            spent = words.spent(release, words.PLAIN)
         else:
-            spent = words.spending(release.ledger, words.plain_words)
+            spent = words.spending(release.ledger, words.PLAIN)
     except ReleaseError:
         if sound:
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
@@ -311,8 +311,7 @@ _PURPOSES = {
     "side": "synthetic rows to measure risks on",
     "cells": "the rows that are published",
 }
-# the same in the words of somebody who knows no method
-_PLAIN = {
+PLAIN = _PURPOSES | {  # the same in the words of somebody who knows no method
     "select": "choosing how to divide records",
     "allocate": "choosing how far to divide each group",
     "relate": "choosing which pairs of attributes to count",
@@ -322,11 +321,6 @@ _PLAIN = {
 def purpose_words(purpose: str) -> str:
     """What a purpose of the ledger means."""
     return _PURPOSES.get(purpose, purpose)
-
-
-def plain_words(purpose: str) -> str:
-    """What a purpose of the ledger means, to somebody who knows no method."""
-    return _PLAIN.get(purpose) or purpose_words(purpose)
 
 
 def spent_of(schema: Schema) -> str:
@@ -346,16 +340,14 @@ def _reading() -> Iterator[None]:
         ) from None
 
 
-def spent(
-    release: Release, named: Callable[[str], str] = purpose_words
-) -> list[tuple[str, str, str]]:
+def spent(release: Release, names: Mapping[str, str] = _PURPOSES) -> list[tuple[str, str, str]]:
     """What `spending` tells, and where a person may have several rows, what they lose in all.
 
     Args:
         release: The release.
-        named: What purposes are called.
+        names: What purposes are called.
     """
-    rows, person = spending(release.ledger, named), release.schema.person
+    rows, person = spending(release.ledger, names), release.schema.person
     if person is not None and person.max_rows > 1:
         whole = f"at most {decimal(Fraction(release.guarantee['epsilon']))}"
         rows.append((f"a person with {person.max_rows} rows, altogether", "epsilon", whole))
@@ -364,13 +356,13 @@ def spent(
 
 @_reading()
 def spending(
-    ledger: dict[str, Any], named: Callable[[str], str] = purpose_words
+    ledger: dict[str, Any], names: Mapping[str, str] = _PURPOSES
 ) -> list[tuple[str, str, str]]:
     """What was spent on what: purpose, budget, and from how little to how much on any path.
 
     Args:
         ledger: The books of a release.
-        named: What purposes are called.
+        names: What purposes are called.
 
     Raises:
         ReleaseError: If the ledger, which may come from anybody, is not kept as it should be.
@@ -387,7 +379,7 @@ def spending(
             by_depth[depth] = max(by_depth.get(depth, 0), int(entry["units"]))
         for (purpose, budget), by_depth in largest.items():
             amount = decimal(sum(by_depth.values()) * units[budget])
-            rows.append((named(purpose), budget, f"at most {amount}"))
+            rows.append((names.get(purpose, purpose), budget, f"at most {amount}"))
     for budget, unit in units.items():
         paths = [path["spent"].get(budget, {}) for path in ledger["paths"]]
         purposes = {name for path in paths for name in path}
@@ -396,7 +388,7 @@ def spending(
             least, most = decimal(min(spent)), decimal(max(spent))
             if max(spent) > 0:
                 amount = least if least == most else f"{least} to {most}"
-                rows.append((named(purpose), budget, amount))
+                rows.append((names.get(purpose, purpose), budget, amount))
         spent = [exact(sum(int(part) for part in path.values())) * unit for path in paths]
         if len(purposes) > 1 and max(spent, default=Fraction(0)) > 0:
             rows.append((ALTOGETHER, budget, f"at most {decimal(max(spent))}"))
@@ -404,16 +396,14 @@ def spending(
 
 
 @_reading()
-def shares(
-    ledger: dict[str, Any], named: Callable[[str], str] = plain_words
-) -> list[tuple[str, float]]:
+def shares(ledger: dict[str, Any], names: Mapping[str, str] = PLAIN) -> list[tuple[str, float]]:
     """What part of the budget each purpose got, on the average path to a region.
 
     What was accounted for in rho counts with the epsilon that it was converted to.
 
     Args:
         ledger: The books of a release.
-        named: What purposes are called.
+        names: What purposes are called.
 
     Raises:
         ReleaseError: If the ledger, which may come from anybody, cannot be read.
@@ -440,7 +430,7 @@ def shares(
                 amount = int(used) * worth * weight / sum(weights)
                 spent[purpose] = spent.get(purpose, 0.0) + amount
     total = sum(spent.values())
-    parts = [(named(one), spent[one] / total) for one in _in_order(spent) if spent[one]]
+    parts = [(names.get(one, one), spent[one] / total) for one in _in_order(spent) if spent[one]]
     if not parts or not all(math.isfinite(share) and 0 <= share <= 1 for _, share in parts):
         raise ValueError
     return parts

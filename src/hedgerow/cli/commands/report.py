@@ -62,9 +62,9 @@ def show(
     parts, steps = kind.steps(opened, depth, top) if tree else (None, {})
     drawn = ""
     if plot is not None:
-        from hedgerow.cli.display.picture import draw_release
+        from hedgerow.cli.display.picture import DRAW
 
-        drawn = draw_release(opened, top, plot, overwrite)
+        drawn = DRAW[opened.kind](opened, top, plot, overwrite)
     if as_json:
         listed = kind.listing(opened, top)
         print_json({**summary(opened), **listed, **steps, "plot": plot and str(plot)})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,6 @@ from hedgerow.release.tabulate import BAR, BEYOND, draw_ends, new_figure
 
 if TYPE_CHECKING:
     from hedgerow.evaluation.simulate import Simulation
-    from hedgerow.present.findings import Difference
     from hedgerow.present.kinds import ShownRegion
     from hedgerow.release import (
         MarginalsRelease,
@@ -39,6 +39,32 @@ def check_picture(path: Path) -> None:
         raise UsageError(f"{path} is not a picture.", hint="Let it end in .png, .svg or .pdf.")
 
 
+@contextmanager
+def _canvas(
+    path: Path, overwrite: bool, size: tuple[float, float], title: str, *, private: bool
+) -> Iterator[Any]:
+    """Axes to draw on, which are written to a file once the block has ended well.
+
+    Args:
+        path: The file; its ending says which kind.
+        overwrite: Whether to replace it if it is there.
+        size: How wide and high it is, in inches.
+        title: What stands above it.
+        private: Whether nobody but its owner may read it.
+    """
+    check_picture(path)
+    figure, axes = new_figure(size)
+    yield axes
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(fill(title, int(10 * size[0])), fontsize=10, loc="left", parse_math=False)
+    _write(figure, path, overwrite, private)
+
+
+def _write(figure: Any, path: Path, overwrite: bool, private: bool) -> None:
+    with whole_file(path, overwrite, "--plot", private=private) as temporary:
+        figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
+
+
 def draw_frontier(
     picture: dict[str, Any], title: str, path: Path, overwrite: bool = False, *, private: bool
 ) -> None:
@@ -51,33 +77,23 @@ def draw_frontier(
         overwrite: Whether to replace it if it is there.
         private: Whether nobody but its owner may read it.
     """
-    check_picture(path)
-    figure, axes = new_figure((8, 5))
-    points = picture["points"]
-    setting, word = FRONTIER_WORDS[picture["model"]]
-    axes.plot(
-        [point["risk"] for point in points], [point["utility"] for point in points], "o-", lw=1
-    )
-    seen = set()
-    for point in points:
-        place = round(point["risk"], 12), round(point["utility"], 6)
-        if place not in seen:  # settings that give the same need one label
+    points, (setting, word) = picture["points"], FRONTIER_WORDS[picture["model"]]
+    with _canvas(path, overwrite, (8, 5), title, private=private) as axes:
+        axes.plot([one["risk"] for one in points], [one["utility"] for one in points], "o-", lw=1)
+        # settings that give the same need one label
+        places = {(round(one["risk"], 12), round(one["utility"], 6)): one for one in points[::-1]}
+        for one in places.values():
             axes.annotate(
-                f"{word} {point[setting]:.3g}", (point["risk"], point["utility"]),
-                xytext=(6, -10), textcoords="offset points", fontsize=7,
+                f"{word} {one[setting]:.3g}", (one["risk"], one["utility"]), xytext=(6, -10),
+                textcoords="offset points", fontsize=7,
             )  # fmt: skip
-        seen.add(place)
-    chosen = picture["chosen"]
-    axes.plot([chosen["risk"]], [chosen["utility"]], "s", ms=10, mfc="none", label="this release")
-    axes.axhline(picture["most_utility"], ls=":", lw=1, label="nothing generalized")
-    axes.set_xscale("log")
-    axes.set_xlabel("mean risk of a side row (weighted sensitivity / side rows alike)")
-    axes.set_ylabel("mean utility of a side row")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(fill(title, 80), fontsize=10, loc="left", parse_math=False)
-    axes.legend(loc="best", frameon=False, fontsize=8)
-    with whole_file(path, overwrite, "--plot", private=private) as temporary:
-        figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
+        risk, utility = picture["chosen"]["risk"], picture["chosen"]["utility"]
+        axes.plot([risk], [utility], "s", ms=10, mfc="none", label="this release")
+        axes.axhline(picture["most_utility"], ls=":", lw=1, label="nothing generalized")
+        axes.set_xscale("log")
+        axes.set_xlabel("mean risk of a side row (weighted sensitivity / side rows alike)")
+        axes.set_ylabel("mean utility of a side row")
+        axes.legend(loc="best", frameon=False, fontsize=8)
 
 
 def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> None:
@@ -90,37 +106,28 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> N
     """
     from hedgerow.evaluation.simulate import MEASURES
 
-    check_picture(path)
-    figure, axes = new_figure((8, 5))
-    measure = found.measures[0]
-    for setting in dict.fromkeys(point.setting for point in found.points):
-        points = [point for point in found.points if point.setting == setting]
-        at = [float(Fraction(point.epsilon)) for point in points]
-        spread = [point.measures[measure] for point in points]
-        axes.plot(at, [one.mean for one in spread], "o-", lw=1, label=_plain(setting))
-        axes.fill_between(at, [one.low for one in spread], [one.high for one in spread], alpha=0.15)
-    axes.set_xscale("log")
-    axes.set_ylim(bottom=0)
-    ticks = {float(Fraction(point.epsilon)): point.epsilon for point in found.points}
-    axes.set_xticks(list(ticks), list(ticks.values()))
-    axes.set_xticks([], minor=True)
-    axes.set_xlabel("epsilon")
-    axes.set_ylabel(f"{MEASURES[measure]}; shaded: all runs")
-    axes.spines[["top", "right"]].set_visible(False)
-    where = "simulated rows" if found.public is None else f"rows of {found.public}, which is public"
+    measure, public = found.measures[0], found.public is not None
+    where = f"rows of {found.public}, which is public" if public else "simulated rows"
     title = f"{found.schema}: releases of {found.rows:,} {where}; real data differs"
-    axes.set_title(fill(title, 80), fontsize=10, loc="left", parse_math=False)
-    axes.legend(loc="best", frameon=False, fontsize=8)
-    with whole_file(path, overwrite, "--plot", private=found.public is not None) as temporary:
-        figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
+    with _canvas(path, overwrite, (8, 5), title, private=public) as axes:
+        for setting in dict.fromkeys(point.setting for point in found.points):
+            points = [point for point in found.points if point.setting == setting]
+            at = [float(Fraction(point.epsilon)) for point in points]
+            spread = [point.measures[measure] for point in points]
+            low, high = [one.low for one in spread], [one.high for one in spread]
+            axes.plot(at, [one.mean for one in spread], "o-", lw=1, label=_plain(setting))
+            axes.fill_between(at, low, high, alpha=0.15)
+        axes.set_xscale("log")
+        axes.set_ylim(bottom=0)
+        ticks = {float(Fraction(point.epsilon)): point.epsilon for point in found.points}
+        axes.set_xticks(list(ticks), list(ticks.values()))
+        axes.set_xticks([], minor=True)
+        axes.set_xlabel("epsilon")
+        axes.set_ylabel(f"{MEASURES[measure]}; shaded: all runs")
+        axes.legend(loc="best", frameon=False, fontsize=8)
 
 
-def draw(
-    release: Release,
-    regions: list[ShownRegion],
-    path: Path,
-    overwrite: bool = False,
-) -> None:
+def draw(release: Release, regions: list[ShownRegion], path: Path, overwrite: bool = False) -> None:
     """Draws one bar per region, split by class, and writes it to a file.
 
     Args:
@@ -129,40 +136,43 @@ def draw(
         path: The file; its ending says which kind.
         overwrite: Whether to replace it if it is there.
     """
-    check_picture(path)
-    figure, axes = new_figure((9, 1.6 + 0.55 * max(len(regions), 2)))
-    from matplotlib import colormaps
+    promise = release.guarantee
+    seeded, title = not promise.get("private", True), "NOT PRIVATE (a seeded run)"
+    if not seeded:
+        amount = strength(Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0)))
+        title = f"the {release.describe().largest} ({amount})"
+    title = f"{release.schema.name}: {title}"
+    size = (9, 1.6 + 0.55 * max(len(regions), 2))
+    with _canvas(path, overwrite, size, title, private=seeded) as axes:
+        from matplotlib import colormaps
 
-    classes = list(release.schema.classes) or [""]
-    places = range(len(regions))
-    # Ten colors that are told apart easily; beyond, a scale on which none comes twice.
-    few, many = colormaps["tab10"], colormaps["turbo"].resampled(len(classes))
-    left = [0] * len(regions)
-    for place, name in enumerate(classes):
-        lengths = [region.counts.get(name, 0) for region in regions]
-        color = few(place) if len(classes) <= 10 else many(place)
-        axes.barh(places, lengths, left=left, label=_plain(name), color=color)
-        left = [so_far + length for so_far, length in zip(left, lengths, strict=True)]
-    axes.set_yticks(places, [_label(region) for region in regions], fontsize=8)
-    axes.invert_yaxis()
-    low, high = np.array([region.ends for region in regions]).reshape(-1, 2).T
-    most = max([1.0, *left, *high[np.isfinite(high)]])  # also when every count is zero
-    draw_ends(axes, np.arange(len(regions)), low, high, most)
-    beyond = f"; {BEYOND}" if (high > most).any() else ""
-    axes.set_xlabel(f"published count (noisy); line: 95% interval of the total{beyond}")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(fill(_title(release), 90), fontsize=10, loc="left", parse_math=False)
-    if release.schema.target is not None:
-        axes.legend(
-            loc="best",  # said, or a busy machine is warned that it takes long
-            title=_plain(release.schema.target.name),
-            frameon=False,
-            fontsize=8,
-            ncols=1 + (len(classes) - 1) // 12,
-        )
-    seeded = not release.guarantee.get("private", True)
-    with whole_file(path, overwrite, "--plot", private=seeded) as temporary:
-        figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
+        classes = list(release.schema.classes) or [""]
+        places = np.arange(len(regions))
+        # Ten colors that are told apart easily; beyond, a scale on which none comes twice.
+        few, many = colormaps["tab10"], colormaps["turbo"].resampled(len(classes))
+        left = np.zeros(len(regions))
+        for place, name in enumerate(classes):
+            lengths = np.array([region.counts.get(name, 0) for region in regions])
+            color = few(place) if len(classes) <= 10 else many(place)
+            axes.barh(places, lengths, left=left, label=_plain(name), color=color)
+            left += lengths
+        names = (f"{region.number}: {region.words}" for region in regions)
+        names = (fill(one, 52, max_lines=2, placeholder=" ...") for one in names)
+        axes.set_yticks(places, list(map(_plain, names)), fontsize=8)
+        axes.invert_yaxis()
+        low, high = np.array([region.ends for region in regions]).reshape(-1, 2).T
+        most = max([1.0, *left, *high[np.isfinite(high)]])  # also when every count is zero
+        draw_ends(axes, places, low, high, most)
+        beyond = f"; {BEYOND}" if (high > most).any() else ""
+        axes.set_xlabel(f"published count (noisy); line: 95% interval of the total{beyond}")
+        if release.schema.target is not None:
+            axes.legend(
+                loc="best",  # said, or a busy machine is warned that it takes long
+                title=_plain(release.schema.target.name),
+                frameon=False,
+                fontsize=8,
+                ncols=1 + (len(classes) - 1) // 12,
+            )
 
 
 def _plain(text: str) -> str:
@@ -170,32 +180,7 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$") if not text.startswith("_") else " " + text.replace("$", r"\$")
 
 
-def _label(region: ShownRegion) -> str:
-    words = f"{region.number}: {region.words}"
-    return _plain(fill(words, 52, max_lines=2, placeholder=" ..."))
-
-
-def _title(release: Release) -> str:
-    promise = release.guarantee
-    if not promise.get("private", True):
-        return f"{release.schema.name}: NOT PRIVATE (a seeded run)"
-    amount = strength(Fraction(promise["epsilon"]), Fraction(promise.get("delta", 0)))
-    return f"{release.schema.name}: the {release.describe().largest} ({amount})"
-
-
 # What `hedgerow show` draws, by the kind of release.
-
-
-def draw_release(release: Release, top: int, path: Path, overwrite: bool) -> str:
-    """Draws what is most telling about a release, and says what that is.
-
-    Args:
-        release: The release.
-        top: How many parts are listed; some are drawn in any case.
-        path: The file; its ending says which kind.
-        overwrite: Whether to replace it if it is there.
-    """
-    return DRAW[release.kind](release, top, path, overwrite)
 
 
 def _draw_regions(release: TableRelease, top: int, path: Path, overwrite: bool) -> str:
@@ -236,41 +221,32 @@ def _draw_table(release: MarginalsRelease, top: int, path: Path, overwrite: bool
     from hedgerow.release.tabulate import MOST_BARS, draw_table
     from hedgerow.schema.schema import display_label
 
-    schema, what = release.schema, "the first finding"
-    told, _ = differences(release)
-    if told:
-        figure = _draw_finding(told[0], schema.unit_names[1])
-    else:
-        names = [one.name for one in notable(release, 1)] or [schema.attributes[0].name]
-        table, what = release.table(*names), "the most telling table"
-        title = title_of(release, table, None)
-        if len(table) > MOST_BARS:
-            table = table.largest(MOST_BARS)
-            title, what = (f"{one}, its {MOST_BARS} largest cells" for one in (title, what))
-        figure = draw_table(table, title, partial(display_label, schema)).figure
-    seeded = not release.guarantee["private"]
-    with whole_file(path, overwrite, "--plot", private=seeded) as temporary:
-        figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
+    schema, seeded = release.schema, not release.guarantee["private"]
+    differ, _ = differences(release)
+    if differ:
+        people, shares = schema.unit_names[1], [differ[0].shares, differ[0].low, differ[0].high]
+        title, places = _plain(differ[0].sentence(people)), np.arange(len(differ[0].groups))
+        size = (9, 1.6 + 0.3 * max(len(places), 3))
+        with _canvas(path, overwrite, size, title, private=seeded) as axes:
+            middle, low, high = (100 * one for one in shares)
+            axes.barh(places, middle, color=BAR, height=0.72)
+            draw_ends(axes, places, low, high, float(high.max()))
+            labels = [_plain(", ".join(group)) for group in differ[0].groups]
+            axes.set_yticks(places, labels, fontsize=8)
+            axes.invert_yaxis()
+            axes.set_ylabel(_plain(" and ".join(one.title for one in differ[0].by)))
+            what = f"{differ[0].outcome.title} {differ[0].value}: share of {people} (%)"
+            axes.set_xlabel(_plain(f"{what}; line: 95% interval"))
+        return "the first finding"
+    names = [one.name for one in notable(release, 1)] or [schema.attributes[0].name]
+    table, what = release.table(*names), "the most telling table"
+    title = title_of(release, table, None)
+    if len(table) > MOST_BARS:
+        table = table.largest(MOST_BARS)
+        title, what = (f"{one}, its {MOST_BARS} largest cells" for one in (title, what))
+    axes = draw_table(table, title, partial(display_label, schema))
+    _write(axes.figure, path, overwrite, seeded)
     return what
-
-
-def _draw_finding(found: Difference, people: str) -> Any:
-    """The shares of all groups with their intervals, as the report has them."""
-    places = np.arange(len(found.groups))
-    figure, axes = new_figure((9, 1.6 + 0.3 * max(len(places), 3)))
-    axes.barh(places, 100 * found.shares, color=BAR, height=0.72)
-    draw_ends(axes, places, 100 * found.low, 100 * found.high, 100 * float(found.high.max()))
-    axes.set_yticks(places, [_plain(", ".join(group)) for group in found.groups], fontsize=8)
-    axes.invert_yaxis()
-    axes.set_ylabel(_plain(" and ".join(one.title for one in found.by)))
-    axes.set_xlabel(
-        _plain(f"{found.outcome.title} {found.value}: share of {people} (%); line: 95% interval")
-    )
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(
-        fill(_plain(found.sentence(people)), 95), fontsize=10, loc="left", parse_math=False
-    )
-    return figure
 
 
 DRAW: dict[str, Callable[[Any, int, Path, bool], str]] = {
