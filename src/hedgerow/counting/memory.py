@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools, Ints, Small, Words
+from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.compiled import helper, kernel
 from hedgerow.counting.engine import (
     DENSE,
@@ -23,8 +23,9 @@ from hedgerow.counting.engine import (
     batches,
     cells_of,
 )
+from hedgerow.counting.parts import Layout, split_rows
 from hedgerow.counting.sealed import Sealed
-from hedgerow.data import CodeMatrix, Table
+from hedgerow.data import Table
 from hedgerow.errors import DataError
 
 # The loops. Rows lie grouped by node, so histograms stay in cache.
@@ -156,108 +157,6 @@ def histograms(
     start[segment] = entry
 
 
-@helper
-def _child(value: Any, edges: Small, first: Any, number: Any) -> Any:
-    """How many of the edges are not above a code: the child it belongs to."""
-    if number <= 8:
-        which = np.int64(0)
-        for e in range(first, first + number):
-            which += value >= edges[e]
-        return which
-    left, right = np.int64(0), number
-    while left < right:
-        middle = (left + right) // 2
-        if value >= edges[first + middle]:
-            left = middle + 1
-        else:
-            right = middle
-    return left
-
-
-def _route(
-    rows: Codes, words: Words, moved: Words, child_of: Small, begin: Ints, end: Ints,
-    attribute: Ints, edge_start: Ints, edges: Small, class_column: int, move: bool,
-    child_begin: Ints, child_end: Ints, child_counts: Ints,
-) -> None:  # fmt: skip
-    """`route` by NumPy, node by node."""
-    child = 0
-    for node, first in enumerate(begin.tolist()):
-        here = slice(first, int(end[node]))
-        inner = edges[edge_start[node] : edge_start[node + 1]]
-        which = np.searchsorted(inner, rows[here, attribute[node]], side="right")
-        children, classes = slice(child, child + len(inner) + 1), child_counts.shape[1]
-        cells = np.bincount(
-            which * classes + rows[here, class_column], minlength=(len(inner) + 1) * classes
-        )
-        child_counts[children] = cells.reshape(-1, classes)
-        child_end[children] = first + np.cumsum(child_counts[children].sum(axis=1))
-        child_begin[children] = np.append(first, child_end[children][:-1])
-        if move:
-            moved[here] = words[here][np.argsort(which, kind="stable")]
-        child = children.stop
-
-
-def _route_steps(rows: Codes, words: Words, moved: Words, *rest: Any) -> int:
-    begin, end = rest[1:3]
-    return 100 * len(begin) + int((end - begin).sum()) // 8
-
-
-@kernel(steps=_route_steps, small=_route)
-def route(
-    rows: Codes, words: Words, moved: Words, child_of: Small, begin: Ints, end: Ints,
-    attribute: Ints, edge_start: Ints, edges: Small, class_column: int, move: bool,
-    child_begin: Ints, child_end: Ints, child_counts: Ints,
-) -> None:  # fmt: skip
-    """Counts the classes of each node's children and, if asked to, moves rows to them, stably.
-
-    `words` holds the same bytes as `rows`; a node's rows go to the same place of `moved`. The
-    inner edges of node i's children lie from `edge_start[i]` to `edge_start[i + 1]`.
-    """
-    width, column, step = (
-        np.uint64(words.shape[1]), np.uint64(class_column), np.uint64(child_counts.shape[1])
-    )  # fmt: skip
-    most = 1
-    for node in range(begin.size):
-        most = max(most, edge_start[node + 1] - edge_start[node] + 1)
-    cursor = np.empty(most, dtype=np.uint64)
-    counts = np.empty(most * child_counts.shape[1], dtype=np.int64)
-    child = 0
-    for node in range(begin.size):
-        a = np.uint64(attribute[node])
-        first_edge = edge_start[node]
-        number = edge_start[node + 1] - first_edge
-        first, last = np.uint64(begin[node]), np.uint64(end[node])
-        counts[: (number + 1) * child_counts.shape[1]] = 0
-        if number == 1:
-            edge = edges[first_edge]
-            for row in range(first, last):
-                which = np.uint64(rows[row, a] >= edge)
-                child_of[row - first] = which
-                counts[which * step + np.uint64(rows[row, column])] += 1
-        else:
-            for row in range(first, last):
-                which = np.uint64(_child(rows[row, a], edges, first_edge, number))
-                child_of[row - first] = which
-                counts[which * step + np.uint64(rows[row, column])] += 1
-        place = begin[node]
-        cell = 0
-        for c in range(number + 1):
-            child_begin[child + c] = cursor[c] = place
-            for k in range(child_counts.shape[1]):
-                child_counts[child + c, k] = counts[cell]
-                place += counts[cell]
-                cell += 1
-            child_end[child + c] = place
-        if move:
-            for row in range(first, last):
-                which = np.uint64(child_of[row - first])
-                target = cursor[which]
-                cursor[which] = target + np.uint64(1)
-                for word in range(width):
-                    moved[target, word] = words[row, word]
-        child += number + 1
-
-
 # What is counted apart from nodes: the distinct records.
 
 
@@ -323,20 +222,21 @@ class MemoryEngine(Engine):
         super().__init__(Domain.of(table.schema))
         self._batch = batch
         self._table = table
-        self._rows, self._words = _room(table.codes)
-        self._rows[:, : table.codes.shape[1]] = table.codes
-        self._spare = _room(table.codes)
+        self._layout = Layout.of_matrix(table.codes)
+        shape = len(table.codes), self._layout.stride
+        self._rows, self._spare = np.empty(shape, np.uint8), np.empty(shape, np.uint8)
+        self._rows.view(table.codes.dtype)[:, : table.codes.shape[1]] = table.codes
         classes = table.codes[:, self.domain.attributes]
         self._counts = np.bincount(classes, minlength=self.domain.classes)[None, :]
-        self._begin = np.zeros(1, dtype=np.int64)
-        self._end = np.full(1, self._rows.shape[0], dtype=np.int64)
+        self._bounds = np.array([[0], [len(table.codes)]], dtype=np.int32)  # of each node's rows
 
     def histograms(
         self, nodes: Ints, lo: Small, hi: Small, wanted: Bools
     ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
         """See `Engine.histograms`."""
-        begin, end = self._begin[nodes], self._end[nodes]
+        begin, end = self._bounds[:, nodes].astype(np.int64)
         size = end - begin
+        rows = self._rows.view(self._table.codes.dtype)
         width = np.where(wanted, hi - lo, 0).astype(np.int64)
         entries = np.minimum(width, size[:, None]).sum(axis=1)
         cells = np.where(width * self.domain.classes <= DENSE * size[:, None], width, 0)
@@ -350,27 +250,19 @@ class MemoryEngine(Engine):
                 counts=np.empty((room, self.domain.classes), dtype=np.int32),
             )
             histograms(
-                self._rows, begin[part], end[part], lo[part], hi[part], wanted[part],
+                rows, begin[part], end[part], lo[part], hi[part], wanted[part],
                 self.domain.classes, scratch, keys, answer.start, answer.code, answer.counts,
             )  # fmt: skip
             yield part, Sealed(answer)
 
     def _split(self, split: Split) -> Ints:
-        children = len(split.edges) + len(split.nodes)
-        begin = np.empty(children, dtype=np.int64)
-        end = np.empty(children, dtype=np.int64)
-        counts = np.zeros((children, self.domain.classes), dtype=np.int64)
-        begins, ends = self._begin[split.nodes], self._end[split.nodes]
-        route(
-            self._rows, self._words, self._spare[1],
-            np.empty(int((ends - begins).max(initial=0)), dtype=np.int32),
-            begins, ends, split.attribute, split.edge_start, split.edges,
-            self.domain.attributes, not split.final, begin, end, counts,
-        )  # fmt: skip
-        # whatever may be split again has moved over
-        (self._rows, self._words), self._spare = self._spare, (self._rows, self._words)
-        self._begin = np.concatenate([self._begin, begin])
-        self._end = np.concatenate([self._end, end])
+        bounds, moved = self._bounds.take(split.nodes, axis=1), None if split.final else self._spare
+        inner, counts = split_rows(
+            self._rows, moved, self._layout, bounds, bounds[0], split, self.domain.classes
+        )
+        if not split.final:  # whatever may be split again has moved over
+            self._rows, self._spare = self._spare, self._rows
+        self._bounds = np.concatenate([self._bounds, inner], axis=1)
         return counts
 
     def distinct_records(self) -> Sealed[Records]:
@@ -384,10 +276,3 @@ class MemoryEngine(Engine):
         total = np.zeros(question.room, dtype=np.int64)
         question.add(self._table.codes, total)
         return total
-
-
-def _room(codes: CodeMatrix) -> tuple[CodeMatrix, Words]:
-    """Room for such rows in whole 64-bit words, which move faster, and the same bytes as words."""
-    rows, columns = codes.shape
-    words = np.empty((rows, -(-columns * codes.itemsize // 8)), dtype=np.uint64)
-    return words.view(codes.dtype), words

@@ -38,6 +38,7 @@ U = TypeVar("U")
 
 Bounds = Small  # [2, nodes]: where each node's rows begin and end
 Counts = NDArray[Any]  # 32 bits while all rows together are fewer than 2^31, else 64
+Words = NDArray[Any]  # rows as words of 32 bits, or of 64
 
 
 class Crew:
@@ -80,7 +81,7 @@ class Crew:
 # Packed rows: every code in as few bytes as its attribute needs, a row's codes side by side.
 
 
-_WORD = 4  # rows are moved in words, and begin at one
+_WORD, _WIDE = 4, 8  # rows are moved in words, and begin at one
 _UNPACKED = 1 << 16  # rows
 
 
@@ -130,6 +131,13 @@ class Layout:
     def of(domain: Domain) -> Layout:
         """The layout of a domain's rows."""
         return Layout.of_sizes([*domain.sizes.tolist(), domain.classes])
+
+    @staticmethod
+    def of_matrix(codes: NDArray[Any]) -> Layout:
+        """The layout of rows that are as wide everywhere as in a matrix, and fill whole words."""
+        columns, wide = codes.shape[1], codes.itemsize
+        width = np.full(columns, wide, dtype=np.int64)
+        return Layout(width, np.arange(columns), -(-columns * wide // _WIDE) * _WIDE)
 
     def pack(self, columns: Sequence[NDArray[Any]]) -> Bytes:
         """Packs columns of codes.
@@ -288,73 +296,115 @@ def compress(
 
 
 @helper
-def _children(
-    codes: Any, place: Any, first: Any, last: Any, edges: Any, start: Any, stop: Any, child_of: Any
-) -> None:
-    """Which child each row of a node goes to: how many edges are not above its code."""
-    if stop - start == 1:
+def _child(value: Any, edges: Small, first: Any, number: Any) -> Any:
+    """How many of the edges are not above a code: the child it belongs to."""
+    if number <= 8:
+        which = np.int64(0)
+        for e in range(first, first + number):
+            which += value >= edges[e]
+        return which
+    left, right = np.int64(0), number
+    while left < right:
+        middle = (left + right) // 2
+        if value >= edges[first + middle]:
+            left = middle + 1
+        else:
+            right = middle
+    return left
+
+
+@helper
+def _divide(
+    codes: Any, place: Any, rows: Packed, first: Any, last: Any, edges: Small, start: Any,
+    number: Any, child_of: Small, counts: Ints,
+) -> None:  # fmt: skip
+    """Finds the child of each row of a node, and counts the classes of its children."""
+    class_width, class_place = rows.width[-1], np.uint64(rows.place[-1])
+    if number == 1:
         edge = edges[start]
         for row in range(first, last):
-            child_of[row - first] = np.int64(codes[row, place]) >= edge
+            which = np.uint64(np.int64(codes[row, place]) >= edge)
+            child_of[row - first] = which
+            counts[which, np.uint64(_code(rows, row, class_width, class_place))] += 1
         return
     for row in range(first, last):
-        code = np.int64(codes[row, place])
-        left, right = start, stop
-        while left < right:
-            middle = (left + right) // 2
-            if code >= edges[middle]:
-                left = middle + 1
-            else:
-                right = middle
-        child_of[row - first] = left - start
+        which = np.uint64(_child(np.int64(codes[row, place]), edges, start, number))
+        child_of[row - first] = which
+        counts[which, np.uint64(_code(rows, row, class_width, class_place))] += 1
 
 
-@kernel()
-def route(
-    rows: Packed, moved: NDArray[np.uint32], bounds: Bounds, into: Small, attribute: Ints,
+def _route(
+    rows: Packed, words: Words, moved: Words, bounds: Bounds, into: Small, attribute: Ints,
     edge_start: Ints, edges: Small, move: bool, child_of: Small, inner: Bounds, counts: Ints,
 ) -> None:  # fmt: skip
-    """Adds the class counts of each node's children and, if asked to, moves rows, stably.
+    """`route` by NumPy, node by node."""
+    views, classes = (rows.r8, rows.r16, rows.r32), counts.shape[1]
+    klass = views[rows.width[-1] >> 1][:, rows.place[-1]]
+    child = 0
+    for node, (first, last) in enumerate(bounds.T.tolist()):
+        cuts, a = edges[edge_start[node] : edge_start[node + 1]], attribute[node]
+        codes = views[rows.width[a] >> 1][first:last, rows.place[a]]
+        which = np.searchsorted(cuts, codes, side="right")
+        children = slice(child, child + len(cuts) + 1)
+        cells = np.bincount(
+            which * classes + klass[first:last], minlength=classes * (len(cuts) + 1)
+        )
+        counts[children] = cells.reshape(-1, classes)
+        inner[1, children] = into[node] + np.cumsum(counts[children].sum(axis=1))
+        inner[0, children] = np.append(into[node], inner[1, children][:-1])
+        if move:
+            order = np.argsort(which, kind="stable")
+            moved[into[node] : into[node] + last - first] = words[first:last][order]
+        child = children.stop
 
-    A node's rows go to `moved` from `into[node]` on, its children one after another.
+
+def _route_steps(rows: Packed, words: Words, moved: Words, bounds: Bounds, *rest: Any) -> int:
+    return 100 * len(bounds.T) + int((bounds[1] - bounds[0]).sum(dtype=np.int64)) // 8
+
+
+@kernel(steps=_route_steps, small=_route)
+def route(
+    rows: Packed, words: Words, moved: Words, bounds: Bounds, into: Small, attribute: Ints,
+    edge_start: Ints, edges: Small, move: bool, child_of: Small, inner: Bounds, counts: Ints,
+) -> None:  # fmt: skip
+    """Counts the classes of each node's children and, if asked to, moves rows to them, stably.
+
+    `words` holds the same bytes as `rows`; a node's rows go to `moved` from `into[node]` on, its
+    children one after another. The inner edges of node i's children lie from `edge_start[i]` to
+    `edge_start[i + 1]`. The loops take unsigned places: numba asks of a signed one whether it
+    counts from the end.
     """
-    words = rows.r32.shape[1]
-    class_width, class_place = rows.width[-1], rows.place[-1]
+    width = np.uint64(words.shape[1])
     most = 1
     for node in range(bounds.shape[1]):
         most = max(most, edge_start[node + 1] - edge_start[node] + 1)
-    cursor = np.empty(most, dtype=np.int64)
-    child = np.int64(0)
+    cursor = np.empty(most, dtype=np.uint64)
+    child = 0
     for node in range(bounds.shape[1]):
-        width, place = rows.width[attribute[node]], rows.place[attribute[node]]
-        start, stop = edge_start[node], edge_start[node + 1]
-        first, last = np.int64(bounds[0, node]), np.int64(bounds[1, node])
-        if width == 1:
-            _children(rows.r8, place, first, last, edges, start, stop, child_of)
-        elif width == 2:
-            _children(rows.r16, place, first, last, edges, start, stop, child_of)
+        a, start = attribute[node], edge_start[node]
+        number = edge_start[node + 1] - start
+        first, last = np.uint64(bounds[0, node]), np.uint64(bounds[1, node])
+        place, here = np.uint64(rows.place[a]), counts[child : child + number + 1]
+        if rows.width[a] == 1:
+            _divide(rows.r8, place, rows, first, last, edges, start, number, child_of, here)
+        elif rows.width[a] == 2:
+            _divide(rows.r16, place, rows, first, last, edges, start, number, child_of, here)
         else:
-            _children(rows.r32, place, first, last, edges, start, stop, child_of)
-        number = stop - start + 1
-        cursor[:number] = 0
-        for row in range(first, last):
-            which = child_of[row - first]
-            cursor[which] += 1
-            counts[child + which, _code(rows, row, class_width, class_place)] += 1
+            _divide(rows.r32, place, rows, first, last, edges, start, number, child_of, here)
         at = np.int64(into[node])
-        for which in range(number):
-            size = cursor[which]
-            inner[0, child + which] = at
-            cursor[which] = at
-            at += size
-            inner[1, child + which] = at
+        for c in range(number + 1):
+            inner[0, child + c] = cursor[c] = at
+            for k in range(counts.shape[1]):
+                at += here[c, k]
+            inner[1, child + c] = at
         if move:
             for row in range(first, last):
-                target = cursor[child_of[row - first]]
-                cursor[child_of[row - first]] = target + 1
-                for word in range(words):
-                    moved[target, word] = rows.r32[row, word]
-        child += number
+                which = np.uint64(child_of[row - first])
+                target = cursor[which]
+                cursor[which] = target + np.uint64(1)
+                for word in range(width):
+                    moved[target, word] = words[row, word]
+        child += number + 1
 
 
 # Histograms, cells and sums, asked of every part.
@@ -507,8 +557,9 @@ def split_rows(
     counts = np.zeros((children, classes), dtype=np.int64)
     child_of = np.empty(int((bounds[1] - bounds[0]).max(initial=0)), dtype=np.int32)
     target = rows if moved is None else moved
+    word = np.uint32 if layout.stride % 8 else np.uint64  # the wider one moves faster
     route(
-        layout.view(rows), target.view(np.uint32), bounds, into, split.attribute,
+        layout.view(rows), rows.view(word), target.view(word), bounds, into, split.attribute,
         split.edge_start, split.edges, moved is not None, child_of, inner, counts,
     )  # fmt: skip
     return inner, counts
