@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import decimal
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -31,7 +31,9 @@ _LEAST_TAIL = 2.0  # from here on sums of discrete Gaussian noises have normal t
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(_same, one, other))
-    return np.array_equal(one, other)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
 
 
 class Alike:
@@ -40,8 +42,9 @@ class Alike:
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same numbers."""
         return type(self) is type(other) and all(
-            _same(getattr(self, field), getattr(other, field))
-            for field in type(self).__dataclass_fields__
+            _same(getattr(self, one.name), getattr(other, one.name))
+            for one in fields(self)
+            if one.compare
         )
 
     __hash__ = None  # type: ignore[assignment]

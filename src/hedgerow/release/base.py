@@ -6,7 +6,7 @@ import inspect
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from shlex import quote
@@ -20,7 +20,7 @@ from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ArgumentError, UsageError
 from hedgerow.estimate.answers import Answers, with_queries
 from hedgerow.estimate.cells import labels_of, probabilities_of
-from hedgerow.estimate.measurements import exact
+from hedgerow.estimate.measurements import Alike, exact
 from hedgerow.estimate.partition import check_names
 from hedgerow.estimate.queries import check_level, read_many
 from hedgerow.registry import load
@@ -162,7 +162,7 @@ _PREPARED, _DRAWN, _COUNTED = 0.3, 0.5, 0.75
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Release(Framed):
+class Release(Alike, Framed):
     """Everything that may leave, and what can be made of it without private data.
 
     Args:
@@ -211,8 +211,6 @@ class Release(Framed):
     frame_kind: str = field(default="arrow", compare=False)
     booking: Booking | None = field(default=None, compare=False)
 
-    __hash__ = None  # type: ignore[assignment]
-
     if not TYPE_CHECKING:  # to a type checker, a release has named fields
 
         def __new__(cls, *given: object, **fields: object) -> Self:
@@ -225,16 +223,6 @@ class Release(Framed):
                     " for a new one.",
                 )
             return super().__new__(cls)
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both say the same."""
-        if type(other) is not type(self):
-            return NotImplemented
-        return all(
-            _same(getattr(self, one.name), getattr(other, one.name))
-            for one in fields(self)
-            if one.compare
-        )
 
     def __repr__(self) -> str:
         """The method, the schema, the guarantee and the size on one line."""
@@ -1045,9 +1033,3 @@ class Release(Framed):
 
     def _frame(self, table: pa.Table, kind: str | None) -> Frame:
         return as_kind(table, self.frame_kind if kind is None else kind)
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray):
-        return bool(np.array_equal(one, other))
-    return bool(one == other)

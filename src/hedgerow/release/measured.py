@@ -64,11 +64,6 @@ _MOST_COLUMNS = 3  # of a table
 _LARGEST_CONTRIBUTION = 1 << 40  # a million items of a record, in squares of weights
 
 
-def partition_kind(partition: Partition | Itemsets | Cells) -> str:
-    """The word that the manifest uses for the shape of the regions."""
-    return next(word for word, kind in SHAPES.items() if isinstance(partition, kind))
-
-
 def partition_table(schema: Schema, partition: Partition | Itemsets | Cells) -> pa.Table:
     """One row per node of a tree or of a tree of cuts, edge of a grid, cell, core item and bin.
 
@@ -190,25 +185,22 @@ def _matrix(table: pa.Table, name: str, width: int) -> Small:
     return flat.reshape(-1, width)
 
 
-def measurement_heads(measurements: Sequence[Measurement]) -> list[Document]:
-    """What the manifest says about each measurement."""
-    heads = []
-    for measurement in measurements:
-        head: Document = {
-            "name": measurement.name,
-            "place_kind": measurement.at,
-            "by_class": measurement.by_class,
-            "sparse": measurement.klass is not None,
-            "unit": str(measurement.unit),
-            "threshold": measurement.threshold,
-        }
-        unusual = {
-            "max_contribution": measurement.max_contribution,
-            "law": measurement.law,
-            "tables": [[*one] for one in measurement.tables],
-        }
-        heads.append(head | {name: one for name, one in unusual.items() if one != _USUAL[name]})
-    return heads
+def _head(measurement: Measurement) -> Document:
+    """What the manifest says about a measurement."""
+    unusual = {
+        "max_contribution": measurement.max_contribution,
+        "law": measurement.law,
+        "tables": [[*one] for one in measurement.tables],
+    }
+    return {
+        "name": measurement.name,
+        "place_kind": measurement.at,
+        "by_class": measurement.by_class,
+        "sparse": measurement.klass is not None,
+        "unit": str(measurement.unit),
+        "threshold": measurement.threshold,
+        **{name: one for name, one in unusual.items() if one != _USUAL[name]},
+    }
 
 
 def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> pa.Table:
@@ -397,10 +389,8 @@ class MeasuredRelease(Release):
 
     def entries(self) -> Document:
         """See `Release.entries`."""
-        return {
-            "partition": partition_kind(self.partition),
-            "measurements": measurement_heads(self.measurements),
-        }
+        shapes = (word for word, kind in SHAPES.items() if isinstance(self.partition, kind))
+        return {"partition": next(shapes), "measurements": [*map(_head, self.measurements)]}
 
     def own_files(self) -> Iterator[tuple[str, Content]]:
         """See `Release.own_files`."""

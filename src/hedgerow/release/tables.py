@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -555,22 +556,16 @@ class RowsRelease(Release):
     @property
     def sampling_rate(self) -> float:
         """The probability with which a person was sampled: 1 in the mode "noisy"."""
-        rule = self.ledger.get("suppression", {})
-        try:
-            rate = float(exact(rule.get("sampling_rate", 1)))
-        except (AttributeError, TypeError, ValueError, ArithmeticError):
-            raise _no_rule() from None
+        rate: float = self._rule("sampling_rate", float, 1)
         if not 0 < rate <= 1:
             raise _no_rule()
         return rate
 
-    @property
-    def _publishing(self) -> tuple[float, int]:
-        """The rate of the noise, and from which noisy count on rows are published."""
+    def _rule(self, name: str, kind: Callable[[Fraction], Any], usual: object = None) -> Any:
+        """A number of the rule by which rows are suppressed, in a file from anybody."""
         try:
-            rule = self.ledger["suppression"]
-            return float(exact(rule["rate"])), int(exact(rule["threshold"]))
-        except (LookupError, TypeError, ValueError, ArithmeticError):
+            return kind(exact(self.ledger.get("suppression", {}).get(name, usual)))
+        except (AttributeError, TypeError, ValueError, ArithmeticError):
             raise _no_rule() from None
 
     def generalized(self, kind: str | None = None) -> Frame:
@@ -667,7 +662,7 @@ class RowsRelease(Release):
             least = least_by_sampling(inside, share, alpha)
             spread = (part**2 * self.counts).sum() * (1 - share) / share**2
         else:
-            rate, threshold = self._publishing
+            rate, threshold = self._rule("rate", float), self._rule("threshold", int)
             least = least_by_noise(inside, int(whole.sum()), rate, threshold, alpha)
             spread = 2 * (part**2).sum() / rate**2
         cut = bool(((part > 1e-12) & ~whole).any())

@@ -236,12 +236,11 @@ class CountTable(FramedRows):
 
 def check_table(top: object, simultaneous: object, share: object, bins: object = None) -> None:
     """Refuses arguments of a table that cannot be meant."""
-    if not isinstance(share, bool | np.bool_):
-        raise UsageError("share must be True or False.", hint="Write share=True.")
+    for name, value in (("share", share), ("simultaneous", simultaneous)):
+        if not isinstance(value, bool | np.bool_):
+            raise UsageError(f"{name} must be True or False.", hint=f"Write {name}=True.")
     if top is not None and whole("top", top) < 0:
         raise UsageError("top cannot be negative.", hint="Write top=10, or leave it out.")
-    if not isinstance(simultaneous, bool | np.bool_):
-        raise UsageError("simultaneous must be True or False.", hint="Write simultaneous=True.")
     if bins is not None and not isinstance(bins, Mapping):
         raise UsageError(
             f"bins cannot be of type {type(bins).__name__}.",

@@ -335,17 +335,14 @@ DIFFMULTI = {
 # bounds, and not to one number.
 
 
-def _check_tuned_steps(release: Release, booked: dict[str, Book]) -> None:
-    """The number of rows, and one choice for each step."""
-    _check_rows_booked(release, booked)
-    _check_select(booked.get("select"), _Steps.of(release.partition, release.schema))
-
-
-def _check_paper_steps(release: Release, booked: dict[str, Book]) -> None:
-    """One choice for each step, and split points before it."""
+def _check_steps(release: Release, booked: dict[str, Book], paper: bool = False) -> None:
+    """One choice for each step, and before it the number of rows, or split points."""
     steps = _Steps.of(release.partition, release.schema)
+    if not paper:
+        _check_rows_booked(release, booked)
     _check_select(booked.get("select"), steps)
-    _check_cut(booked.get("cut"), steps)
+    if paper:
+        _check_cut(booked.get("cut"), steps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -462,9 +459,10 @@ def _once_at_each(book: Book, depths: range) -> bool:
 
 def _step_rules(shape: type[Partition]) -> dict[str, Rules]:
     settings = "schedule chosen score specializations consistency max_cells"
+    paper = partial(_check_steps, paper=True)
     return {
-        "tuned-1": table_rules(shape, _check_tuned_steps, settings=settings),
-        "paper-1": table_rules(shape, _check_paper_steps, settings=settings, rest=True),
+        "tuned-1": table_rules(shape, _check_steps, settings=settings),
+        "paper-1": table_rules(shape, paper, settings=settings, rest=True),
     }
 
 
