@@ -32,7 +32,7 @@ from hedgerow.evaluation.expected import (
     plan_by_accuracy,
     read_target,
 )
-from hedgerow.evaluation.simulate import published
+from hedgerow.evaluation.simulate import publish_seeded
 from hedgerow.methods.marginals import Marginals
 from tables import Task, tasks, unseen
 
@@ -63,7 +63,7 @@ def met(targets: list[AccuracyTarget], table: Table, epsilon: str, releases: int
     shares = np.zeros((len(targets), releases))
     records = int(table.codes.shape[0])
     for number in range(releases):
-        release = published(table, Marginals(), epsilon, 0, 7_000_000 + number)
+        release = publish_seeded(table, Marginals(), epsilon, 0, 7_000_000 + number)
         cells = cells_of_release(release, table)
         for place, target in enumerate(targets):
             errors = errors_of(target, cells, records)

@@ -33,7 +33,7 @@ from data import add_data_option
 from hedgerow.arrays import Bools, Ints
 from hedgerow.data import Table, read
 from hedgerow.evaluation import NOT_PRIVATE
-from hedgerow.evaluation.simulate import published
+from hedgerow.evaluation.simulate import publish_seeded
 from hedgerow.methods.marginals import Marginals
 from hedgerow.present.findings import Difference, differences
 from hedgerow.schema import Categorical
@@ -130,7 +130,7 @@ def main() -> None:
         wanted = strongest(table)
         told, right, shown, hits = 0, 0, 0, 0
         for seed in range(options.releases):
-            release = published(table, Marginals(), options.epsilon, options.delta, seed)
+            release = publish_seeded(table, Marginals(), options.epsilon, options.delta, seed)
             found, _ = differences(release)
             told += len(found)
             shown += len(found[:FIRST])

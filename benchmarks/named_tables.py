@@ -27,7 +27,7 @@ from hedgerow import sample
 from hedgerow.data import read
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts
 from hedgerow.evaluation.expected import expected_errors
-from hedgerow.evaluation.simulate import published
+from hedgerow.evaluation.simulate import publish_seeded
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema.query import Query
 from tables import Task, nist
@@ -71,7 +71,7 @@ def main() -> None:
         promises = expected_errors(schema, method, options.epsilon, options.delta, rows)
         held: list[list[float]] = [[] for _ in promises]
         for seed in range(options.releases):
-            release = published(table, method, options.epsilon, options.delta, seed)
+            release = publish_seeded(table, method, options.epsilon, options.delta, seed)
             for promise, cases in zip(promises, held, strict=True):
                 divisions = divisions_of(schema, promise.names, None, release.bands)
                 _, cells = cells_of(schema, divisions, Query(()))

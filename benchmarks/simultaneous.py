@@ -30,7 +30,7 @@ from data import ADULT_SCHEMA, add_data_option, adult, find_folder
 from hedgerow.data import Table, read
 from hedgerow.estimate.queries import Conditions
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts
-from hedgerow.evaluation.simulate import published
+from hedgerow.evaluation.simulate import publish_seeded
 from hedgerow.methods.marginals import Marginals
 from hedgerow.release.tabulate import cells_of, divisions_of
 from hedgerow.schema import Query
@@ -42,7 +42,7 @@ Tables = dict[str, tuple[int, int]]
 
 
 def one_release(table: Table, epsilon: str, seed: int, ends: bool) -> Tables:
-    release = published(table, Marginals(), epsilon, 0, seed).expect(hr.MarginalsRelease)
+    release = publish_seeded(table, Marginals(), epsilon, 0, seed).expect(hr.MarginalsRelease)
     schema, found = table.schema, {}
     for name in (attribute.name for attribute in schema.columns):
         _, cells = cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))

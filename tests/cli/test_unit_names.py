@@ -14,7 +14,7 @@ import pytest
 
 import hedgerow
 from hedgerow import sample
-from hedgerow.evaluation.compare import compared
+from hedgerow.evaluation.compare import compare_opened
 from hedgerow.evaluation.scorecard import evaluate as judge
 from hedgerow.present.against import (
     classes_against,
@@ -118,7 +118,7 @@ def test_comparisons_with_raw_data(hedge: Hedge, tmp_path: Path, method: Any) ->
 
 def test_candidates_that_count_different_things() -> None:
     both = [visits(("encounter", "encounters")), visits(None)]
-    lines = [line.words for line in compared(["a", "b"], both).lines]
+    lines = [line.words for line in compare_opened(["a", "b"], both).lines]
     assert "records, about" in lines and not any("encounters" in words for words in lines)
 
 

@@ -9,10 +9,10 @@ import pytest
 from hedgerow.audit.enumeration import (
     TooManyPathsError,
     epsilon_between,
+    freeze,
     hockey_stick,
     law,
     law_of,
-    published,
 )
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbors import TINY_TABLES, pair_of, tiny_pairs
@@ -165,7 +165,7 @@ def test_the_law_is_the_one_that_is_drawn():
     runs = 2000
     seen = {}
     for _ in range(runs):
-        key = published(run(table, method, budget, Clamped()))
+        key = freeze(run(table, method, budget, Clamped()))
         seen[key] = seen.get(key, 0) + 1
     assert seen.keys() <= whole.keys()
     statistic = sum((seen.get(key, 0) - runs * p) ** 2 / (runs * p) for key, p in whole.items())

@@ -241,7 +241,7 @@ def test_adding_a_record_changes_its_own_row_alone(method):
 def test_a_twin_with_the_private_table_beside_it_is_caught(monkeypatch):
     """As in the paper: the records themselves are the side table, and neighbors move."""
     monkeypatch.setattr(
-        supermodular, "make_side", lambda engine, *rest: engine._table.astype(np.int64)
+        supermodular, "make_side", lambda engine, *rest: engine._table.codes.astype(np.int64)
     )
     twin = Supermodular(risk=0.5)
     # one record more makes a generalization allowed that was not, for all records below it

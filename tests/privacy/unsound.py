@@ -305,7 +305,7 @@ def scores_of_everybody() -> Iterator[None]:
 
     def of_everybody(self, nodes, lo, hi, wanted):
         begin, end = self._begin.copy(), self._end.copy()
-        self._begin[:], self._end[:] = 0, len(self._table)
+        self._begin[:], self._end[:] = 0, len(self._table.codes)
         kept_rows, self._rows = self._rows, np.ascontiguousarray(self._first)
         try:
             yield from list(

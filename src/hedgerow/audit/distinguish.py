@@ -206,9 +206,9 @@ def share_of_child(*_: Any) -> Trial:
     pair = pair_of("", _schema(_FOUR), [(0, 0)], (2, 0))
 
     def size(outcome: Outcome) -> float:
-        for found in outcome.measurements:
-            if found.name == "allocate":
-                return float(found.values[found.where == 1, 0][0])
+        for one in outcome.measurements:
+            if one.name == "allocate":
+                return float(one.values[one.where == 1, 0][0])
         return -math.inf
 
     events = {
@@ -253,9 +253,9 @@ def levels_and_edges(*_: Any) -> Trial:
     pair = pair_of("", _schema(_TWO), [], (0, 0))
 
     def both(outcome: Outcome) -> bool:
-        found = next(found for found in outcome.measurements if found.name == "count")
+        counts = next(counts for counts in outcome.measurements if counts.name == "count")
         partition: Any = outcome.partition
-        values = [found.values[found.where == node, 0][0] for node in (0, partition.leaves[0])]
+        values = [counts.values[counts.where == node, 0][0] for node in (0, partition.leaves[0])]
         return bool(min(values) >= 1)
 
     return _trial("T8", "every level of a path is paid for", pair, {"root and left >= 1": both})
@@ -275,7 +275,7 @@ def chosen_size(method: Publisher, *_: Any) -> Trial:
 def facts(outcome: Outcome) -> str:
     """All that is published beside the noisy counts."""
     book = outcome.ledger.book(outcome.published, outcome.sharing)
-    shapes = [(found.name, found.where.tolist()) for found in outcome.measurements]
+    shapes = [(one.name, one.where.tolist()) for one in outcome.measurements]
     return json.dumps([outcome.plan.to_dict(), book, shapes], default=str)
 
 
@@ -342,8 +342,8 @@ def long_record(*_: Any) -> Trial:
     pair = pair_of("", schema_of("forty", items=numbered(40)), [], tuple(range(40)))
 
     def most(outcome: Outcome) -> bool:
-        found = next(found for found in outcome.measurements if found.name == "support")
-        return bool(np.count_nonzero(found.values[:, 0] > 0) >= 25)
+        supports = next(supports for supports in outcome.measurements if supports.name == "support")
+        return bool(np.count_nonzero(supports.values[:, 0] > 0) >= 25)
 
     return _trial("T14", "a record with many items counts less for each", pair,
                   {"25 supports of 40 are above 0": most})  # fmt: skip
@@ -355,8 +355,8 @@ def order_of_sets(*_: Any) -> Trial:
 
     def order(outcome: Outcome) -> list[Any]:
         tree: Any = outcome.partition
-        found = outcome.measurements[-1].where.tolist()
-        return [tuple(tree.nodes(partition).tolist()) for partition in found]
+        places = outcome.measurements[-1].where.tolist()
+        return [tuple(tree.nodes(partition).tolist()) for partition in places]
 
     def before(outcome: Outcome) -> bool:
         sets = [nodes for nodes in order(outcome) if len(nodes) == 1]

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Words
-from hedgerow.audit.replay import gaussian_tail, kept_law, published, selection_law, tail
+from hedgerow.audit.replay import freeze, gaussian_tail, kept_law, selection_law, tail
 from hedgerow.methods.api import run
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Budget
@@ -163,7 +163,7 @@ def law(
         >>> sorted(coin), round(sum(coin.values()), 12)
         ([0, 1], 1.0)
     """
-    found: Law = {}
+    chances: Law = {}
     script: list[int] | None = []
     paths = 0
     while script is not None:
@@ -172,9 +172,9 @@ def law(
             raise TooManyPathsError(f"there are more than {most_paths} paths")
         path = _Path(script, window)
         key = draw(path)
-        found[key] = found.get(key, 0.0) + math.exp(path.log_p)
+        chances[key] = chances.get(key, 0.0) + math.exp(path.log_p)
         script = _next_script(path.taken)
-    return found
+    return chances
 
 
 def law_of(
@@ -193,7 +193,7 @@ def law_of(
         window: Noisy counts are clamped to this.
         most_paths: How many paths may be taken.
     """
-    return law(lambda sampler: published(run(table, method, budget, sampler)), window, most_paths)
+    return law(lambda sampler: freeze(run(table, method, budget, sampler)), window, most_paths)
 
 
 def hockey_stick(one: Law, other: Law, epsilon: float) -> float:

@@ -18,7 +18,7 @@ from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.audit.distinguish import Draw, at_least, at_most
 from hedgerow.audit.neighbors import Pair, pair_of, picker, random_pair
 from hedgerow.audit.records import Pick, records_of
-from hedgerow.audit.replay import DivergedError, published, record, replay
+from hedgerow.audit.replay import DivergedError, freeze, record, replay
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.estimate.measurements import Measurement
@@ -76,17 +76,19 @@ class Viewer:
         if isinstance(outcome, RowsOutcome):
             self._numbers(seen, _listed(outcome.counts), _boxes(outcome.lo, outcome.hi))
         else:
-            for found in outcome.measurements:
-                self._numbers(seen, found, _places(outcome.partition, found))
+            for measurement in outcome.measurements:
+                self._numbers(seen, measurement, _places(outcome.partition, measurement))
                 if isinstance(outcome.partition, Cells):
-                    self._tables(seen, found, outcome.partition)
+                    self._tables(seen, measurement, outcome.partition)
         numbers = [self._number.setdefault(key, len(self._number)) for key in seen]
         return np.asarray(numbers, np.int32), np.asarray(list(seen.values()), np.float64)
 
-    def _numbers(self, seen: dict[Hashable, float], found: Measurement, places: list[Any]) -> None:
+    def _numbers(
+        self, seen: dict[Hashable, float], measurement: Measurement, places: list[Any]
+    ) -> None:
         """Every noisy number by its place, and the evidence of those that may count the record."""
-        name, rows = found.name, found.values.tolist()
-        klasses = found.klass.tolist() if found.klass is not None else None
+        name, rows = measurement.name, measurement.values.tolist()
+        klasses = measurement.klass.tolist() if measurement.klass is not None else None
         before = 0
         for i, (place, row) in enumerate(zip(places, rows, strict=True)):
             for column, value in enumerate(row):
@@ -98,15 +100,15 @@ class Viewer:
         seen[name, "places"] = len(rows)
         seen[name, "order", hash(tuple(places))] = 1.0  # the order may tell, as well as the places
         seen[name, "fractions"] = float(any(value % 1 for row in rows for value in row))
-        if not isinstance(self._pair.without, Table) or found.at not in ("node", "region"):
+        if not isinstance(self._pair.without, Table) or measurement.at not in ("node", "region"):
             return
-        price = found.units * float(found.unit)
+        price = measurement.units * float(measurement.unit)
         here = [i for i, place in enumerate(places) if self._know(place)[0]]
         for step, i in enumerate(here):
             exact, klass = self._know(places[i])[1], self._pair.extra[-1]
             if klasses and klasses[i] != klass:
                 continue
-            if found.by_class:
+            if measurement.by_class:
                 row = rows[i] if klasses else rows[i][klass : klass + 1]
                 more = sum(row) - int(exact[klass])
             else:
@@ -117,22 +119,22 @@ class Viewer:
             for total in ((name, "evidence"), "evidence"):
                 seen[total] = seen.get(total, 0.0) + evidence
 
-    def _tables(self, seen: dict[Hashable, float], found: Measurement, cells: Cells) -> None:
+    def _tables(self, seen: dict[Hashable, float], measurement: Measurement, cells: Cells) -> None:
         """The evidence of every table, in one cell of which the record is."""
-        grouped, start = found.name in ROUNDS, 0
+        grouped, start = measurement.name in ROUNDS, 0
         codes = self._pair.without.codes
-        for step, table in enumerate(found.tables):
+        for step, table in enumerate(measurement.tables):
             shape = cells.shape(table, grouped=grouped)
             parts = cells.parts(table, grouped=grouped)
             here = [int(parts[column][self._pair.extra[column]]) for column in table]
             same = [parts[c][codes[:, c]] == part for c, part in zip(table, here, strict=True)]
             place = start + int(np.ravel_multi_index(here, shape))
-            more = int(found.values[place, 0]) - int(np.all(same, axis=0).sum())
-            rate = float(found.units[place] * found.unit)
-            gaussian = found.law == "gaussian"
+            more = int(measurement.values[place, 0]) - int(np.all(same, axis=0).sum())
+            rate = float(measurement.units[place] * measurement.unit)
+            gaussian = measurement.law == "gaussian"
             evidence = rate * (more - 0.5 if gaussian else 2 * min(max(more, 0), 1) - 1)
-            seen[found.name, "surplus", step] = more
-            for total in ((found.name, "evidence"), "evidence"):
+            seen[measurement.name, "surplus", step] = more
+            for total in ((measurement.name, "evidence"), "evidence"):
                 seen[total] = seen.get(total, 0.0) + evidence
             start += math.prod(shape)
 
@@ -172,22 +174,24 @@ def _boxes(lo: Any, hi: Any) -> list[bytes]:
     return [row.tobytes() for row in corners]
 
 
-def _places(partition: Any, found: Measurement) -> list[Any]:
+def _places(partition: Any, measurement: Measurement) -> list[Any]:
     """The public places of a measurement: what they are, not their numbers in one release."""
-    numbers: list[Any] = found.where.tolist()
-    if found.tables:  # cells of which tables follows from draws
-        return [(found.tables, place) for place in numbers]
-    if found.at not in ("node", "region"):
+    numbers: list[Any] = measurement.where.tolist()
+    if measurement.tables:  # cells of which tables follows from draws
+        return [(measurement.tables, place) for place in numbers]
+    if measurement.at not in ("node", "region"):
         return numbers
     if isinstance(partition, Cells):
         ends = np.array([edges[-1] for edges in partition.edges])
         return _boxes(0 * ends[None], ends[None]) * len(numbers)
     if isinstance(partition, TreePartition):
-        nodes = partition.leaves[found.where] if found.at == "region" else found.where
+        nodes = (
+            partition.leaves[measurement.where] if measurement.at == "region" else measurement.where
+        )
         return _boxes(partition.lo[nodes], partition.hi[nodes])
     if isinstance(partition, GridPartition):
-        if found.at == "region":
-            return _boxes(*partition.bounds(found.where))
+        if measurement.at == "region":
+            return _boxes(*partition.bounds(measurement.where))
         whole = np.asarray([[edges[[0, -1]] for edges in partition.edges]] * len(numbers))
         return _boxes(whole[:, :, 0], whole[:, :, 1])  # a grid has no nodes but all of it
     if isinstance(partition, CutTree):
@@ -381,7 +385,7 @@ def _informative(seen: Sequence[Seen], labels: Floats) -> tuple[Small, Floats]:
     which, values, side = which[order], values[order], labels[rows[order]]
     names, start = np.unique(which, return_index=True)
     rare = max(4.0, _RARE * len(seen))
-    found: list[tuple[float, int, float]] = []
+    indicators: list[tuple[float, int, float]] = []
     for name, first, stop in zip(names, start, np.append(start[1:], len(which)), strict=True):
         if stop - first < rare:
             continue
@@ -395,11 +399,11 @@ def _informative(seen: Sequence[Seen], labels: Floats) -> tuple[Small, Floats]:
         for place in np.flatnonzero((total >= rare) & (total <= len(seen) - rare)).tolist():
             tells = abs(more[place]) / spread[place]
             if tells >= _TELLS:
-                found.append((-tells, int(name), float(cuts[place])))
-    found = sorted(found)[:COLUMNS]
+                indicators.append((-tells, int(name), float(cuts[place])))
+    indicators = sorted(indicators)[:COLUMNS]
     return (
-        np.asarray([name for _, name, _ in found], np.int32),
-        np.asarray([least for _, _, least in found], np.float64),
+        np.asarray([name for _, name, _ in indicators], np.int32),
+        np.asarray([least for _, _, least in indicators], np.float64),
     )
 
 
@@ -471,14 +475,14 @@ def log_ratios(
     def on(table: Any) -> Callable[[Sampler], object]:
         return lambda sampler: releases.append(run(table, method, budget, sampler))
 
-    found: tuple[list[float], list[float]] = ([], [])
+    ratios: tuple[list[float], list[float]] = ([], [])
     sampler = SecureSampler(Keystream(seed))
     for _ in range(number):
         for side, drawn_from in enumerate(pair.tables):
             transcript = record(on(drawn_from), sampler)
             try:
                 one, other = (replay(on(table), transcript) for table in pair.tables)
-                same = published(releases[-1]) == published(releases[-2])
+                same = freeze(releases[-1]) == freeze(releases[-2])
                 ratio = math.inf
                 if same and len(one) == len(other):
                     steps = zip(one, other, strict=True)
@@ -486,9 +490,9 @@ def log_ratios(
                     ratio = ratio if side else -ratio
             except DivergedError:
                 ratio = math.inf
-            found[side].append(ratio)
+            ratios[side].append(ratio)
             releases.clear()
-    return np.asarray(found[0]), np.asarray(found[1])
+    return np.asarray(ratios[0]), np.asarray(ratios[1])
 
 
 def worth(method: Publisher, pair: Pair, budget: Budget, seed: int, number: int) -> float:

@@ -101,17 +101,17 @@ def experiments(
     kind: Any, makers: tuple[Callable[[Publisher, Budget], Trial], ...], **small: Any
 ) -> list[Experiment]:
     """The trials that suit every method, and some more, for both schedules."""
-    found = []
+    attacks = []
     for schedule in ("tuned", "paper"):
         one_step = kind(schedule=schedule, specializations=1, **small)
         for maker in (*makers, trials.bounds_from_data, trials.classes_from_data):
-            found.append(Experiment(one_step, maker))
+            attacks.append(Experiment(one_step, maker))
         by_ncp = kind(schedule=schedule, specializations=1, score="ncp", **small)
-        found.append(Experiment(by_ncp, trials.empty_cut))
-        found.append(Experiment(one_step, _metadata))
-        found.append(Experiment(one_step, trials.float_support))
-    found.append(Experiment(kind(), trials.chosen_size, epsilon="1"))
-    return found
+        attacks.append(Experiment(by_ncp, trials.empty_cut))
+        attacks.append(Experiment(one_step, _metadata))
+        attacks.append(Experiment(one_step, trials.float_support))
+    attacks.append(Experiment(kind(), trials.chosen_size, epsilon="1"))
+    return attacks
 
 
 def _metadata(method: Publisher, budget: Budget) -> Trial:
@@ -328,7 +328,7 @@ class _Audits(Mapping[str, Audited]):
 
 @cache
 def _load_all() -> dict[str, Audited]:
-    found: dict[str, Audited] = {}
+    audits: dict[str, Audited] = {}
     for name in METHODS:
         try:
             entries: tuple[Audited, ...] = load(METHODS[name].audited)
@@ -336,8 +336,8 @@ def _load_all() -> dict[str, Audited]:
             if name in OURS:
                 raise
             continue  # a package that is broken; whoever names it is told that there is no audit
-        found |= {entry.name: entry for entry in entries}
-    return found
+        audits |= {entry.name: entry for entry in entries}
+    return audits
 
 
 AUDITED: Mapping[str, Audited] = _Audits()

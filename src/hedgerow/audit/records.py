@@ -223,24 +223,24 @@ def _first_table(outcome: Outcome) -> tuple[int, ...]:
 def published_count(outcome: Outcome, row: Codes) -> float | None:
     """The published count of a record's region and class, or None where it is not listed."""
     partition: Any = outcome.partition
-    for found in outcome.measurements:
-        if isinstance(partition, Cells) and found.name in _ALONE:
+    for one in outcome.measurements:
+        if isinstance(partition, Cells) and one.name in _ALONE:
             first = _first_table(outcome)
             part = partition.parts(first)
             place = np.ravel_multi_index([part[c][row[c]] for c in first], partition.shape(first))
-            return found.values[place, 0].item()  # type: ignore[no-any-return]
-        if found.name not in ("leaf", "count"):
+            return one.values[place, 0].item()  # type: ignore[no-any-return]
+        if one.name not in ("leaf", "count"):
             continue
         place = partition.locate(np.asarray([row[:-1]]))[0]
-        if found.at == "node":
+        if one.at == "node":
             place = partition.leaves[place]
-        here = found.where == place
-        if found.klass is not None:
-            here &= found.klass == row[-1]
-            return found.values[here, 0][0].item() if here.any() else None
-        if not here.any() or row[-1] >= found.values.shape[1]:
+        here = one.where == place
+        if one.klass is not None:
+            here &= one.klass == row[-1]
+            return one.values[here, 0][0].item() if here.any() else None
+        if not here.any() or row[-1] >= one.values.shape[1]:
             return None
-        return found.values[here, row[-1]][0].item()  # type: ignore[no-any-return]
+        return one.values[here, row[-1]][0].item()  # type: ignore[no-any-return]
     return None
 
 
@@ -345,13 +345,13 @@ class TransactionRecords:
             people = pa.array([who for who, _ in lines], pa.string())
             items = pa.array([names[code] for _, (code,) in lines], pa.string())
             return suffix, pa.table({self.items.person: people, self.items.item: items})
-        found: dict[str, list[str]] = {}
+        baskets: dict[str, list[str]] = {}
         for who, (code,) in lines:
-            found.setdefault(who, []).append(names[code])
+            baskets.setdefault(who, []).append(names[code])
         if self.items.column is not None:  # lists, so that no item looks like two
-            held = pa.array(list(found.values()), pa.list_(pa.string()))
+            held = pa.array(list(baskets.values()), pa.list_(pa.string()))
             return "parquet", pa.table({self.items.column: held})
-        text = "".join(f"{self.items.separator.join(held)}\n" for held in found.values()).encode()
+        text = "".join(f"{self.items.separator.join(held)}\n" for held in baskets.values()).encode()
         packed = suffix.endswith("gz")
         return ("dat.gz", gzip.compress(text)) if packed else ("dat", text)
 

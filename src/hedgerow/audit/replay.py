@@ -505,22 +505,22 @@ def replay(publish: Callable[[Sampler], object], outcomes: list[tuple[str, Any]]
     return replayer.trace
 
 
-def published(outcome: Outcome) -> tuple[Any, ...]:
+def freeze(outcome: Outcome) -> tuple[Any, ...]:
     """All of an outcome that is published, as something that can be compared and hashed."""
     book = outcome.ledger.book(outcome.published, outcome.sharing)
     facts = json.dumps([outcome.plan.to_dict(), book], sort_keys=True, default=str)
-    return facts, _frozen(outcome.parts)
+    return facts, _freeze(outcome.parts)
 
 
-def _frozen(value: Any) -> Any:
+def _freeze(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.shape, str(value.dtype), value.tobytes()
     if isinstance(value, dict):
         value = tuple(value.items())
     if isinstance(value, tuple | list):
-        return tuple(_frozen(item) for item in value)
+        return tuple(_freeze(item) for item in value)
     if dataclasses.is_dataclass(value):
-        return tuple(_frozen(getattr(value, item.name)) for item in dataclasses.fields(value))
+        return tuple(_freeze(getattr(value, item.name)) for item in dataclasses.fields(value))
     return value
 
 
@@ -646,7 +646,7 @@ def check_rules(
     def on(table: Any) -> Callable[[Sampler], Hashable]:
         def publish(sampler: Sampler) -> Hashable:
             outcome = run(table, method, budget, sampler)
-            return repr(method.chosen(table.schema, outcome)), published(outcome)
+            return repr(method.chosen(table.schema, outcome)), freeze(outcome)
 
         return publish
 

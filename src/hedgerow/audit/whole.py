@@ -163,14 +163,14 @@ def _exceeds(*losses: tuple[str, float, float]) -> str | None:
     return None
 
 
-def _pure(found: Comparison, outcome: Outcome, person: bool) -> Finding:
+def _pure(comparison: Comparison, outcome: Outcome, person: bool) -> Finding:
     """Pure: the likelihood ratio of the whole transcript is within epsilon."""
-    loss, budget = abs(found.loss), outcome.plan.budget
+    loss, budget = abs(comparison.loss), outcome.plan.budget
     claim = float(budget.epsilon if person else budget.row_epsilon)
     return Finding(loss, _exceeds(("a transcript tells neighbors apart by", loss, claim)))
 
 
-def _zcdp(found: Comparison, outcome: Outcome, person: bool) -> Finding:
+def _zcdp(comparison: Comparison, outcome: Outcome, person: bool) -> Finding:
     """zCDP: Renyi divergences of what is paid in rho add up to rho at most; the rest is pure.
 
     That is what one row loses; what a person's rows lose together follows from it by arithmetic.
@@ -178,10 +178,10 @@ def _zcdp(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     assert not person
     ledger = outcome.ledger
     budgets = {name: float(budget.total) for name, budget in ledger.budgets.items()}
-    ratios = found.log_ratio.items()
+    ratios = comparison.log_ratio.items()
     pure = abs(sum(ratio for purpose, ratio in ratios if ledger.budget_of(purpose) != "rho"))
-    rho = max(found.divergence.values())
-    if not (math.isfinite(found.loss) and math.isfinite(rho)):
+    rho = max(comparison.divergence.values())
+    if not (math.isfinite(comparison.loss) and math.isfinite(rho)):
         words = "a transcript of one neighbor is impossible under the other"
         return Finding(math.inf, words)
     seen = Fraction(int(rho * 10**12), 10**12)
@@ -194,7 +194,7 @@ def _zcdp(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     )
 
 
-def _suppression(found: Comparison, outcome: Outcome, person: bool) -> Finding:
+def _suppression(comparison: Comparison, outcome: Outcome, person: bool) -> Finding:
     """Suppression: what was bought before is pure, and so is noise on what others are in too.
 
     Some lists are impossible for one of the neighbors, by design: enumeration weighs them by
@@ -202,8 +202,8 @@ def _suppression(found: Comparison, outcome: Outcome, person: bool) -> Finding:
     """
     plan: Any = outcome.plan
     noisy = "rate" in plan.rule
-    before = abs(sum(ratio for name, ratio in found.log_ratio.items() if name != "cells"))
-    lists = abs(found.log_ratio.get("cells", 0.0)) if noisy else 0.0
+    before = abs(sum(ratio for name, ratio in comparison.log_ratio.items() if name != "cells"))
+    lists = abs(comparison.log_ratio.get("cells", 0.0)) if noisy else 0.0
     lists = lists if math.isfinite(lists) else 0.0
     rows = plan.budget.rows if person else 1
     side_claim = float(plan.side_budget().row_epsilon * rows)
@@ -265,14 +265,16 @@ def _judge(traces: list[Trace], outcome: Outcome, person: bool) -> Finding:
     in_rho = set()
     if outcome.plan.accounting == "zcdp":
         in_rho = {step.purpose for step in traces[0] if ledger.budget_of(step.purpose) == "rho"}
-    found = compare(traces[0], traces[1], in_rho)
-    finding = RULES[outcome.plan.accounting](found, outcome, person)
+    comparison = compare(traces[0], traces[1], in_rho)
+    finding = RULES[outcome.plan.accounting](comparison, outcome, person)
     if finding.complaint or person:  # a person's rows may lie in many regions
         return finding
-    if max(found.touched, default=0) > 1:
+    if max(comparison.touched, default=0) > 1:
         return Finding(finding.loss, "a step saw a record that is not in its region")
-    if found.strain > 1 + ROUNDING:
-        return Finding(finding.loss, f"a step lost {found.strain:.4g} times what it was charged")
+    if comparison.strain > 1 + ROUNDING:
+        return Finding(
+            finding.loss, f"a step lost {comparison.strain:.4g} times what it was charged"
+        )
     return finding
 
 

@@ -171,8 +171,8 @@ def ncp(table: Table, partition: Partition) -> float:
 
 def _occupied(table: Table, partition: Partition) -> tuple[Ints, Ints]:
     """The regions that hold records, and how many."""
-    found = partition.locate(table.codes[:, : len(table.schema.attributes)])
-    regions, sizes = np.unique(found, return_counts=True)
+    which = partition.locate(table.codes[:, : len(table.schema.attributes)])
+    regions, sizes = np.unique(which, return_counts=True)
     return regions, sizes.astype(np.int64)
 
 
@@ -323,11 +323,11 @@ def chances(train: Ints, test: Ints, schema: Schema, model: Model = "tree") -> F
     """
     if not len(train):
         raise UsageError("there is no row to learn from", hint="Draw some rows.")
-    found = np.zeros((len(test), len(schema.classes)))
+    result = np.zeros((len(test), len(schema.classes)))
     known = np.unique(train[:, -1])
     if len(known) < 2:
-        found[:, known[0]] = 1.0
-        return found
+        result[:, known[0]] = 1.0
+        return result
     categorical = [isinstance(a, Categorical) and a.size <= _WIDE for a in schema.attributes]
     inputs = [rows[:, :-1].astype(np.float64) for rows in (train, test)]
     if model != "boosting":
@@ -338,10 +338,10 @@ def chances(train: Ints, test: Ints, schema: Schema, model: Model = "tree") -> F
     with threadpool_limits(1):  # on a busy machine its threads wait for each other longer
         fitted.fit(inputs[0], train[:, -1])
         if isinstance(fitted, _Weighted):
-            found[np.arange(len(test)), fitted.predict(inputs[1])] = 1.0
+            result[np.arange(len(test)), fitted.predict(inputs[1])] = 1.0
         else:
-            found[:, fitted.classes_] = fitted.predict_proba(inputs[1])
-    return found
+            result[:, fitted.classes_] = fitted.predict_proba(inputs[1])
+    return result
 
 
 def baseline(train: pa.Table, test: pa.Table, schema: Schema, model: Model = "c45") -> float:
@@ -388,9 +388,9 @@ def mean_and_error(numbers: Sequence[float] | Floats) -> tuple[float, float]:
 
 def _of_region(release: TableRelease, test: pa.Table, best: Any, overall: Any) -> Ints:
     """What was told for the region of each row; rows of unlisted regions get the overall class."""
-    found = release.assign(test)["region"].to_numpy()
-    place = np.searchsorted(release.regions, found)
-    listed = np.append(release.regions, -1)[place] == found
+    region = release.assign(test)["region"].to_numpy()
+    place = np.searchsorted(release.regions, region)
+    listed = np.append(release.regions, -1)[place] == region
     return np.asarray(np.append(best, overall)[np.where(listed, place, len(best))], dtype=np.int64)
 
 

@@ -124,7 +124,7 @@ def compare(
     named = releases if isinstance(releases, Mapping) else _names_of(releases)
     opened = [one if isinstance(one, Release) else Release.load(one) for one in named.values()]
     judgments = [] if data is None else [evaluate(data, one) for one in opened]
-    return compared(list(named), opened, judgments, simulated=simulated)
+    return compare_opened(list(named), opened, judgments, simulated=simulated)
 
 
 def _names_of(releases: Any) -> dict[str, Release | str | Path]:
@@ -143,7 +143,7 @@ def _names_of(releases: Any) -> dict[str, Release | str | Path]:
     }
 
 
-def compared(
+def compare_opened(
     names: Sequence[str],
     releases: Sequence[Release],
     judgments: Sequence[Judgment] = (),
@@ -166,17 +166,17 @@ def compared(
         >>> from hedgerow import sample
         >>> people = sample.people(500, seed=3)
         >>> both = [hedgerow.publish(people, sample.schema(), epsilon=e, seed=7) for e in (1, 2)]
-        >>> found = compared(["a", "b"], both)
+        >>> found = compare_opened(["a", "b"], both)
         >>> found.private, found.lines[1].words, found.lines[1].shown, found.lines[1].best
         (False, 'epsilon', ('1', '2'), (0,))
     """
     if len(releases) < 2:
         raise UsageError("there is nothing to compare", hint="Name at least two releases.")
-    lines = _told(releases)
+    lines = _list_statements(releases)
     if simulated:
-        lines += _simulated(releases, runs)
+        lines += _list_simulated(releases, runs)
     if judgments:
-        lines += _judged(judgments)
+        lines += _list_judgments(judgments)
     private = not judgments and all(release.guarantee["private"] for release in releases)
     return Comparison(names=tuple(names), lines=tuple(lines), private=private)
 
@@ -195,7 +195,7 @@ def _line(
     return [Line(words=words, source=source, values=tuple(values), shown=shown, better=better)]
 
 
-def _told(releases: Sequence[Release]) -> list[Line]:
+def _list_statements(releases: Sequence[Release]) -> list[Line]:
     """What releases say of themselves, without any other data."""
     unit = _unit([release.schema.unit_names for release in releases])
     names = tuple(release.method for release in releases)
@@ -230,14 +230,14 @@ def _width(release: Release) -> float | None:
     Their mean counts every attribute alike, however many values it has, and one that was not
     measured with the whole of the records.
     """
-    found = [np.median(spread.high - spread.low) for spread in release.histograms()]
-    middle = float(np.mean(found))
+    widths = [np.median(spread.high - spread.low) for spread in release.histograms()]
+    middle = float(np.mean(widths))
     total = float(release.count_all().estimate[0])
     return middle / total if np.isfinite(middle) and total > 0 else None
 
 
-def _simulated(releases: Sequence[Release], runs: int) -> list[Line]:
-    found = []
+def _list_simulated(releases: Sequence[Release], runs: int) -> list[Line]:
+    points = []
     for release in releases:
         rows = max(1, min(MOST_ROWS, round(float(release.count_all().estimate[0]))))
         promise = release.guarantee
@@ -245,10 +245,10 @@ def _simulated(releases: Sequence[Release], runs: int) -> list[Line]:
             release.schema, [(release.method, method_of_release(release))], [promise["epsilon"]],
             delta=promise["delta"], rows=rows, runs=runs,
         )  # fmt: skip
-        found.append(simulation.points[0])
+        points.append(simulation.points[0])
     lines = []
     for name, words, style, better in _SIMULATED:
-        values = [p.measures[name].mean if name in p.measures else None for p in found]
+        values = [p.measures[name].mean if name in p.measures else None for p in points]
         lines += _line(words, "simulated", values, style, better)
     return lines
 
@@ -261,7 +261,7 @@ _SIMULATED: tuple[tuple[str, str, Callable[[float], str], Better], ...] = (
 )
 
 
-def _judged(judgments: Sequence[Judgment]) -> list[Line]:
+def _list_judgments(judgments: Sequence[Judgment]) -> list[Line]:
     def best_model(one: Judgment, get: Callable[[Any], float | None]) -> float | None:
         models = () if one.classification is None else one.classification.models
         known = [value for value in map(get, models) if value is not None]

@@ -22,7 +22,7 @@ from hedgerow.data.source import Progress, silent
 from hedgerow.errors import UsageError
 from hedgerow.estimate.tables import Cells
 from hedgerow.evaluation.measures import exact_counts
-from hedgerow.evaluation.simulate import published, source_of
+from hedgerow.evaluation.simulate import publish_seeded, source_of
 from hedgerow.methods.marginals import Marginals, named_columns, share_budget
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
@@ -111,7 +111,7 @@ def expected_errors(
     shares = share_budget(schema, paying, rows, method.pairs)
     cells = Cells.of(schema, shares.parts)
     random = np.random.default_rng(0)  # the same promise wherever it is asked for
-    found = []
+    promises = []
     for table, units in zip(schema.tables, shares.named, strict=True):
         columns = named_columns(schema, table)
         starts = [_shown(schema, cells, column) for column in columns]
@@ -123,12 +123,12 @@ def expected_errors(
             noise = random.normal(0.0, 1 / math.sqrt(2 * amount), shape)
         for axis, begin in enumerate(starts):
             noise = np.add.reduceat(noise, begin, axis=axis + 1)
-        found.append(ExpectedError(
+        promises.append(ExpectedError(
             names=tuple(schema.columns[column].name for column in columns),
             cells=math.prod(map(len, starts)), error=float(np.quantile(np.abs(noise), LEVEL)),
             rows=rows,
         ))  # fmt: skip
-    return tuple(found)
+    return tuple(promises)
 
 
 def _shown(schema: Schema, cells: Cells, column: int) -> Ints:
@@ -264,12 +264,12 @@ def cells_of_release(release: Release, data: Any, names: Sequence[str] | None = 
         (spread,) = release.histograms()
         truth = np.bincount(data.codes, minlength=len(spread.counts)).astype(np.float64)
         return {"item": (spread.counts, truth)}
-    schema, found = release.schema, {}
+    schema, tables = release.schema, {}
     target = [] if schema.target is None else [schema.target.name]
     for name in names or [*(attribute.name for attribute in schema.attributes), *target]:
         _, cells = cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))
-        found[name] = release.estimate(cells), exact_counts(data, cells)
-    return found
+        tables[name] = release.estimate(cells), exact_counts(data, cells)
+    return tables
 
 
 def errors_of(target: AccuracyTarget, cells: TableCells, records: int) -> Floats:
@@ -535,7 +535,7 @@ class _Search:
         for number, data in enumerate(self.data):
             self.tell(len(self.tried) * len(self.data) + number, epsilon)
             seed = self.seed * 1000 + number
-            release = published(data, self.method, epsilon, self.delta, seed)
+            release = publish_seeded(data, self.method, epsilon, self.delta, seed)
             cells = cells_of_release(release, data, None if counted else names)
             for place, target in enumerate(self.targets):
                 if not target.columns:

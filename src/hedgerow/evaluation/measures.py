@@ -214,16 +214,16 @@ def top_itemsets(transactions: Transactions, number: int) -> list[tuple[Itemset,
     Levelwise: an itemset can only be among them if all its parts are.
     """
     index = _Index(transactions)
-    found: list[tuple[int, Itemset]] = []
+    best: list[tuple[int, Itemset]] = []
     order = np.argsort(-index.supports, kind="stable")
     # with all that tie with the last of them: a set of such items may come before a single one
     worst = index.supports[order[min(number, len(order)) - 1]]
     order = order[index.supports[order] >= max(1, worst)].tolist()
     level: list[tuple[Itemset, Bits]] = [((code,), index.bits(code)) for code in order]
-    found += [(int(index.supports[code]), (code,)) for code in order]
+    best += [(int(index.supports[code]), (code,)) for code in order]
     while level:
-        found = sorted(found, key=lambda entry: (-entry[0], entry[1]))[:number]
-        least = found[-1][0] if len(found) == number else 1
+        best = sorted(best, key=lambda entry: (-entry[0], entry[1]))[:number]
+        least = best[-1][0] if len(best) == number else 1
         further = []
         for itemset, held in level:
             for code in order[order.index(itemset[-1]) + 1 :]:
@@ -233,9 +233,9 @@ def top_itemsets(transactions: Transactions, number: int) -> list[tuple[Itemset,
                 support = _ones(both)
                 if support >= max(1, least):
                     further.append(((*itemset, code), both))
-                    found.append((support, tuple(sorted((*itemset, code)))))
+                    best.append((support, tuple(sorted((*itemset, code)))))
         level = further
-    return [(itemset, support) for support, itemset in found if support > 0]
+    return [(itemset, support) for support, itemset in best if support > 0]
 
 
 def relative_errors(exact: Ints, estimated: NDArray[Any], records: int) -> Floats:
@@ -278,12 +278,12 @@ class _Index:
         self._known: dict[int, Bits] = {}
 
     def bits(self, code: int) -> Bits:
-        found = self._known.get(code)
-        if found is None:
-            found = np.zeros(self._words, dtype=np.uint64)
-            _set(self._held[self._first[code] : self._first[code + 1]], found)
-            self._known[code] = found
-        return found
+        bits = self._known.get(code)
+        if bits is None:
+            bits = np.zeros(self._words, dtype=np.uint64)
+            _set(self._held[self._first[code] : self._first[code + 1]], bits)
+            self._known[code] = bits
+        return bits
 
     def support(self, itemset: Itemset) -> int:
         if not itemset:
@@ -531,20 +531,20 @@ def marginals(table: Table, release: Release) -> tuple[Marginal, ...]:
         release: A release of a table.
     """
     places = [*range(len(table.schema.attributes)), -1]
-    found = []
+    result = []
     for place, spread in zip(places, release.histograms(), strict=False):
         code = np.bincount(table.codes[:, place], minlength=spread.edges[-1])
         raw = np.add.reduceat(code, spread.edges[:-1]).astype(np.float64)
-        found.append(_marginal(spread.name, spread.labels, raw, spread.shares))
-    return tuple(found)
+        result.append(_marginal(spread.name, spread.labels, raw, spread.shares))
+    return tuple(result)
 
 
 def item_marginal(transactions: Transactions, release: TransactionsRelease) -> Marginal:
     """How the items of all records are shared out, raw against released. NOT PRIVATE."""
     (spread,) = release.histograms()
     raw = np.bincount(transactions.codes, minlength=len(spread.labels)).astype(np.float64)
-    found = _marginal(spread.name, spread.labels, raw, spread.shares)
-    return replace(found, per_record=float(raw.sum()) / max(1, len(transactions.start) - 1))
+    marginal = _marginal(spread.name, spread.labels, raw, spread.shares)
+    return replace(marginal, per_record=float(raw.sum()) / max(1, len(transactions.start) - 1))
 
 
 def _marginal(name: str, values: tuple[str, ...], raw: Any, released: Any) -> Marginal:
@@ -719,13 +719,13 @@ def top_errors(
             listed["items"].to_pylist(), listed["estimate"].to_pylist(), strict=True
         )
     ]
-    found = []
+    lines = []
     for number in numbers:
         if exact[:number] and (number == min(numbers) or number <= len(exact)):
             both = {one for one, _ in exact[:number]} & {one for one, _ in told[:number]}
             utility = top_utility(exact[:number], told[:number])
-            found.append(TopItemsets(number, len(both), utility))
-    return tuple(found)
+            lines.append(TopItemsets(number, len(both), utility))
+    return tuple(lines)
 
 
 def classification(

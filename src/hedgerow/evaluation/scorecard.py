@@ -84,7 +84,7 @@ def table_errors(table: Table, release: Release) -> tuple[TableErrors, ...]:
         table: The raw table.
         release: A release of it.
     """
-    schema, found = release.schema, []
+    schema, errors = release.schema, []
     names = [attribute.name for attribute in schema.columns]
     tables = [
         cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))[1]
@@ -99,11 +99,11 @@ def table_errors(table: Table, release: Release) -> tuple[TableErrors, ...]:
         off = np.abs(told.estimate - truth)
         width = float(np.median(told.high - told.low))
         held = (told.low <= truth) & (truth <= told.high)
-        found.append(TableErrors(
+        errors.append(TableErrors(
             name=name, cells=len(truth), mean=float(off.mean()), worst=float(off.max()),
             width=width if np.isfinite(width) else None, covered=float(held.mean()),
         ))  # fmt: skip
-    return tuple(found)
+    return tuple(errors)
 
 
 def k_marginal(raw: NDArray[np.integer], made: Ints, schema: Schema, seed: int = 0) -> float | None:

@@ -116,8 +116,8 @@ class HiddenKinds:
             for one in range(len(self.shares)):
                 mine = np.flatnonzero(kind == one)
                 edges = np.cumsum(column[one])
-                found = np.searchsorted(edges, random.random(len(mine)) * edges[-1], side="right")
-                codes[mine, place] = np.minimum(found, sizes[place] - 1)
+                picks = np.searchsorted(edges, random.random(len(mine)) * edges[-1], side="right")
+                codes[mine, place] = np.minimum(picks, sizes[place] - 1)
         return Table(self.schema, codes)
 
     def best_accuracy(self, table: Table) -> float:
@@ -195,8 +195,8 @@ def check_dependence(dependence: float) -> None:
 def _falling(size: int, power: float) -> Floats:
     """Chances in the proportions 1, 1/2, 1/3 and so on, to a power."""
     weights = np.arange(1, size + 1, dtype=np.float64) ** -power
-    found: Floats = weights / weights.sum()
-    return found
+    shares: Floats = weights / weights.sum()
+    return shares
 
 
 def _common(attribute: Attribute, random: np.random.Generator) -> Floats:
@@ -245,7 +245,7 @@ class Result:
     values: Values
 
 
-def _published(
+def _run_seeded(
     data: Table | Transactions, method: Publisher, epsilon: Number, delta: Number, seed: int
 ) -> tuple[Any, Release]:
     budget = method.plan(data.schema, epsilon, delta).budget
@@ -254,7 +254,7 @@ def _published(
     return done, release_of(data.schema, method, done, words)
 
 
-def published(
+def publish_seeded(
     data: Table | Transactions, method: Publisher, epsilon: Number, delta: Number, seed: int
 ) -> Release:
     """A seeded release of data that is simulated or public: NOT PRIVATE.
@@ -266,7 +266,7 @@ def published(
         delta: The same.
         seed: For the same release again.
     """
-    return _published(data, method, epsilon, delta, seed)[1]
+    return _run_seeded(data, method, epsilon, delta, seed)[1]
 
 
 class TableTrial:
@@ -291,7 +291,7 @@ class TableTrial:
 
     def run(self, method: Publisher, epsilon: Number, delta: Number, seed: int) -> Result:
         """Publishes the table and compares."""
-        done, release = _published(self.data, method, epsilon, delta, seed)
+        done, release = _run_seeded(self.data, method, epsilon, delta, seed)
         values = self._errors(release.count(self.queries).estimate)
         if self.test is not None:
             told = release.majority(self.test.codes[:, :-1])
@@ -327,7 +327,7 @@ class TransactionsTrial:
     def run(self, method: Publisher, epsilon: Number, delta: Number, seed: int) -> Result:
         """Publishes the transactions and compares."""
         schema = self.data.schema
-        _, made = _published(self.data, method, epsilon, delta, seed)
+        _, made = _run_seeded(self.data, method, epsilon, delta, seed)
         release = made.expect(TransactionsRelease)
         asked = [[self.labels[code] for code in one] for one in self.sets]
         told = np.asarray(release.count(asked).estimate, dtype=np.float64)
@@ -580,7 +580,7 @@ def simulate(
     check_arguments(simulate, locals())
     _check(schema, methods, epsilons, delta, rows, runs)
     source = source_of(schema, rows, dependence, public)
-    found: dict[tuple[int, int], list[Result]] = {}
+    results: dict[tuple[int, int], list[Result]] = {}
     trials = []
     total = runs * len(methods) * len(epsilons)
     for number in range(runs):
@@ -589,10 +589,10 @@ def simulate(
         for m, (_, method) in enumerate(methods):
             for e, epsilon in enumerate(epsilons):
                 result = trial.run(method, epsilon, delta, seed * 1000 + number)
-                found.setdefault((m, e), []).append(result)
-                progress(sum(map(len, found.values())) / total)
+                results.setdefault((m, e), []).append(result)
+                progress(sum(map(len, results.values())) / total)
     points = tuple(
-        _point(methods[m][0], str(epsilons[e]), found[m, e])
+        _point(methods[m][0], str(epsilons[e]), results[m, e])
         for m in range(len(methods))
         for e in range(len(epsilons))
     )

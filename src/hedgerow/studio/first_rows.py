@@ -58,12 +58,12 @@ def look(rows: FirstRows) -> Any:
         check=False,
     )
     try:
-        found = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
     except ValueError:
-        found = {"error": ["the file cannot be read.", "Run `hedgerow init` on it to see more."]}
-    if "error" in found:
-        raise DataError(*found["error"])
-    return found["rows"]
+        answer = {"error": ["the file cannot be read.", "Run `hedgerow init` on it to see more."]}
+    if "error" in answer:
+        raise DataError(*answer["error"])
+    return answer["rows"]
 
 
 def _look(rows: FirstRows) -> Any:
@@ -106,10 +106,10 @@ def _lines(path: Path) -> list[list[str]]:
 def main() -> None:
     """Reads what to look at from the standard input and writes what was found."""
     try:
-        found: dict[str, Any] = {"rows": _look(FirstRows(**json.load(sys.stdin)))}
+        answer: dict[str, Any] = {"rows": _look(FirstRows(**json.load(sys.stdin)))}
     except HedgerowError as error:
-        found = {"error": [error.message, error.hint]}
-    json.dump(found, sys.stdout)
+        answer = {"error": [error.message, error.hint]}
+    json.dump(answer, sys.stdout)
 
 
 if __name__ == "__main__":

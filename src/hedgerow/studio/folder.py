@@ -107,9 +107,9 @@ def inside(root: Path, name: str, *, folder: bool = False) -> Path:
           Choose a file from the first page.
     """
     try:
-        found = (root / name).resolve(strict=True)
-        sound = not Path(name).is_absolute() and found.is_relative_to(root) and found != root
-        sound = sound and (found.is_dir() if folder else found.is_file())
+        path = (root / name).resolve(strict=True)
+        sound = not Path(name).is_absolute() and path.is_relative_to(root) and path != root
+        sound = sound and (path.is_dir() if folder else path.is_file())
     except (OSError, ValueError, RuntimeError):
         sound = False
     if not sound:
@@ -117,7 +117,7 @@ def inside(root: Path, name: str, *, folder: bool = False) -> Path:
             "there is nothing of this name in the folder of the studio",
             hint="Choose a file from the first page.",
         )
-    return found
+    return path
 
 
 def fresh(root: Path, name: str, suffix: str = "") -> Path:
@@ -193,7 +193,7 @@ def look(root: Path) -> Listing:
 
 def describe(root: Path, listing: Listing) -> dict[str, Facts]:
     """Sizes and dates of what lies in the folder, and whether schemas are signed, by names."""
-    found = {}
+    facts = {}
     releases = [one.folder for one in listing.releases]
     for name in (*listing.data, *listing.schemas, *releases):
         path, status = root / name, ""
@@ -207,11 +207,11 @@ def describe(root: Path, listing: Listing) -> dict[str, Facts]:
                 status = (
                     "draft" if _DRAFT.search(head) else f"signed by {by}" if by else "not signed"
                 )
-            found[name] = Facts(
+            facts[name] = Facts(
                 size=_size(sum(one.stat().st_size for one in files)), status=status,
                 changed=datetime.fromtimestamp(changed).strftime("%Y-%m-%d %H:%M"),
             )  # fmt: skip
-    return found
+    return facts
 
 
 def _size(number: float) -> str:
@@ -276,12 +276,12 @@ def _head(path: Path) -> bytes:
 def _release(path: Path, folder: str) -> ReleaseFolder | None:
     """What a manifest states; None if it is not one. `verify` checks it, this does not."""
     try:
-        found = json.loads(path.read_bytes())
-        promise = found["guarantee"]
+        manifest = json.loads(path.read_bytes())
+        promise = manifest["guarantee"]
         return ReleaseFolder(
             folder=folder,
-            name=str(found["schema"]["name"]),
-            method=str(found["method"]),
+            name=str(manifest["schema"]["name"]),
+            method=str(manifest["method"]),
             epsilon=str(promise["epsilon"]),
             delta=str(promise["delta"]),
             private=promise.get("private") is True,

@@ -254,9 +254,9 @@ class Guard:
 
     def _is_known(self, headers: Headers) -> bool:
         try:
-            found = SimpleCookie(headers.get("cookie", "")).get(_COOKIE)
+            cookie = SimpleCookie(headers.get("cookie", "")).get(_COOKIE)
         except CookieError:
-            found = None
-        return found is not None and compare_digest(
-            found.value.encode(), self._keys.cookie.encode()
+            cookie = None
+        return cookie is not None and compare_digest(
+            cookie.value.encode(), self._keys.cookie.encode()
         )

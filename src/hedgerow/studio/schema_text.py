@@ -164,26 +164,26 @@ class SchemaText:
     def reason(self, column: str) -> str:
         """The comment above a column: why a draft describes it like that."""
         first, _ = self._lines("attributes", column)
-        found: list[str] = []
+        comments: list[str] = []
         for line in reversed(self.text.splitlines()[: first - 1]):
             if not line.strip().startswith("#"):
                 break
-            found.insert(0, line.strip().lstrip("#").strip())
-        return " ".join(found)
+            comments.insert(0, line.strip().lstrip("#").strip())
+        return " ".join(comments)
 
     def alike(self) -> dict[str, tuple[str, ...]]:
         """Columns that are described alike, but for the role: all of them by the first."""
-        found: dict[tuple[str, ...], list[str]] = {}
+        families: dict[tuple[str, ...], list[str]] = {}
         for name, settings in self.columns.items():
             pairs = [(Text(key), one) for key, one in settings.items() if key != "role"]
             if pairs:
-                found.setdefault(tuple(_below(Entries(pairs), "")), []).append(name)
-        return {names[0]: tuple(names) for names in found.values()}
+                families.setdefault(tuple(_below(Entries(pairs), "")), []).append(name)
+        return {names[0]: tuple(names) for names in families.values()}
 
     def domains(self) -> dict[str, tuple[str, ...]]:
         """The bounds or values of every column that is published, however they are grouped."""
-        found = {name: _domain(settings) for name, settings in self.columns.items()}
-        return {name: one for name, one in found.items() if one}
+        domains = {name: _domain(settings) for name, settings in self.columns.items()}
+        return {name: one for name, one in domains.items() if one}
 
     def with_key(self, key: str, node: Node | None) -> SchemaText:
         """The same with another value of a key at the top, or without it."""

@@ -160,7 +160,7 @@ class Way:
             numbers = {name: n for n, name in enumerate(self.text().columns)}
         except HedgerowError:
             numbers = {}
-        found = {}
+        links = {}
         for place in places:
             name = place[1] if place[0] == "attributes" and len(place) > 1 else ""
             keys = [key for key in place[2 if name else 0 :] if key in _FIELDS]
@@ -175,8 +175,8 @@ class Way:
                 field = f"{field}-{numbers[name]}"
             elif name and page == "taxonomies":
                 more["column"] = name
-            found[f"{name}: {title}" if name else title] = f"{self.to(page, **more)}#{field}"
-        return found
+            links[f"{name}: {title}" if name else title] = f"{self.to(page, **more)}#{field}"
+        return links
 
     def text(self) -> SchemaText:
         """The schema file as it is now."""

@@ -15,7 +15,7 @@ from hedgerow.evaluation.expected import (
     plan_by_accuracy,
     read_target,
 )
-from hedgerow.evaluation.simulate import Simulated, published
+from hedgerow.evaluation.simulate import Simulated, publish_seeded
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.diffpart import DiffPart
@@ -82,7 +82,7 @@ def test_errors_by_hand() -> None:
 
 def test_cells_agree_with_tables() -> None:
     data = Simulated(sample.schema(), 900, 0.5).data_of(3)
-    release = published(data, DiffMulti(), "1", 0, 1)
+    release = publish_seeded(data, DiffMulti(), "1", 0, 1)
     for name, (told, truth) in cells_of_release(release, data).items():
         assert told.tolist() == release.table(name).answers.estimate.tolist()
         assert truth.sum() == 900
@@ -132,7 +132,7 @@ def test_a_large_epsilon_that_fails_does_not_rule_out_smaller_ones(
     def publish(data: object, method: object, now: str, *rest: object) -> None:
         epsilon["now"] = now
 
-    monkeypatch.setattr("hedgerow.evaluation.expected.published", publish)
+    monkeypatch.setattr("hedgerow.evaluation.expected.publish_seeded", publish)
     monkeypatch.setattr("hedgerow.evaluation.expected.cells_of_release", lambda *given: {})
     monkeypatch.setattr("hedgerow.evaluation.expected.errors_of", errors)
     target = read_target("age within 800%", SCHEMA)
@@ -151,7 +151,9 @@ def test_progress_is_that_of_the_releases(monkeypatch: pytest.MonkeyPatch, least
         return np.array([1.0 if EPSILONS.index(made[-1]) >= EPSILONS.index(least) else 5000.0])
 
     module = "hedgerow.evaluation.expected"
-    monkeypatch.setattr(f"{module}.published", lambda data, method, now, *rest: made.append(now))
+    monkeypatch.setattr(
+        f"{module}.publish_seeded", lambda data, method, now, *rest: made.append(now)
+    )
     monkeypatch.setattr(f"{module}.cells_of_release", lambda *given: {})
     monkeypatch.setattr(f"{module}.errors_of", errors)
     methods = [("one", DiffMulti()), ("other", DiffMulti())]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.compare import Line, compared
+from hedgerow.evaluation.compare import Line, compare_opened
 from hedgerow.evaluation.scorecard import method_of_release
 from hedgerow.present.against import _SOURCES, comparison
 from hedgerow.present.html import page
@@ -41,7 +41,7 @@ def test_best_values_are_marked() -> None:
 )
 def test_simulated_rows_need_no_data(pair: tuple[str, str]) -> None:
     both = [Release.load(GOLDEN / name) for name in pair]
-    found = compared(pair, both, simulated=True, runs=1)
+    found = compare_opened(pair, both, simulated=True, runs=1)
     assert {line.source for line in found.lines} == {"release", "simulated"}
     assert all(len(line.shown) == 2 for line in found.lines)
     assert found.private == all(release.guarantee["private"] for release in both)
@@ -49,14 +49,14 @@ def test_simulated_rows_need_no_data(pair: tuple[str, str]) -> None:
 
 def test_a_page_escapes_names() -> None:
     both = [Release.load(GOLDEN / "diffgen-tuned-1")] * 2
-    text = page(comparison(compared(["<b>one</b>", "two"], both)))
+    text = page(comparison(compare_opened(["<b>one</b>", "two"], both)))
     assert "<b>one" not in text and "&lt;b&gt;one" in text
     assert "http" not in text.replace("http-equiv", "")
 
 
 def test_a_page_explains_marks_only_where_there_are_some() -> None:
     release = Release.load(GOLDEN / "diffgen-tuned-1")
-    alike = compared(["one", "two"], [release] * 2)
+    alike = compare_opened(["one", "two"], [release] * 2)
     assert "Best: among" not in page(comparison(alike))
     lines = (*alike.lines, Line(words="x", source="raw", values=(1.0, 2.0), shown=("1", "2"),
              better="less"))  # fmt: skip
@@ -69,4 +69,4 @@ def test_a_page_explains_marks_only_where_there_are_some() -> None:
 
 def test_one_release_is_not_compared() -> None:
     with pytest.raises(UsageError, match="nothing to compare"):
-        compared(["a"], [Release.load(GOLDEN / "diffgen-tuned-1")])
+        compare_opened(["a"], [Release.load(GOLDEN / "diffgen-tuned-1")])

@@ -162,7 +162,7 @@ def compare(
     With --raw the result is NOT PRIVATE, and choosing a release by it is outside the guarantee.
     """
     from hedgerow.cli.files import refuse_existing, refuse_releases, write_text
-    from hedgerow.evaluation.compare import compared, folder_names
+    from hedgerow.evaluation.compare import compare_opened, folder_names
     from hedgerow.present import html
     from hedgerow.present.against import CHOOSING, comparison
     from hedgerow.release import Release
@@ -195,7 +195,7 @@ def compare(
             for release in opened
         ]
         warn(CHOOSING)
-    facts = compared(folder_names(releases), opened, judgments, simulated=simulate)
+    facts = compare_opened(folder_names(releases), opened, judgments, simulated=simulate)
     page = comparison(facts)
     if out is not None:
         write_text(out, html.page(page), overwrite, private=not facts.private)

@@ -104,19 +104,19 @@ def _list_unchanged(asked: Asked, text: SchemaText) -> dict[str, Any]:
     return {"question": ask_reviewer(len(kept)), "kept": kept}
 
 
-def _describe_rows(found: Any) -> Markup | None:
+def _describe_rows(facts: Any) -> Markup | None:
     """What became of the rows, as the report says it."""
-    if found is None:
+    if facts is None:
         return None
     from hedgerow.data.preparation import Fate, ItemPreparation, Preparation
     from hedgerow.present.against import prepared
     from hedgerow.present.html import fragment
 
-    if "attributes" not in found:
-        return Markup(fragment(prepared(ItemPreparation(**found))))
-    fates = tuple(Fate(**one) for one in found["attributes"])
-    lists = {key: tuple(found[key]) for key in ("classes", "read", "kept")}
-    return Markup(fragment(prepared(Preparation(**(found | lists | {"attributes": fates})))))
+    if "attributes" not in facts:
+        return Markup(fragment(prepared(ItemPreparation(**facts))))
+    fates = tuple(Fate(**one) for one in facts["attributes"])
+    lists = {key: tuple(facts[key]) for key in ("classes", "read", "kept")}
+    return Markup(fragment(prepared(Preparation(**(facts | lists | {"attributes": fates})))))
 
 
 # Earlier versions of a schema: what each changed, and going back to any of them.

@@ -122,10 +122,10 @@ def fields_of(
         errors: What is wrong with it, by the names of fields.
         assumed: Answers by which questions are shown that do not follow yet.
     """
-    found = {one.key: one for one in questions(guided.sketch, {**guided.answers, **assumed})}
-    found |= {one.key: one for one in questions(guided.sketch, guided.answers)}
+    known = {one.key: one for one in questions(guided.sketch, {**guided.answers, **assumed})}
+    known |= {one.key: one for one in questions(guided.sketch, guided.answers)}
     shown = []
-    for one in found.values():
+    for one in known.values():
         if one.key == "reviewer":
             continue
         part, name = _name_field(guided.sketch, one.key)
@@ -162,15 +162,15 @@ def take_answers(guided: Guided, asked: Asked) -> tuple[Guided, dict[str, str]]:
             continue
         if answers.get(key) != answer:  # other questions may follow now
             answers[key] = answer
-            found = questions(guided.sketch, answers)
-            waiting = {one.key: one for one in found if one.key not in done}
+            following = questions(guided.sketch, answers)
+            waiting = {one.key: one for one in following if one.key not in done}
     return replace(guided, answers=answers), errors
 
 
 def open_questions(guided: Guided) -> list[Question]:
     """Questions about columns that have no answer yet."""
-    found = questions(guided.sketch, guided.answers)
-    return [one for one in found if one.columns and one.key not in guided.answers]
+    every = questions(guided.sketch, guided.answers)
+    return [one for one in every if one.columns and one.key not in guided.answers]
 
 
 def keep(asked: Asked, guided: Guided) -> SchemaError | Conflict | None:
@@ -376,17 +376,17 @@ def take_columns(asked: Asked, guided: Guided) -> Response:
 
 
 def _groups(guided: Guided, fields: list[Field]) -> list[Group]:
-    found: dict[str, list[Field]] = {}
+    groups: dict[str, list[Field]] = {}
     for one in fields:
         if one.question.columns:
-            found.setdefault(one.question.columns[0], []).append(one)
+            groups.setdefault(one.question.columns[0], []).append(one)
     places = {one.name: n for n, one in enumerate(guided.sketch.columns)}
     return [
         Group(
             number=places[first], names=several[-1].question.columns, fields=tuple(several),
             notes=tuple(note for one in several for note in one.question.notes.values()),
         )
-        for first, several in found.items()
+        for first, several in groups.items()
     ]  # fmt: skip
 
 

@@ -151,15 +151,15 @@ def _fitting(way: Way, schemas: tuple[str, ...], names: list[str]) -> list[tuple
     """Whether each schema is for another file, whether it is a draft, and its name; best first."""
     from hedgerow.studio.schema_text import SchemaText
 
-    found = []
+    candidates = []
     for name in schemas:
         try:
             text = SchemaText.load(inside(way.root, name))
             fits = bool(text.columns) and set(text.columns) <= set(names) if names else text.items
-            found.append((not fits, text.is_draft, name))
+            candidates.append((not fits, text.is_draft, name))
         except HedgerowError:  # its own page says what is wrong with it
-            found.append((True, True, name))
-    return sorted(found)
+            candidates.append((True, True, name))
+    return sorted(candidates)
 
 
 def _rows(way: Way) -> FirstRows:

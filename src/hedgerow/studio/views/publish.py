@@ -30,9 +30,9 @@ def show(asked: Asked) -> Response:
     way, text, schema = asked.way, asked.text, asked.schema
     method = method_of(way, schema.kind)
     budget = Budget.of(way.get("epsilon", "1"), way.get("delta", "0"))
-    found = look(way.root)
-    accounts = accounts_of(asked, found.ledgers)
-    earlier = [one for one in found.releases if one.name == schema.name]
+    listing = look(way.root)
+    accounts = accounts_of(asked, listing.ledgers)
+    earlier = [one for one in listing.releases if one.name == schema.name]
     return asked.show(
         "publish", way=way, text=text, schema=schema, method=method,
         factor=factor(budget.epsilon), large=budget.epsilon > LARGE_EPSILON,
@@ -158,21 +158,21 @@ def _together(
 
 
 def _command(asked: Asked, way: Way, method: str, out: str) -> list[str]:
-    found = ["publish", way.argument("data"), "--schema", way.argument("schema")]
-    found += way.options("delimiter")  # the schema says the rest about the file
-    found += ["--method", method, f"--epsilon={way.get('epsilon', '1')}"]
-    found += [f"--delta={way.get('delta')}"] if way.get("delta", "0") != "0" else []
+    command = ["publish", way.argument("data"), "--schema", way.argument("schema")]
+    command += way.options("delimiter")  # the schema says the rest about the file
+    command += ["--method", method, f"--epsilon={way.get('epsilon', '1')}"]
+    command += [f"--delta={way.get('delta')}"] if way.get("delta", "0") != "0" else []
     again = asked.get("yes_epsilon").strip()
-    found += [f"--yes-epsilon={again}"] if again else []
-    found += ["--out", out]
+    command += [f"--yes-epsilon={again}"] if again else []
+    command += ["--out", out]
     ledger, _, dataset = asked.get("account").partition("|")
     if ledger:
         path = _ledger(way.root, ledger)
-        found += ["--ledger", argument(way.root, path), f"--dataset={dataset}"]
+        command += ["--ledger", argument(way.root, path), f"--dataset={dataset}"]
         for name in ("recipient", "purpose"):
             words = asked.get(name).strip()
-            found += [f"--{name}={words}"] if words else []
-    return found
+            command += [f"--{name}={words}"] if words else []
+    return command
 
 
 def _clear(out: Path) -> None:

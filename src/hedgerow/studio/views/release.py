@@ -28,7 +28,7 @@ _JUDGMENT = ".json"  # the end of the file of a comparison with the raw data
 _LISTED = 2000  # words that a query box completes
 
 
-def _opened(asked: Asked) -> tuple[Way, Release, str]:
+def _open_release(asked: Asked) -> tuple[Way, Release, str]:
     """The release that is asked for, and how a command names it."""
     way = asked.way
     return way, _open(asked, way).release, way.argument("release")
@@ -91,10 +91,10 @@ def _dossier(asked: Asked) -> str:
 
     way = asked.way
     opened = _open(asked, way)
-    return html.page(document(opened.release, opened.verdict, _booked(way, opened.release)))
+    return html.page(document(opened.release, opened.verdict, _find_entry(way, opened.release)))
 
 
-def _booked(way: Way, release: Release) -> Any:
+def _find_entry(way: Way, release: Release) -> Any:
     """The entry of the release in a ledger of the folder, if one has it."""
     from hedgerow.ledger.file import digest_of
     from hedgerow.ledger.ledger import BudgetLedger
@@ -102,9 +102,9 @@ def _booked(way: Way, release: Release) -> Any:
 
     for ledger in look(way.root).ledgers:
         accounts = BudgetLedger(inside(way.root, ledger)).accounts()
-        found, _ = found_in(accounts, release, digest_of(way.path("release")))
-        if found is not None:
-            return found
+        entry, _ = found_in(accounts, release, digest_of(way.path("release")))
+        if entry is not None:
+            return entry
     return None
 
 
@@ -119,24 +119,24 @@ def table(asked: Asked) -> Response:
     from hedgerow.present.html import fragment
     from hedgerow.present.tables import count_grid, how_to_read, title_of
 
-    way, release, name = _opened(asked)
+    way, release, name = _open_release(asked)
     known = _names(release)
     first, second = asked.get("first") or known[0], asked.get("second")
     by: Literal["count", "share"] = "share" if asked.get("by") == "share" else "count"
     where = asked.get("where").strip()
     chosen = [first, *([second] if second else [])]
     condition: Any = (_items(where) if release.kind == "transactions" else where) or None
-    found = release.table(*chosen, where=condition, share=by == "share")
-    total = len(found)
-    found = found.largest(_SHOWN) if total > _SHOWN else found
+    cells = release.table(*chosen, where=condition, share=by == "share")
+    total = len(cells)
+    cells = cells.largest(_SHOWN) if total > _SHOWN else cells
     written = ["table", name, *chosen, *(["--by", "share"] if by == "share" else [])]
     written += [f"--where={where}"] if where else []
     return asked.show(
         "table", way=way, names=known, first=first, second=second, by=by, where=where,
-        kind=release.kind, title=title_of(release, found, where or None),
-        grid=Markup(fragment([count_grid(release, found, where or None)])),
-        notes=how_to_read(found, release.schema),
-        total=total, shown=len(found), command=command_text(written),
+        kind=release.kind, title=title_of(release, cells, where or None),
+        grid=Markup(fragment([count_grid(release, cells, where or None)])),
+        notes=how_to_read(cells, release.schema),
+        total=total, shown=len(cells), command=command_text(written),
         example=release.example.strip("'\""),
     )  # fmt: skip
 
@@ -151,20 +151,20 @@ def query(asked: Asked) -> Response:
     from hedgerow.present.tables import REMARKS
     from hedgerow.present.words import number
 
-    way, release, name = _opened(asked)
+    way, release, name = _open_release(asked)
     text, answer, error = asked.get("query").strip(), None, None
     if text:
         asks: Any = [_items(text)] if release.kind == "transactions" else text
         try:
-            found = release.count(asks)
-            typical = None if found.typical_error is None else float(found.typical_error[0])
+            answers = release.count(asks)
+            typical = None if answers.typical_error is None else float(answers.typical_error[0])
             answer = {
-                "estimate": number(max(0.0, float(found.estimate[0]))),
-                "low": number(float(found.low[0])),
-                "high": None if math.isinf(found.high[0]) else number(float(found.high[0])),
+                "estimate": number(max(0.0, float(answers.estimate[0]))),
+                "low": number(float(answers.low[0])),
+                "high": None if math.isinf(answers.high[0]) else number(float(answers.high[0])),
                 "typical": None if typical is None else number(typical),
-                "basis": "" if found.basis is None else str(found.basis[0]),
-                "noise": REMARKS[NOISE] if reliability(found)[0] == NOISE else "",
+                "basis": "" if answers.basis is None else str(answers.basis[0]),
+                "noise": REMARKS[NOISE] if reliability(answers)[0] == NOISE else "",
             }
         except HedgerowError as fault:
             error = fault
@@ -179,12 +179,12 @@ def _words(release: Release) -> list[str]:
     """What a query can name: all of it is in the public schema."""
     if release.kind == "transactions":
         return list(release.schema.transaction_items.labels[:_LISTED])
-    found: list[str] = []
+    words: list[str] = []
     for column in release.schema.columns:
-        found.append(column.name)
+        words.append(column.name)
         taxonomy = getattr(column, "taxonomy", None)
-        found += [] if taxonomy is None else list(taxonomy.labels)
-    return list(dict.fromkeys(found))[:_LISTED]
+        words += [] if taxonomy is None else list(taxonomy.labels)
+    return list(dict.fromkeys(words))[:_LISTED]
 
 
 def tree(asked: Asked) -> Response:
@@ -193,7 +193,7 @@ def tree(asked: Asked) -> Response:
     from hedgerow.present.html import fragment
     from hedgerow.present.kinds import KINDS, cuts, nested
 
-    way, release, name = _opened(asked)
+    way, release, name = _open_release(asked)
     root, parts = None, {}
     if release.kind == "table":
         table = release.expect(TableRelease)
@@ -210,7 +210,7 @@ def tree(asked: Asked) -> Response:
 
 def rows(asked: Asked) -> Response:
     """A few synthetic records, which describe nobody."""
-    way, release, name = _opened(asked)
+    way, release, name = _open_release(asked)
     drawn: Any = release.synthesize(_ROWS, kind="arrow")
     records = [[_cell(one) for one in row.values()] for row in drawn.to_pylist()]
     return asked.show(
@@ -229,25 +229,25 @@ def _cell(value: object) -> str:
 
 def compare(asked: Asked) -> Response:
     """Releases side by side, by what they say themselves."""
-    from hedgerow.evaluation.compare import compared, folder_names
+    from hedgerow.evaluation.compare import compare_opened, folder_names
 
-    way, release, name = _opened(asked)
-    found, folders = None, [way.path("release")]
+    way, release, name = _open_release(asked)
+    comparison, folders = None, [way.path("release")]
     folders += [inside(way.root, one, folder=True) for one in asked.every("other")]
     if len(folders) > 1:
         opened = [release, *(asked.studio.releases.open(one).release for one in folders[1:])]
-        found = compared(folder_names(folders), opened)
+        comparison = compare_opened(folder_names(folders), opened)
     others = [one for one in look(way.root).releases if one.folder != way.get("release")]
     names = [name, *(argument(way.root, one) for one in folders[1:])]
     return asked.show(
-        "compare", way=way, found=found, others=others, chosen=asked.every("other"),
-        command=command_text(["compare", *names]) if found is not None else "",
+        "compare", way=way, found=comparison, others=others, chosen=asked.every("other"),
+        command=command_text(["compare", *names]) if comparison is not None else "",
     )  # fmt: skip
 
 
 def download(asked: Asked) -> Response:
     """The release as a file: all of it, its tables, its report, its dossier, synthetic rows."""
-    way, release, _ = _opened(asked)
+    way, release, _ = _open_release(asked)
     kind, name = asked.get("as"), way.path("release").name
     if kind not in _FILES:
         raise UsageError("there is no such file.", hint="Choose one on the page of the release.")
@@ -309,7 +309,7 @@ def _describe_for_portals(way: Way, opened: Opened, path: Path) -> None:
     from hedgerow.present.catalog import Listing, catalog, write_archive
 
     release, verdict = opened.release, opened.verdict
-    write_archive(catalog(release, verdict, Listing(), _booked(way, release)), path)
+    write_archive(catalog(release, verdict, Listing(), _find_entry(way, release)), path)
 
 
 def _write_rows(release: Release, path: Path) -> None:
@@ -359,5 +359,5 @@ def _describe(result: Any) -> dict[str, Markup]:
     from hedgerow.present.html import fragment
 
     fields = {key: one for key, one in result.items() if key in Judgment.__dataclass_fields__}
-    found = TypeAdapter(Judgment).validate_python(fields)
-    return {one.title: Markup(fragment(one.parts)) for one in against.sections(found)}
+    judgment = TypeAdapter(Judgment).validate_python(fields)
+    return {one.title: Markup(fragment(one.parts)) for one in against.sections(judgment)}

@@ -284,13 +284,13 @@ def _show_column(text: SchemaText, name: str) -> Shown:
 
 def _items(settings: Mapping[str, Node]) -> dict[str, str | None]:
     """The settings of items as the form shows them."""
-    found: dict[str, str | None] = {key: _text(settings.get(key)) for key in _OF_ITEMS}
+    fields: dict[str, str | None] = {key: _text(settings.get(key)) for key in _OF_ITEMS}
     universe = settings.get("universe")
-    found["universe"] = _list_lines(universe)
+    fields["universe"] = _list_lines(universe)
     if isinstance(universe, Entries) and isinstance(universe.pairs[0][1], ListNode):
         ends = [_text(one) for one in universe.pairs[0][1].items]
-        found["from"], found["to"] = ends if len(ends) == 2 else ("", "")
-    return found
+        fields["from"], fields["to"] = ends if len(ends) == 2 else ("", "")
+    return fields
 
 
 def _with_columns(text: SchemaText, asked: Asked) -> SchemaText:
@@ -322,15 +322,15 @@ def _read_form(place: int, before: Mapping[str, Node], asked: Asked) -> dict[str
         return dict(before)
     given = {key: asked.get(f"{key}-{place}").strip() for key in (*_NUMBERS, *_RULES)}
     listed = asked.get(f"values-{place}") if f"values-{place}" in asked.form else None
-    found = _settings(before, kind, given, listed, asked.get("class") == str(place))
+    settings = _settings(before, kind, given, listed, asked.get("class") == str(place))
     for key in _WRITTEN:
         if kind == "numeric" and f"{key}-{place}" in asked.form:
             entered = asked.get(f"{key}-{place}").strip()
-            _put(found, key, " " if entered == _BLANK else entered)
+            _put(settings, key, " " if entered == _BLANK else entered)
     if kind == "categorical" and f"ignore-{place}" in asked.form:
         lines = asked.get(f"ignore-{place}").replace(",", "\n")
-        _list(found, "ignore", lines, before.get("ignore"))
-    return found
+        _list(settings, "ignore", lines, before.get("ignore"))
+    return settings
 
 
 def _settings(
@@ -345,18 +345,18 @@ def _settings(
         same = _text(before.get("role")) == "identifier"
         return dict(before) if same else {"role": plain("identifier")}
     same = _text(before.get("type")) == kind
-    found: dict[str, Node] = dict(before) if same else {"type": plain(kind)}
+    settings: dict[str, Node] = dict(before) if same else {"type": plain(kind)}
     if kind == "numeric":
         for key in _NUMBERS:
-            _put(found, key, entered[key])
+            _put(settings, key, entered[key])
     if kind == "categorical" and listed is not None:
-        _list(found, "values", listed, before.get("values") if same else None)
+        _list(settings, "values", listed, before.get("values") if same else None)
     for key in _RULES:
-        rule = "" if entered[key] == "error" and key not in found else entered[key]
+        rule = "" if entered[key] == "error" and key not in settings else entered[key]
         clips = rule == "clip" and kind != "numeric"
-        _put(found, key, "" if clips or (kind == "boolean" and key == "outside") else rule)
-    _put(found, "role", "class" if is_class else "")
-    return found
+        _put(settings, key, "" if clips or (kind == "boolean" and key == "outside") else rule)
+    _put(settings, "role", "class" if is_class else "")
+    return settings
 
 
 def _put(settings: dict[str, Node], key: str, value: str) -> None:

@@ -157,13 +157,13 @@ def _settings(text: SchemaText, column: Categorical | Items) -> dict[str, Node]:
 
 def _nodes(root: Branch) -> list[tuple[Branch, Branch | None]]:
     """All nodes with their parents, in the order of the tree."""
-    found: list[tuple[Branch, Branch | None]] = []
+    nodes: list[tuple[Branch, Branch | None]] = []
     stack: list[tuple[Branch, Branch | None]] = [(root, None)]
     while stack:
         branch, parent = stack.pop()
-        found.append((branch, parent))
+        nodes.append((branch, parent))
         stack += [(child, branch) for child in reversed(branch.below)]
-    return found
+    return nodes
 
 
 def _number(root: Branch) -> _Node:
@@ -318,8 +318,8 @@ def _compare(
 
 def _files(way: Way) -> list[str]:
     """Files beside the schema that could hold a taxonomy: public lists, never data."""
-    beside, found = way.path("schema").parent, look(way.root)
-    no = {*found.data, *found.schemas, way.get("data"), way.get("schema")}
+    beside, listing = way.path("schema").parent, look(way.root)
+    no = {*listing.data, *listing.schemas, way.get("data"), way.get("schema")}
     names = []
     for folder in (beside, beside / "taxonomies"):
         for one in sorted(folder.iterdir()) if folder.is_dir() else []:
