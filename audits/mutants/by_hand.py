@@ -833,8 +833,8 @@ BY_HAND = (
     ByHand(
         name="an-estimator-keeps-the-table",
         path="sklearn.py",
-        old="        self.schema_ = schema\n        bounded",
-        new="        self.schema_, self.rows_ = schema, table\n        bounded",
+        old="        self.schema_ = schema\n        advice",
+        new="        self.schema_, self.rows_ = schema, table\n        advice",
         flaw="What is saved as a model holds the private table.",
         notice="nothing in an estimator is as long as the table",
     ),
