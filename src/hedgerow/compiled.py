@@ -123,10 +123,10 @@ def kernel(
     Example:
         >>> @kernel(steps=lambda numbers: len(numbers))
         ... def largest(numbers):
-        ...     found = numbers[0]
+        ...     most = numbers[0]
         ...     for place in range(1, len(numbers)):
-        ...         found = max(found, numbers[place])
-        ...     return found
+        ...         most = max(most, numbers[place])
+        ...     return most
         >>> largest.plain(np.array([3, 1, 4]))
         4
     """

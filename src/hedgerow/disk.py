@@ -63,10 +63,10 @@ class Hold:
         """Whether a living process holds the lock. A file that nobody holds is removed."""
         if not path.exists():
             return False
-        found = Hold.take(path)
-        if found is None:
+        hold = Hold.take(path)
+        if hold is None:
             return True
-        found.close()
+        hold.close()
         return False
 
     def close(self) -> None:

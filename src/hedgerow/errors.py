@@ -59,7 +59,7 @@ class HedgerowError(Exception):
 
 def _escape(text: str) -> str:
     """The text with control characters written out, but for line breaks."""
-    return _OBEYED.sub(lambda found: repr(found[0])[1:-1], text)
+    return _OBEYED.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 class UsageError(HedgerowError):

@@ -152,17 +152,17 @@ class Registry(Mapping[str, Any]):
                 hint=f"Mend or uninstall what provides {points[0].value}.",
             ) from error
 
-    def _read(self, found: Any) -> Any:
-        return found
+    def _read(self, thing: Any) -> Any:
+        return thing
 
 
 class _Methods(Registry):
     """Whose entries may be modules, too."""
 
-    def _read(self, found: Any) -> Method:
-        if isinstance(found, Method):
-            return found
-        return Method(**{field.name: getattr(found, field.name) for field in fields(Method)})
+    def _read(self, thing: Any) -> Method:
+        if isinstance(thing, Method):
+            return thing
+        return Method(**{field.name: getattr(thing, field.name) for field in fields(Method)})
 
 
 def _ours(

@@ -640,7 +640,7 @@ def describe(attribute: Attribute) -> dict[str, Any]:
         def write(value: Fraction) -> str | int:
             if kind == "date":
                 return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
-            return _decimal_text(value) if kind == "decimal" else int(value)
+            return decimal_text(value) if kind == "decimal" else int(value)
 
         numbers: dict[str, Any] = {
             "type": "numeric",
@@ -668,10 +668,10 @@ def describe(attribute: Attribute) -> dict[str, Any]:
 
 def describe_weight(weight: Fraction) -> int | str:
     """A weight as a schema file has it."""
-    return int(weight) if weight.denominator == 1 else _decimal_text(weight)
+    return int(weight) if weight.denominator == 1 else decimal_text(weight)
 
 
-def _decimal_text(value: Fraction) -> str:
+def decimal_text(value: Fraction) -> str:
     """All digits of a decimal number, always with a point, which tells it from an integer."""
     places = 1
     while (value * 10**places).denominator != 1:  # ends: the schema holds decimals only

@@ -8,13 +8,20 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple, NoReturn
 
-from hedgerow.schema.attributes import EPOCH, OTHER, Attribute, Categorical, Numeric, read_number
+from hedgerow.schema.attributes import (
+    EPOCH,
+    OTHER,
+    Attribute,
+    Categorical,
+    Numeric,
+    decimal_text,
+    read_number,
+)
 
 # The grammar of count queries: from text to conditions. Knows no schema.
 #
@@ -712,10 +719,7 @@ class Numbers:
     def _write(self, value: Fraction) -> str:
         if self.attribute.kind == "date":
             return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
-        if value.denominator == 1:
-            return str(value.numerator)
-        with localcontext(prec=400):  # enough for every number that a schema can hold
-            return format(Decimal(value.numerator) / Decimal(value.denominator), "f")
+        return str(value.numerator) if value.denominator == 1 else decimal_text(value)
 
 
 def _unsayable(attribute: Attribute) -> Misread:

@@ -274,14 +274,10 @@ def arx_text(root: Branch) -> str:
     """A tree as an ARX hierarchy; short rows are filled up with their value."""
     paths = paths_of(root)
     width = max(map(len, paths))
-    text = io.StringIO(newline="")
-    # A single column has no separator to tell by, so its commas must stand in quotes.
-    writer = csv.writer(
-        text, delimiter=";", lineterminator="\n",
-        quoting=csv.QUOTE_ALL if width == 1 else csv.QUOTE_MINIMAL,
-    )  # fmt: skip
-    writer.writerows([path[0]] * (width - len(path)) + path for path in paths)
-    return text.getvalue()
+    # a single column has no separator to tell by, so its commas must stand in quotes
+    quoting = csv.QUOTE_ALL if width == 1 else csv.QUOTE_MINIMAL
+    rows = [[path[0]] * (width - len(path)) + path for path in paths]
+    return _csv(rows, delimiter=";", quoting=quoting)
 
 
 def branch_from_arx(text: str, file: str, report: Report) -> Branch | None:
@@ -647,9 +643,9 @@ def _mapping_csv(tree: Tree, root: Branch) -> str:
     return _csv(rows)
 
 
-def _csv(rows: list[list[str]]) -> str:
+def _csv(rows: list[list[str]], **form: Any) -> str:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n", **form).writerows(rows)
     return text.getvalue()
 
 
