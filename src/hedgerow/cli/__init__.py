@@ -15,11 +15,10 @@ from typing import Annotated
 
 import typer
 
-from hedgerow.cli.commands.evaluate import compare, evaluate
 from hedgerow.cli.commands.plan import plan
 from hedgerow.cli.commands.publish import clusters, publish
 from hedgerow.cli.commands.query import query, table
-from hedgerow.cli.commands.report import dossier, report, sample, show
+from hedgerow.cli.commands.report import compare, dossier, evaluate, report, sample, show
 from hedgerow.cli.commands.schema import check, init, schema, sign, taxonomy
 from hedgerow.cli.commands.studio import studio, warm_up
 from hedgerow.cli.commands.verify import audit, ledger, verify

@@ -180,11 +180,11 @@ def _tell_answers(release: Release, answers: list[Answer], level: float) -> None
     from hedgerow.estimate.answers import NOISE
     from hedgerow.present.tables import REMARKS
 
-    describe, explain, columns = _TELL[release.kind]
+    describe, legend, columns = _TELL[release.kind]
     those, covered = release.schema.unit_names[1], percent(level)
     if len(answers) > _IN_WORDS:
         _tabulate(answers, columns)
-        say(f"\n{explain(those, covered)}")
+        say(f"\n{legend.format(those=those, covered=covered)}")
         if release.kind in ("table", "marginals"):
             bases = {answer["basis"] for answer in answers}
             otherwise = "assumed even" if "assumed even" in bases else "modeled"
@@ -220,7 +220,7 @@ def _tell_answers(release: Release, answers: list[Answer], level: float) -> None
         if answer["reliability"] == NOISE and release.kind != "rows":
             say(f"  {REMARKS[NOISE].rstrip('.')}")
     if release.kind == "rows":
-        say(f"\n{_MISSING.format(those)}")
+        say(f"\n{_MISSING.format(those=those)}")
 
 
 _BASES = {
@@ -229,8 +229,8 @@ _BASES = {
     "assumed even": "basis: assumed even, since only a part of some {} is asked for",
 }
 _MISSING = (
-    "There is no upper end: {} in suppressed rows are missing, and nobody can say how many those "
-    "are."
+    "There is no upper end: {those} in suppressed rows are missing, and nobody can say how many "
+    "those are."
 )
 
 
@@ -305,49 +305,36 @@ def _describe_by_rows(
     ]
 
 
-def _explain_itemsets(those: str, covered: str) -> str:
-    return (
-        f"from, to: the {covered} interval of the true count.\n"
-        "basis: measured if exactly this was counted, otherwise modeled."
-    )
-
-
-def _explain_by_regions(those: str, covered: str) -> str:
-    return (
-        f"from, to: the {covered} interval of the true count. about: the estimate if {those} are\n"
-        "spread evenly inside the regions that the query cuts. noise: give or take, from the noise "
-        "alone.\ncut: how many fewer or more there may be besides, since they may not be spread "
-        "evenly."
-    )
-
-
-def _explain_by_tables(those: str, covered: str) -> str:
-    return (
-        f"from, to: the {covered} interval of the true count, which holds whatever the data looks "
-        "like.\nabout: the estimate, from a model of all tables that were counted. usually within: "
-        "its typical error,\nby the same model; nothing is promised about either."
-    )
-
-
-def _explain_by_rows(those: str, covered: str) -> str:
-    return (
-        f"from: the lower end of the {covered} interval; there is no upper end. about: how many "
-        f"are in the published rows,\nif {those} are spread evenly inside what a row leaves open. "
-        f"noise: give or take.\n{_MISSING.format(those)}"
-    )
-
-
+_BY_ITEMSETS = (
+    "from, to: the {covered} interval of the true count.\n"
+    "basis: measured if exactly this was counted, otherwise modeled."
+)
+_BY_REGIONS = (
+    "from, to: the {covered} interval of the true count. about: the estimate if {those} are\n"
+    "spread evenly inside the regions that the query cuts. noise: give or take, from the noise "
+    "alone.\ncut: how many fewer or more there may be besides, since they may not be spread evenly."
+)
+_BY_TABLES = (
+    "from, to: the {covered} interval of the true count, which holds whatever the data looks like."
+    "\nabout: the estimate, from a model of all tables that were counted. usually within: its "
+    "typical error,\nby the same model; nothing is promised about either."
+)
+_BY_ROWS = (
+    "from: the lower end of the {covered} interval; there is no upper end. about: how many are in "
+    "the published rows,\nif {those} are spread evenly inside what a row leaves open. noise: give "
+    f"or take.\n{_MISSING}"
+)
 # The interval comes first: with uniformity error the estimate may be hardly more than a guess.
 _HEADS = {
     "low": "from", "high": "to", "estimate": "about", "noise": "noise",
     "uniformity_low": "cut: fewer", "uniformity_high": "cut: more",
     "typical_error": "usually within",
 }  # fmt: skip
-_TELL: dict[str, tuple[Callable[..., list[str]], Callable[[str, str], str], tuple[str, ...]]] = {
-    "table": (_describe_by_regions, _explain_by_regions, tuple(_HEADS)),
-    "marginals": (_describe_by_tables, _explain_by_tables, tuple(_HEADS)),
-    "transactions": (_describe_itemset, _explain_itemsets, tuple(_HEADS)),
-    "rows": (_describe_by_rows, _explain_by_rows, ("low", "estimate", "noise")),
+_TELL: dict[str, tuple[Callable[..., list[str]], str, tuple[str, ...]]] = {
+    "table": (_describe_by_regions, _BY_REGIONS, tuple(_HEADS)),
+    "marginals": (_describe_by_tables, _BY_TABLES, tuple(_HEADS)),
+    "transactions": (_describe_itemset, _BY_ITEMSETS, tuple(_HEADS)),
+    "rows": (_describe_by_rows, _BY_ROWS, ("low", "estimate", "noise")),
 }
 """How an answer, a table of them and its columns are told, by the kind of release."""
 
