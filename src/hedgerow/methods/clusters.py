@@ -42,7 +42,7 @@ from hedgerow.errors import DataWarning, UsageError
 from hedgerow.methods.api import drawing, payment, publish
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.plan import Plan, divide_budget
-from hedgerow.methods.publisher import Publisher, check_count, refuse_unready
+from hedgerow.methods.publisher import Publisher, check_count, refuse_unready, root_histograms
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
@@ -282,10 +282,7 @@ def run(table: Table, clusters: int, rounds: int, budget: Budget, sampler: Sampl
         if step == 1:
             points = _first(schema, clusters, points[0])
         engine = MemoryEngine(label_codes(table, with_label, points))
-        whole = engine.domain.sizes[None, :]
-        everything = np.ones(whole.shape, dtype=np.bool_)
-        ((_, found),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
-        exact = found.map(_sums(schema, len(points), clusters))
+        exact = root_histograms(engine).map(_sums(schema, len(points), clusters))
         noisy, units = curator.laplace(
             "centroid", step, _ROOT, exact, np.array([share]), max_contribution=max_contribution
         )

@@ -63,6 +63,7 @@ from hedgerow.methods.publisher import (
     check_count,
     class_totals,
     measured,
+    root_histograms,
 )
 from hedgerow.methods.scores import ALL_CUTS, SKIP, Score, range_of
 from hedgerow.privacy.budget import Budget
@@ -232,9 +233,7 @@ def grow_cuts(job: Job, schedule: str, max_cells: int) -> Cuts:
     engine, curator, score = job.engine, job.curator, job.score
     paper = schedule == "paper"
     # a value's score needs the marginal counts of its own attribute alone: one pass serves all
-    whole = engine.domain.sizes[None, :]
-    everything = np.ones(whole.shape, dtype=np.bool_)
-    ((_, marginals),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, everything)
+    marginals = root_histograms(engine)
     cuts = Cuts(engine.domain, max_cells)
     price = range_of(score, engine.domain, apart=True)
     score_range = max(2 * score.sensitivity, price) if paper else price

@@ -190,12 +190,8 @@ class DiffMulti(TablePublisher):
             growing = (quota > 0) & valid.any(axis=1)
             if not growing.any():
                 break
-            nodes, quota, valid, cuts = (
-                nodes[growing],
-                quota[growing],
-                valid[growing],
-                cuts[growing],
-            )
+            nodes, quota = nodes[growing], quota[growing]
+            valid, cuts = valid[growing], cuts[growing]
             # choose
             choices, cuts = self._choose(job, tree, depth, nodes, valid, cuts)
             # split

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.counting.engine import Engine
+from hedgerow.counting.engine import Engine, Histograms
+from hedgerow.counting.sealed import Sealed
 from hedgerow.data import CodeMatrix, WeightColumns
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.estimate.measurements import Measurement, Place
@@ -465,6 +466,14 @@ def measured(
         name=purpose, at=at, where=where, values=values, by_class=by_class, units=scaled, unit=unit,
         max_contribution=max_contribution, law=curator.law(purpose),
     )  # fmt: skip
+
+
+def root_histograms(engine: Engine) -> Sealed[Histograms]:
+    """The histograms of all attributes over all records."""
+    whole = engine.domain.sizes[None, :]
+    wanted = np.ones(whole.shape, dtype=np.bool_)
+    ((_, found),) = engine.histograms(_ROOT, np.zeros_like(whole), whole, wanted)
+    return found
 
 
 def buy_rows(curator: Curator, engine: Engine) -> tuple[Measurement, int]:

@@ -473,10 +473,7 @@ class Supermodular(Publisher):
     def terms(self, schema: Schema) -> tuple[Forest, Worth]:
         """The hierarchies of a schema, with utilities and sensitivities."""
         attributes = generalized_attributes(schema)
-        weights: Any = self.weights
-        if isinstance(weights, (str, os.PathLike)):
-            weights = read_weight_file(os.fspath(weights))
-        forest = Forest.of(attributes, self.fan)
+        forest, weights = Forest.of(attributes, self.fan), self._given_weights()
         return forest, Worth.of(forest, attributes, self.utility, self.rule, weights, self.floor)
 
     def own_weights(self, schema: Schema) -> WeightColumns | None:
@@ -492,12 +489,9 @@ class Supermodular(Publisher):
                 )
         low, high = self.weight_bounds
         columns = WeightColumns(
-            tuple(self.weight_columns.values()),
-            low=low,
-            high=high,
-            missing=self.weight_missing,
-            outside=self.weight_outside,
-        )
+            tuple(self.weight_columns.values()), low=low, high=high,
+            missing=self.weight_missing, outside=self.weight_outside,
+        )  # fmt: skip
         columns.check(schema)
         return columns
 
@@ -608,14 +602,16 @@ class Supermodular(Publisher):
 
     def picture(self, schema: Schema) -> dict[str, Any]:
         """Risk and utility on the public side table, for these settings and others."""
-        problem = self._problem(schema, self.side_rows(schema))
-        check_possible(problem, self._largest_factor())
-        return frontier(problem)
+        return frontier(self._problem(schema))
 
-    def _problem(self, schema: Schema, rows: CodeMatrix) -> Problem:
-        """What is looked for, with the rows of a side table."""
+    def _problem(self, schema: Schema, made: CodeMatrix | None = None) -> Problem:
+        """What is looked for, with the side table that was made, or with the public one."""
         forest, worth = self.terms(schema)
-        return Problem(forest, Side.of(forest, rows), worth, self.aim())
+        if made is not None:
+            return Problem(forest, Side.of(forest, made), worth, self.aim())
+        problem = Problem(forest, Side.of(forest, self.side_rows(schema)), worth, self.aim())
+        check_possible(problem, max(1.0, self.weight_bounds[1]) if self.weight_columns else 1.0)
+        return problem
 
     @answer_mistakes
     def run(  # type: ignore[override]
@@ -631,13 +627,11 @@ class Supermodular(Publisher):
         ledger.allow(plan.allowances)
         curator = Curator(ledger, sampler)
         progress(0.0, "the side table")
+        made = None
         if self.side is None:
             ledger.charge("side", 0, _ROOT)
-            codes = make_side(engine, schema, plan.side_budget(), sampler)
-            problem = self._problem(schema, codes)
-        else:
-            problem = self._problem(schema, self.side_rows(schema))
-            check_possible(problem, self._largest_factor())
+            made = make_side(engine, schema, plan.side_budget(), sampler)
+        problem = self._problem(schema, made)
 
         def generalize(records: Records) -> tuple[Small, Ints]:
             """Generalizes each record by itself, and adds up those that became the same row."""
@@ -672,24 +666,24 @@ class Supermodular(Publisher):
 
     def settings(self) -> dict[str, Any]:
         """The settings in words, for the manifest."""
-        found = {one.name: getattr(self, one.name) for one in fields(self)}
-        found["schedule"] = self.schedule_name
-        found["side"] = "made" if self.side is None else "public"
-        found["keep"] = str(read_number("keep", self.keep))
-        found["weight_bounds"] = list(self.weight_bounds)
-        if isinstance(self.weights, (str, os.PathLike)):
-            found["weights"] = read_weight_file(os.fspath(self.weights))
-        elif self.weights is not None:
-            found["weights"] = {
+        weights = self._given_weights()
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {
+            "schedule": self.schedule_name,
+            "side": "made" if self.side is None else "public",
+            "keep": str(read_number("keep", self.keep)),
+            "weight_bounds": list(self.weight_bounds),
+            "weights": weights and {
                 name: dict(given) if isinstance(given, Mapping) else given
-                for name, given in self.weights.items()
-            }
-        if self.weight_columns is not None:
-            found["weight_columns"] = dict(self.weight_columns)
-        return found
+                for name, given in weights.items()
+            },
+            "weight_columns": self.weight_columns and dict(self.weight_columns),
+        }  # fmt: skip
 
-    def _largest_factor(self) -> float:
-        return max(1.0, self.weight_bounds[1]) if self.weight_columns else 1.0
+    def _given_weights(self) -> Mapping[str, Any] | None:
+        """The weights, out of their file if they are in one."""
+        if isinstance(self.weights, (str, os.PathLike)):
+            return read_weight_file(os.fspath(self.weights))
+        return self.weights
 
     def _factors(self, schema: Schema, records: Records) -> Floats:
         """What each record multiplies its weights by, in each attribute."""
