@@ -23,10 +23,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools, Floats
+from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.consistency import Fit
-from hedgerow.estimate.intervals import CHUNK, PART, REST, VARIANCE, Bounds, Margin, Stage, sums_of
+from hedgerow.estimate.intervals import (
+    CHUNK,
+    PART,
+    REST,
+    VARIANCE,
+    Asked,
+    Bounds,
+    Margin,
+    Stage,
+    sums_of,
+)
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.partition import GridPartition, Partition
@@ -359,14 +369,12 @@ def typical_error(bounds: Bounds, asked: Conditions, estimate: Floats) -> Floats
     Returns:
         The errors.
     """
-    phi = missed_correlation(bounds)
-    errors = [
-        _Errors(
-            bounds, asked.slice(first, first + CHUNK), np.maximum(estimate[first:][:CHUNK], 0.0)
-        ).all_together(phi)
-        for first in range(0, asked.queries, CHUNK)
-    ]
-    return np.concatenate([np.empty(0), *errors])
+    phi, errors = missed_correlation(bounds), np.empty(asked.queries)
+    for first in range(0, asked.queries, CHUNK):
+        here = slice(first, first + CHUNK)
+        some = asked.slice(first, first + CHUNK)
+        errors[here] = _errors(bounds, some, np.maximum(estimate[here], 0.0), phi)
+    return errors
 
 
 def missed_correlation(bounds: Bounds) -> float:
@@ -410,119 +418,99 @@ def _strength(base: Stage, stage: Stage, block: tuple[int, ...], margin: Margin)
     return math.sqrt(max(0.0, square) / max(most, 1.0))
 
 
-class _Errors:
-    def __init__(self, bounds: Bounds, conditions: Conditions, estimate: Floats) -> None:
-        self.bounds = bounds
-        self.base = base = bounds.stages[0]
-        self.asked = asked = bounds.asked(conditions)
-        self.whole = bounds.together(conditions)
-        queries = len(estimate)
-        self.classed = asked.of_classes if base.by_class else np.zeros(queries, np.bool_)
-        self.number, self.noise = base.number(None, queries)
-        if base.by_class:
-            number, noise = base.number(asked.classes, queries)
-            self.number = np.where(self.classed, number, self.number)
-            self.noise = np.where(self.classed, noise, self.noise)
-        self.number = np.maximum(self.number, 1.0)
-        self.share = {place: self._share(place) for place in asked.at}
-        self.together = np.prod([share for share, _ in self.share.values()], axis=0, initial=1.0)
-        self.estimate = estimate
-        # a count that was taken for nothing may still be as large as its noise
-        self.counted = np.maximum(estimate, self.number * self.together)
-        self.square = 1 + (self.counted / self.number) ** 2 * self.noise
-
-    def all_together(self, phi: float) -> Floats:
-        """All squares together, and the root of that."""
-        asked = self.asked
-        odds = {}
-        for place, (share, variance) in self.share.items():
-            self.square += (self.counted / (share * self.number)) ** 2 * variance
-            odds[place] = (1 - share) / share * (asked.at[place] >= 0)
-        total = sum(odds.values(), np.zeros(len(self.square)))
-        chance = np.maximum(0.0, 1 - self.together * (1 + total))
-        self.square += self.estimate * np.where(self.whole, 0.0, chance)
-        unknown = (total**2 - sum((one**2 for one in odds.values()), 0 * total)) / 2
-        known: set[tuple[int, ...]] = set()
-        for stage in self.bounds.stages:
-            for block, margin in stage.all_classes.items():
-                if len(block) != 2 or block in known or any(a not in asked.at for a in block):
-                    continue
-                known.add(block)
-                both = (asked.at[block[0]] >= 0) & (asked.at[block[1]] >= 0)
-                unknown -= odds[block[0]] * odds[block[1]] * both
-                self.square += self._together(stage, block, margin, both)
-        missed = self.counted**2 * np.where(unknown > _TINY * total**2, unknown, 0.0)
-        square = self.square + phi**2 * missed
-        return np.asarray((_WIDTH_NORMAL if self.base.normal else _WIDTH_LAPLACE) * np.sqrt(square))
-
-    def _together(
-        self, stage: Stage, block: tuple[int, ...], margin: Margin, both: Bools
-    ) -> Floats:
-        """The noise of a table that counts two attributes of some queries.
-
-        Its margins are known much better from other tables, so only what is left beside them
-        counts: of k cells along an axis of m, k (1 - k / m).
-        """
-        number, _ = self.base.number(None, len(both))
-        sums = sums_of(stage, self.asked, "part", both, block, margin, by_class=False)
-        noise = np.where(both, margin.variance, 0.0)
-        for place in block:
-            held = self.asked.held(place, "part", grouped=stage.grouped)[self.asked.at[place]]
-            noise *= held.sum(axis=1) * (1 - held.mean(axis=1))
-        held = np.maximum(sums[REST] + sums[PART] * number, np.sqrt(sums[VARIANCE]))
-        return np.asarray((self.counted / np.maximum(held, 1.0)) ** 2 * noise)
-
-    def _share(self, place: int) -> tuple[Floats, Floats]:
-        """The part of the records that meets the condition on an attribute, and its noise."""
-        asked, met = self.asked, self.asked.at[place] >= 0
-        share, variance = np.ones(len(met)), np.zeros(len(met))
-        for by_class in (False, True):
-            margins = self.base.by_class if by_class else self.base.all_classes
-            wanted = met & (self.classed == by_class)
-            if not wanted.any():
+def _errors(bounds: Bounds, conditions: Conditions, estimate: Floats, phi: float) -> Floats:
+    base, asked = bounds.stages[0], bounds.asked(conditions)
+    number, noise = base.number(asked.classes if base.by_class else None, len(estimate))
+    number = np.maximum(number, 1.0)
+    shares = {place: _share(bounds, asked, place, number) for place in asked.at}
+    together = np.prod([share for share, _ in shares.values()], axis=0, initial=1.0)
+    # a count that was taken for nothing may still be as large as its noise
+    counted = np.maximum(estimate, number * together)
+    square = 1 + (counted / number) ** 2 * noise
+    odds = {}
+    for place, (share, variance) in shares.items():
+        square += (counted / (share * number)) ** 2 * variance
+        odds[place] = (1 - share) / share * (asked.at[place] >= 0)
+    total = sum(odds.values(), np.zeros(len(square)))
+    chance = np.maximum(0.0, 1 - together * (1 + total))
+    square += estimate * np.where(bounds.together(conditions), 0.0, chance)
+    unknown = (total**2 - sum((one**2 for one in odds.values()), 0 * total)) / 2
+    everybody, _ = base.number(None, len(estimate))
+    known: set[tuple[int, ...]] = set()
+    for stage in bounds.stages:
+        for block, margin in stage.all_classes.items():
+            if len(block) != 2 or block in known or any(a not in asked.at for a in block):
                 continue
-            if (place,) not in margins:  # nobody knows
-                share[wanted], variance[wanted] = 0.5, (self.number[wanted] / 2) ** 2
-                continue
-            margin = margins[place,]
-            sums = sums_of(self.base, asked, "part", wanted, (place,), margin, by_class=by_class)
-            more, uneven = self._uneven(place, margin, wanted, by_class=by_class)
-            value = sums[REST] + sums[PART] * self.number + more
-            noise = sums[VARIANCE] + uneven
-            least = np.sqrt(noise) / self.number
-            share[wanted] = np.clip(value / self.number, least, 1.0)[wanted]
-            variance[wanted] = noise[wanted]
-        return np.clip(share, 1e-6, 1.0), variance
+            known.add(block)
+            both = (asked.at[block[0]] >= 0) & (asked.at[block[1]] >= 0)
+            unknown -= odds[block[0]] * odds[block[1]] * both
+            # the table's margins are known much better from other tables, so only what is left
+            # beside them counts: of k cells along an axis of m, k (1 - k / m)
+            sums = sums_of(stage, asked, "part", both, block, margin, by_class=False)
+            left = np.where(both, margin.variance, 0.0)
+            for place in block:
+                held = asked.held(place, "part", grouped=stage.grouped)[asked.at[place]]
+                left *= held.sum(axis=1) * (1 - held.mean(axis=1))
+            held = np.maximum(sums[REST] + sums[PART] * everybody, np.sqrt(sums[VARIANCE]))
+            square += (counted / np.maximum(held, 1.0)) ** 2 * left
+    missed = counted**2 * np.where(unknown > _TINY * total**2, unknown, 0.0)
+    width = _WIDTH_NORMAL if base.normal else _WIDTH_LAPLACE
+    return np.asarray(width * np.sqrt(square + phi**2 * missed))
 
-    def _uneven(
-        self, place: int, margin: Margin, wanted: Bools, *, by_class: bool
-    ) -> tuple[Floats, Floats]:
-        """How many more records of cut cells are held than if they lay evenly, by their parts.
 
-        And how far the records may lie otherwise than that, squared.
-        """
+def _share(bounds: Bounds, asked: Asked, place: int, number: Floats) -> tuple[Floats, Floats]:
+    """The part of the records that meets the condition on an attribute, and its noise."""
+    base, met = bounds.stages[0], asked.at[place] >= 0
+    share, variance = np.ones(len(met)), np.zeros(len(met))
+    for by_class in (False, True):
+        margins = base.by_class if by_class else base.all_classes
+        wanted = met & ((asked.of_classes & bool(base.by_class)) == by_class)
+        if not wanted.any():
+            continue
+        if (place,) not in margins:  # nobody knows
+            share[wanted], variance[wanted] = 0.5, (number[wanted] / 2) ** 2
+            continue
+        margin = margins[place,]
+        sums = sums_of(base, asked, "part", wanted, (place,), margin, by_class=by_class)
         query = np.flatnonzero(wanted)
-        here = self.asked.conditions.on(place)[self.asked.at[place][query]]
-        held = self.asked.held(place, "part")[self.asked.at[place][query]]
-        every = np.maximum(self.base.all_classes[place,].counts, 0.0)
-        mass = np.maximum(margin.counts, 0.0)
-        mass = self.asked.classes[query] @ mass.T if by_class else np.tile(mass, (len(query), 1))
-        full = mass * PARTS > self.number[query][:, None]
-        off = (np.where(full, _ANYHOW, _UNEVEN) * mass + 1) * mass * held * (1 - held)
-        more, square = np.zeros((2, len(wanted)))
-        for (a, cell), parts in self.bounds.tables.parts.items():
-            if a != place:
-                continue
-            inside = self.asked.conditions.cover(here, parts.edges).share
-            number = mass[:, cell]
-            share = np.clip(inside @ parts.shares, 0.0, 1.0)
-            more[query] += (share - held[:, cell]) * number
-            cut = _UNEVEN * (inside * (1 - inside)) @ parts.shares**2
-            others = np.maximum(every[cell] - number, 0.0) / max(1.0, every[cell])
-            apart = (_PHI**2 * every[cell] + 1) * others * number * share * (1 - share)
-            off[:, cell] = number**2 * (parts.variance(inside) + cut) + apart
-        square[query] = off.sum(axis=1)
-        return more, square
+        more, uneven = _uneven(bounds, asked, place, query, number[query], by_class=by_class)
+        value = sums[REST, query] + sums[PART, query] * number[query] + more
+        noise = sums[VARIANCE, query] + uneven
+        least = np.sqrt(noise) / number[query]
+        share[query] = np.clip(value / number[query], least, 1.0)
+        variance[query] = noise
+    return np.clip(share, 1e-6, 1.0), variance
+
+
+def _uneven(
+    bounds: Bounds, asked: Asked, place: int, query: Ints, number: Floats, *, by_class: bool
+) -> tuple[Floats, Floats]:
+    """How many more records of cut cells are held than if they lay evenly, by their parts.
+
+    And how far the records may lie otherwise than that, squared.
+    """
+    base = bounds.stages[0]
+    here = asked.conditions.on(place)[asked.at[place][query]]
+    held = asked.held(place, "part")[asked.at[place][query]]
+    every = np.maximum(base.all_classes[place,].counts, 0.0)
+    mass = np.tile(every, (len(query), 1))
+    if by_class:
+        mass = asked.classes[query] @ np.maximum(base.by_class[place,].counts, 0.0).T
+    full = mass * PARTS > number[:, None]
+    off = (np.where(full, _ANYHOW, _UNEVEN) * mass + 1) * mass * held * (1 - held)
+    more = np.zeros(len(query))
+    for (a, cell), parts in bounds.tables.parts.items():
+        if a != place:
+            continue
+        inside = asked.conditions.cover(here, parts.edges).share
+        records = mass[:, cell]
+        share = np.clip(inside @ parts.shares, 0.0, 1.0)
+        more += (share - held[:, cell]) * records
+        cut = _UNEVEN * (inside * (1 - inside)) @ parts.shares**2
+        others = np.maximum(every[cell] - records, 0.0) / max(1.0, every[cell])
+        apart = (_PHI**2 * every[cell] + 1) * others * records * share * (1 - share)
+        off[:, cell] = records**2 * (parts.variance(inside) + cut) + apart
+    return more, off.sum(axis=1)
 
 
 # Bounds where only what is large was published: cells over a threshold, rows of many people.

@@ -30,8 +30,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import chain, product
+from functools import cached_property, reduce
+from itertools import chain, islice, product
 from math import floor, prod
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -62,7 +62,7 @@ Words = NDArray[np.uint64]
 
 WORD = 64
 _MOST_BYTES = 1 << 27  # of all bitmaps; beyond, they are fewer and conditions need more of them
-_BATCH, _BLOCK = 4096, 128  # queries: read at a time, and summed up at a time
+_BATCH = 4096  # queries that are read at a time
 _DUST = 1e-9  # code units that are rounding errors of the query's bounds
 
 
@@ -103,43 +103,14 @@ class Bitmaps:
 
     def _some(self, queries: Sequence[Query], counts: Floats) -> None:
         conditions, owners, parts = _terms(queries, self._columns - 1)
-        bitmaps = self._of_conditions(list(chain.from_iterable(conditions)))
-        stop = 0
-        room = np.empty((_BLOCK, len(self._everybody)), np.uint8)
-        one, other = (np.empty_like(self._everybody) for _ in range(2))
-        meant: list[int] = []
-        times: list[float] = []
-
-        def flush() -> None:
-            sums = room[: len(meant)].sum(axis=1, dtype=np.int64)
-            np.add.at(counts, meant, sums * (np.array(times) * self._weight))
-            meant.clear()
-            times.clear()
-
+        bitmaps = iter(self._of_conditions(list(chain.from_iterable(conditions))))
         for owner, part, several in zip(owners, parts, conditions, strict=True):
-            met = self._everybody
-            start, stop = stop, stop + len(several)
-            asked = bitmaps[start:stop]
-            if not all(asked):  # nobody has any of the codes
-                continue
-            for masks in asked:
-                mask = masks[0]
-                if len(masks) > 1:
-                    mask = np.bitwise_xor(mask, masks[1], other)
-                    for more in masks[2:]:
-                        np.bitwise_xor(mask, more, mask)
-                if met is self._everybody:
-                    met = mask
-                    if mask is other:
-                        one, other = other, one
-                else:
-                    met = np.bitwise_and(met, mask, one)
-            np.bitwise_count(met, room[len(meant)])
-            meant.append(owner)
-            times.append(part)
-            if len(meant) == _BLOCK:
-                flush()
-        flush()
+            asked = list(islice(bitmaps, len(several)))
+            if all(asked):  # else nobody has any of the codes
+                masks = (reduce(np.bitwise_xor, one) for one in asked)
+                met = reduce(np.bitwise_and, masks, self._everybody)
+                number = np.bitwise_count(met).sum(dtype=np.int64)
+                counts[owner] += number * (part * self._weight)
 
     def _of_conditions(self, conditions: list[tuple[int, Intervals]]) -> list[list[Words]]:
         """The bitmaps of each condition, the exclusive or of which are the rows that meet it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -331,12 +331,7 @@ def generalized_table(
         counts: Their counts, shape [regions, classes].
         errors: How far noise may move each, not finite where nobody knows.
     """
-    check_names(schema)
-    classes = counts.shape[1]
-    columns: dict[str, pa.Array] = {"region": pa.array(np.repeat(regions, classes))}
-    for place, attribute in enumerate(schema.attributes):
-        columns[attribute.name] = _labels(attribute, partition.parts(place, regions), classes)
-    _add_class(columns, schema, len(regions))
+    columns = _columns(schema, partition, regions, counts.shape[1], _labels)
     columns["estimate"] = pa.array(counts.ravel())
     unknown = ~np.isfinite(errors.ravel())
     # rounded first, so that all machines agree
@@ -352,32 +347,42 @@ def typed_table(schema: Schema, partition: Partition, regions: Ints, counts: Int
     region that holds only the "other" code. `<name>_other`, for attributes that have such a code,
     says whether the region holds it.
     """
-    check_names(schema)
-    classes = counts.shape[1]
-    columns: dict[str, pa.Array] = {"region": pa.array(np.repeat(regions, classes))}
     taken = {attribute.name for attribute in schema.attributes} | {"count"}
     taken |= set() if schema.target is None else {schema.target.name}
-    for place, attribute in enumerate(schema.attributes):
-        parts = partition.parts(place, regions)
+
+    def typed(attribute: Attribute, parts: Parts, classes: int) -> dict[str, pa.Array]:
         if isinstance(attribute, Categorical):
-            columns[attribute.name] = _labels(attribute, parts, classes)
-            continue
-        index = np.repeat(parts.index, classes)
+            return _labels(attribute, parts, classes)
+        index, columns = np.repeat(parts.index, classes), {}
         for end, values in bounds_of(attribute, parts.lo[index], parts.hi[index]).items():
             name = f"{attribute.name}_{end}"
             while name in taken:  # an attribute may be called like the bound of another
                 name += "_"
             taken.add(name)
             columns[name] = values
-    _add_class(columns, schema, len(regions))
+        return columns
+
+    columns = _columns(schema, partition, regions, counts.shape[1], typed)
     columns["count"] = pa.array(counts.ravel())
     return pa.table(columns)
 
 
-def _add_class(columns: dict[str, pa.Array], schema: Schema, regions: int) -> None:
+def _columns(
+    schema: Schema,
+    partition: Partition,
+    regions: Ints,
+    classes: int,
+    columns_of: Callable[[Attribute, Parts, int], dict[str, pa.Array]],
+) -> dict[str, pa.Array]:
+    """The columns of all tables of regions: their numbers, the attributes, and the class."""
+    check_names(schema)
+    columns = {"region": pa.array(np.repeat(regions, classes))}
+    for place, attribute in enumerate(schema.attributes):
+        columns |= columns_of(attribute, partition.parts(place, regions), classes)
     if schema.target is not None:
-        codes = np.tile(np.arange(len(schema.classes), dtype=np.int32), regions)
+        codes = np.tile(np.arange(len(schema.classes), dtype=np.int32), len(regions))
         columns[schema.target.name] = dictionary(codes, schema.classes)
+    return columns
 
 
 def dictionary(index: Small, labels: tuple[str, ...]) -> pa.DictionaryArray:
@@ -385,12 +390,12 @@ def dictionary(index: Small, labels: tuple[str, ...]) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(index), pa.array(labels, pa.string()))
 
 
-def _labels(attribute: Attribute, parts: Parts, times: int) -> pa.DictionaryArray:
+def _labels(attribute: Attribute, parts: Parts, times: int) -> dict[str, pa.Array]:
     labels: dict[str, int] = {}
     rank = np.empty(len(parts.lo), np.int32)
     for place, (lo, hi) in enumerate(zip(parts.lo.tolist(), parts.hi.tolist(), strict=True)):
         rank[place] = labels.setdefault(attribute.label(lo, hi), len(labels))
-    return dictionary(np.repeat(rank[parts.index], times), tuple(labels))
+    return {attribute.name: dictionary(np.repeat(rank[parts.index], times), tuple(labels))}
 
 
 def numbers(attribute: Numeric, codes: Ints, nulls: Bools | None = None) -> pa.Array:

@@ -55,7 +55,6 @@ def test_counts_are_those_of_the_rows(
 ) -> None:
     monkeypatch.setattr(graphical, "_MOST_BYTES", room)
     monkeypatch.setattr(graphical, "_BATCH", 50)
-    monkeypatch.setattr(graphical, "_BLOCK", 7)
     codes, asked = rows(number), queries(60, whole)  # more than a batch
     counts = Bitmaps(codes, 0.5, SIZES).count(asked)
     assert counts == pytest.approx([one_by_one(codes, one) for one in asked], abs=1e-6)
