@@ -298,18 +298,7 @@ def answer(partition: Partition, fit: Fit, queries: Sequence[Query], level: floa
     cut = (estimate != estimate[:, [INNER]]).any(axis=1) | (variance != variance[:, [INNER]]).any(
         axis=1
     )
-    found = interval(estimate, half_width(np.sqrt(variance), level), level)
-    return replace(found, basis=np.where(cut, ASSUMED_EVEN, MEASURED))
-
-
-def interval(estimate: Floats, width: Floats, level: float) -> Answers:
-    """Puts an interval together from the three sums of each query.
-
-    Args:
-        estimate: The inner, even and touched sums, shape [queries, 3].
-        width: How far the noise of each may reach, at the level.
-        level: The level.
-    """
+    width = half_width(np.sqrt(variance), level)
     even, noise = estimate[:, EVEN], width[:, EVEN]
     low = np.minimum(estimate[:, INNER] - width[:, INNER], even - noise)
     high = np.maximum(estimate[:, TOUCHED] + width[:, TOUCHED], even + noise)
@@ -324,6 +313,7 @@ def interval(estimate: Floats, width: Floats, level: float) -> Answers:
         uniformity_low=(even - noise) - low,
         uniformity_high=high - (even + noise),
         level=level,
+        basis=np.where(cut, ASSUMED_EVEN, MEASURED),
     )
 
 

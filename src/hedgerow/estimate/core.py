@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -195,6 +195,7 @@ class CoreModel(ItemsetModel):
     partition: CoreCells
     cell: Measurement
     size: Measurement | None
+    _sums: dict[int, tuple[Floats, Floats]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def rate(self) -> float:
@@ -465,20 +466,12 @@ class CoreModel(ItemsetModel):
         """The noisy count of records with a mask and so many others, and its variance by tails."""
         last = np.append(self.partition.rest[1:] - 1, self.items.size)
         first = int(np.argmax(last >= others))
-        sums, cells = self._sums_from(first)
-        return float(sums[mask]), float(cells[mask]) * 2 / self.rate**2
-
-    @cached_property
-    def _sums_from(self) -> Callable[[int], tuple[Floats, Floats]]:
-        """By a first bin, superset sums of the noisy counts and of the number of cells."""
-
-        @cache
-        def sums_from(first: int) -> tuple[Floats, Floats]:
+        if first not in self._sums:
             noisy = self.raw[:, first:].sum(axis=1)
             possible = self.possible[:, first:].sum(axis=1)
-            return superset_sums(noisy), superset_sums(possible)
-
-        return sums_from
+            self._sums[first] = superset_sums(noisy), superset_sums(possible)
+        sums, cells = self._sums[first]
+        return float(sums[mask]), float(cells[mask]) * 2 / self.rate**2
 
     def _most(self, one: Ints, level: float) -> float:
         """The least of several upper bounds: cells have half of the error, and so have supports."""

@@ -41,7 +41,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Literal
 
 import numpy as np
@@ -78,7 +78,7 @@ class Margin:
     variance: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Stage:
     """Tables whose noise was drawn when it was fixed which tables these are.
 
@@ -86,52 +86,48 @@ class Stage:
         cells: The cells and groups of all columns.
         tables: The tables, all of cells or all of groups.
         singles: Whether single attributes bound counts from above, and not several alone.
+        grouped: Whether groups are counted.
+        normal: Whether all noise is Gaussian.
+        all_classes: Blocks of all classes together; () is the number of records.
+        by_class: Blocks by class; () are the numbers of records.
     """
 
     cells: Cells
     tables: Sequence[NoisyTable]
     singles: bool
+    grouped: bool
+    normal: bool
+    all_classes: dict[Block, Margin]
+    by_class: dict[Block, Margin]
 
-    @property
-    def grouped(self) -> bool:
-        """Whether groups are counted."""
-        return any(table.grouped for table in self.tables)
-
-    @property
-    def normal(self) -> bool:
-        """Whether all noise is Gaussian."""
-        return all(table.law == "gaussian" for table in self.tables)
-
-    @cached_property
-    def by_class(self) -> dict[Block, Margin]:
-        """Blocks by class; () are the numbers of records."""
-        return self._margins(by_class=True)
-
-    @cached_property
-    def all_classes(self) -> dict[Block, Margin]:
-        """Blocks of all classes together; () is the number of records."""
-        return self._margins(by_class=False)
-
-    def _margins(self, *, by_class: bool) -> dict[Block, Margin]:
-        last = self.cells.attributes
-        sums: dict[Block, tuple[Floats, float]] = {}
-        for table in self.tables:
-            if by_class and last not in table.columns:
-                continue
-            order = np.argsort(table.columns)  # the class comes last
-            values = table.values.transpose(order).astype(np.float64)
-            columns = sorted(table.columns)
-            attributes = [column for column in columns if column < last]
-            for number in range(len(attributes) + 1):
-                for block in combinations(attributes, number):
+    @staticmethod
+    def of(cells: Cells, tables: Sequence[NoisyTable], *, singles: bool) -> Stage:
+        """The tables with all blocks that they hold."""
+        last, margins = cells.attributes, []
+        for by_class in (False, True):
+            sums: dict[Block, tuple[Floats, float]] = {}
+            for table in tables:
+                if by_class and last not in table.columns:
+                    continue
+                order = np.argsort(table.columns)  # the class comes last
+                values = table.values.transpose(order).astype(np.float64)
+                columns = sorted(table.columns)
+                attributes = [column for column in columns if column < last]
+                for block in chain(*(combinations(attributes, n) for n in range(len(columns) + 1))):
                     kept = {*block, last} if by_class else {*block}
                     others = tuple(x for x, column in enumerate(columns) if column not in kept)
-                    many = math.prod(values.shape[x] for x in others)
-                    weight = 1 / (table.tail * many)
+                    weight = 1 / (table.tail * math.prod(values.shape[x] for x in others))
                     counts, known = sums.get(block, (np.zeros(()), 0.0))
-                    counts = counts + weight * values.sum(axis=others)
-                    sums[block] = counts, known + weight
-        return {block: Margin(counts / known, 1 / known) for block, (counts, known) in sums.items()}
+                    sums[block] = counts + weight * values.sum(axis=others), known + weight
+            margins.append({
+                block: Margin(counts / known, 1 / known) for block, (counts, known) in sums.items()
+            })  # fmt: skip
+        return Stage(
+            cells=cells, tables=tables, singles=singles,
+            grouped=any(table.grouped for table in tables),
+            normal=all(table.law == "gaussian" for table in tables),
+            all_classes=margins[0], by_class=margins[1],
+        )  # fmt: skip
 
     def number(self, classes: Bools | None, queries: int) -> tuple[Floats, Floats]:
         """The number of records, of some classes for each query or of all, and its variance."""
@@ -177,11 +173,6 @@ class Asked:
     of_classes: Bools
     _kept: dict[tuple[int, str, bool], Floats] = field(default_factory=dict)
 
-    def edges(self, place: int) -> Ints:
-        """The edges of the cells of an attribute."""
-        edges = self.cells.edges[place]
-        return edges if place in self.counted else edges[[0, -1]]
-
     def held(self, place: int, side: Side, *, grouped: bool = False) -> Floats:
         """How far each condition on an attribute holds its cells, or groups: [conditions, cells].
 
@@ -192,9 +183,11 @@ class Asked:
         """
         key = place, side, grouped
         if key not in self._kept:
-            covered = self.conditions.cover(self.conditions.on(place), self.edges(place))
-            wide = np.diff(self.edges(place)).astype(np.float64)
-            group = self.cells.group[place] if place in self.counted else np.zeros(1, np.int64)
+            edges, group = self.cells.edges[place], self.cells.group[place]
+            if place not in self.counted:
+                edges, group = edges[[0, -1]], np.zeros(1, np.int64)
+            covered = self.conditions.cover(self.conditions.on(place), edges)
+            wide = np.diff(edges).astype(np.float64)
             member = np.zeros((len(group), int(group.max()) + 1))
             member[np.arange(len(group)), group] = wide
             for one, cells in (
@@ -371,7 +364,7 @@ class Bounds:
         After them those that followed from what was counted before, in the order of counting.
         """
         return tuple(
-            Stage(
+            Stage.of(
                 self.tables.cells,
                 [table for table in self.tables.tables if table.kind in kinds],
                 singles="pairs" not in kinds[0],

@@ -8,6 +8,7 @@ import numbers
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
 
@@ -232,10 +233,8 @@ class CutModel(ItemsetModel):
         total = max(float(self.counts[counted].sum()), 0.0)
         weights = project(self.counts, counted.astype(np.float64), total)
         cell = draw_cells(weights, n, random)
-        number = np.diff(self.partition.cut_start)[cell]
+        number, node = self.partition.entries(cell)
         record = np.repeat(np.arange(len(cell)), number)
-        first = np.repeat(self.partition.cut_start[cell] - np.cumsum(number) + number, number)
-        node = self.partition.cut[first + np.arange(len(record))]
         lo, hi = self.tree.lo[node], self.tree.hi[node]
         records: list[Ints] = []
         codes: list[Ints] = []
@@ -268,18 +267,18 @@ def model_of(
         ReleaseError: If they were not counted as they should be.
     """
     named = {measurement.name: measurement for measurement in measurements}
-    support, size = named.get("support"), named.get("size")
+    support, size, supports = named.get("support"), named.get("size"), None
     for found, places in ((support, np.arange(items.size)), (size, None)):
         if found is not None and not _fits(found, places):
             raise _lacking(f"its measurement {found.name!r} is not as it should be")
-        weighed = found is support
-        if found is not None and not weighed and found.law != "laplace":
-            raise _lacking(f"its measurement {found.name!r} has another noise than it should have")
-        if found is not None and weighed and found.max_contribution % _weights(found):
-            raise _lacking(f"the weights of its measurement {found.name!r} are unknown")
-    supports = None
-    if support is not None and size is not None:
-        supports = Supports(items=items, support=support, size=size)
+    if size is not None and size.law != "laplace":
+        raise _lacking("its measurement 'size' has another noise than it should have")
+    if support is not None:
+        # what a record of one item adds: to the sum of weights, or to that of their squares
+        if support.max_contribution % (WEIGHT**2 if support.law == "gaussian" else WEIGHT):
+            raise _lacking("the weights of its measurement 'support' are unknown")
+        if size is not None:
+            supports = Supports(items=items, support=support, size=size)
     if isinstance(partition, CoreCells):
         cell = named.get("cell")
         if cell is None or not _fits(cell, np.arange(partition.cells)):
@@ -300,11 +299,6 @@ def _fits(measurement: Measurement, places: Ints | None) -> bool:
     if places is None:  # the lower ends of bins
         return alike and bool(where[0] >= 0) and bool((np.diff(where) > 0).all())
     return alike and np.array_equal(where, places)
-
-
-def _weights(measurement: Measurement) -> int:
-    """What a record of one item adds: to the sum of weights, or to that of their squares."""
-    return WEIGHT**2 if measurement.law == "gaussian" else WEIGHT
 
 
 def _lacking(what: str) -> ReleaseError:
@@ -363,7 +357,12 @@ def _codes(one: Any, items: Items) -> Ints:
     for label in labels:
         if not _is_label(label):
             raise _unreadable(label)
-    codes = np.unique(np.array([_code(str(label), items) for label in labels], np.int64))
+    groups = {label: items.group_of(str(label)) for label in labels}
+    found = (
+        items.code_of(str(label)) if group is None else items.size + group  # see `ItemsetModel`
+        for label, group in groups.items()
+    )
+    codes = np.unique(np.array([*found], np.int64))
     # who holds an item holds its group, so the group says nothing more
     inside = codes[codes < items.size]
 
@@ -373,12 +372,6 @@ def _codes(one: Any, items: Items) -> Ints:
 
     said = [code >= items.size and held(code) for code in codes.tolist()]
     return codes[~np.array(said, np.bool_)]
-
-
-def _code(label: str, items: Items) -> int:
-    """The code of an item, or that of a group (see `ItemsetModel`)."""
-    group = items.group_of(label)
-    return items.code_of(label) if group is None else items.size + group
 
 
 def _unreadable(thing: object) -> UsageError:
@@ -635,34 +628,23 @@ def list_itemsets(
             stand = np.ones(len(values), bool) if listed else values >= np.array(least)[which]
             order = np.lexsort((found.where[stand], -values[stand]))
             where, count = found.where[stand][order], values[stand][order]
+    others = None
     if isinstance(partition, CoreCells):
-        return _cells(items, partition, where, count)
-    number = np.diff(partition.cut_start)[where]
+        mask, place = np.divmod(where, len(partition.rest))
+        holds = (mask[:, None] >> np.arange(len(partition.core)) & 1).astype(bool)
+        number, codes = holds.sum(axis=1), partition.core[np.nonzero(holds)[1]]
+        labels = items.labels
+        if len(partition.rest) > 1 or len(partition.core) < items.size:
+            rest = partition.rest.tolist()
+            words = [
+                str(low) if low == end - 1 else f"{low} to {end - 1}" for low, end in pairwise(rest)
+            ]
+            others = [*words, f"{rest[-1]} or more"], place
+    else:
+        number, codes = partition.entries(where)
+        labels = ItemTree.of(items).labels
     start = np.concatenate(([0], np.cumsum(number)))
-    first = np.repeat(partition.cut_start[where] - start[:-1], number)
-    codes = partition.cut[first + np.arange(int(start[-1]))]
-    return ListedItemsets(
-        count=count, start=start, codes=codes, labels=ItemTree.of(items).labels, others=None
-    )
-
-
-def _cells(items: Items, partition: CoreCells, where: Ints, count: Ints) -> ListedItemsets:
-    mask, place = np.divmod(where, len(partition.rest))
-    holds = (mask[:, None] >> np.arange(len(partition.core)) & 1).astype(bool)
-    start = np.concatenate(([0], np.cumsum(holds.sum(axis=1))))
-    codes = partition.core[np.nonzero(holds)[1]]
-    if len(partition.rest) == 1 and len(partition.core) == items.size:
-        return ListedItemsets(
-            count=count, start=start, codes=codes, labels=items.labels, others=None
-        )
-    last = [*(partition.rest[1:] - 1).tolist(), None]
-    words = [
-        f"{low} or more" if high is None else str(low) if low == high else f"{low} to {high}"
-        for low, high in zip(partition.rest.tolist(), last, strict=True)
-    ]
-    return ListedItemsets(
-        count=count, start=start, codes=codes, labels=items.labels, others=(words, place)
-    )
+    return ListedItemsets(count=count, start=start, codes=codes, labels=labels, others=others)
 
 
 def text_blocks(listed: ListedItemsets) -> Iterator[bytes]:

@@ -471,8 +471,8 @@ class CoreCells(Alike):
 
     Example:
         >>> cells = CoreCells(np.array([2, 5]), np.array([0, 1, 3]))
-        >>> cells.cells, cells.masks[:7].tolist(), cells.bins[:7].tolist()
-        (12, [0, 0, 0, 1, 1, 1, 2], [0, 1, 2, 0, 1, 2, 0])
+        >>> cells.cells
+        12
     """
 
     core: Ints
@@ -486,16 +486,6 @@ class CoreCells(Alike):
     def cells(self) -> int:
         """The number of regions."""
         return len(self.rest) << len(self.core)
-
-    @cached_property
-    def masks(self) -> Ints:
-        """The mask of each cell."""
-        return np.arange(self.cells) // len(self.rest)
-
-    @cached_property
-    def bins(self) -> Ints:
-        """The bin of each cell."""
-        return np.arange(self.cells) % len(self.rest)
 
     def check(self, items: Items) -> None:
         """Refuses what cannot be the cells of a core of this universe.
@@ -553,6 +543,12 @@ class CutTree(Alike):
     def nodes(self, partition: int) -> Ints:
         """The cut of a partition."""
         return self.cut[self.cut_start[partition] : self.cut_start[partition + 1]]
+
+    def entries(self, partitions: Ints) -> tuple[Ints, Ints]:
+        """How many nodes the cut of each of some partitions has, and which, one after the other."""
+        number = np.diff(self.cut_start)[partitions]
+        first = np.repeat(self.cut_start[partitions] - np.cumsum(number) + number, number)
+        return number, self.cut[first + np.arange(len(first))]
 
     @cached_property
     def owner(self) -> Ints:

@@ -57,24 +57,31 @@ class Index:
     counts: Floats
 
 
-def tree_index(partition: TreePartition, fit: Fit) -> Index:
-    """The tree of a release."""
-    parent, nodes = fit.evidence.parent, len(fit.evidence.parent)
+def _shape(parent: Ints, split: Ints, low: Ints, high: Ints, levels: Levels) -> Ints:
+    """See `Index.shape`."""
+    nodes = len(parent)
     many = np.bincount(parent[1:], minlength=nodes)
     first = np.zeros(nodes, np.int64)
     first[parent[:0:-1]] = np.arange(nodes - 1, 0, -1)  # the last to be written is the first child
+    divided = np.where(split < 0, 0, np.int64(1) << (split % BITS))
+    for below in levels.nodes[:0:-1]:
+        np.bitwise_or.at(divided, parent[below], divided[below])
+    return np.column_stack([first, first + many, split, low, high, divided]).astype(np.int64)
+
+
+def tree_index(partition: TreePartition, fit: Fit) -> Index:
+    """The tree of a release."""
+    parent, everyone = fit.evidence.parent, np.arange(len(fit.evidence.parent))
     split = partition.split.astype(np.int64)
     along = np.append(0, split[parent[1:]])
-    everyone = np.arange(nodes)
     spread = fit.passes.spread(fit.measured.tail)
-    apart = np.zeros(nodes)
+    apart = np.zeros(len(parent))
     if fit.evidence.cells is not None:
         apart[fit.evidence.leaves] = fit.evidence.cells.tail
         apart = fit.passes.levels.gathered(apart)
     low, high = partition.lo[everyone, along], partition.hi[everyone, along]
-    divided = _divided(split, fit.passes.levels)
     return Index(
-        shape=np.column_stack([first, first + many, split, low, high, divided]).astype(np.int64),
+        shape=_shape(parent, split, low, high, fit.passes.levels),
         sizes=partition.hi[0].astype(np.int64),
         deepest=len(fit.passes.levels.nodes),
         own=fit.passes.own,
@@ -84,14 +91,6 @@ def tree_index(partition: TreePartition, fit: Fit) -> Index:
         apart=apart,
         counts=fit.counts,
     )
-
-
-def _divided(split: Ints, levels: Levels) -> Ints:
-    """The attributes that are divided in and below each node, as bits."""
-    bits = np.where(split < 0, 0, np.int64(1) << (split % BITS))
-    for nodes in levels.nodes[:0:-1]:
-        np.bitwise_or.at(bits, levels.parent[nodes], bits[nodes])
-    return bits
 
 
 def grid_index(partition: GridPartition, fit: Fit, attributes: Sequence[int]) -> Index:
@@ -128,26 +127,21 @@ def grid_index(partition: GridPartition, fit: Fit, attributes: Sequence[int]) ->
     flat = np.concatenate([kept.reshape(several, -1, wide).sum(axis=1) for several in size])
     offset = np.cumsum([0, *size])
     nodes = int(offset[-1])
-    first, many = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     split, parent = np.full(nodes, -1, np.int64), np.zeros(nodes, np.int64)
     low, high = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     for level, parts in enumerate(shape):
-        here = slice(offset[level], offset[level + 1])
         below = slice(offset[level + 1], offset[level + 2])
-        first[here] = offset[level + 1] + np.arange(size[level]) * parts
-        many[here], split[here] = parts, level
+        split[offset[level] : offset[level + 1]] = level
         parent[below] = offset[level] + np.repeat(np.arange(size[level]), parts)
         edges = partition.edges[attributes[level]].astype(np.int64)
         low[below], high[below] = np.tile(edges[:-1], size[level]), np.tile(edges[1:], size[level])
     variance, shares = flat[:, 0].copy(), flat[:, 1]
-    inner = many > 0
-    below_each = np.where(inner, variance, 0.0)
+    below_each = np.where(split >= 0, variance, 0.0)
     variance[0] = spread.first[0]
     own = np.zeros(nodes)
     own[0] = fit.passes.own[0]
-    bits = _divided(split, Levels(np.append(-1, parent[1:])))
     return Index(
-        shape=np.column_stack([first, first + many, split, low, high, bits]),
+        shape=_shape(parent, split, low, high, Levels(np.append(-1, parent[1:]))),
         sizes=np.array([partition.edges[a][-1] for a in attributes], np.int64),
         deepest=len(shape) + 1,
         own=own,

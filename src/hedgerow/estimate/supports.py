@@ -427,10 +427,6 @@ class Supports:
         """How far noise alone moves an estimate that stands by itself."""
         return math.sqrt(2) * self.scale / self.share
 
-    def most_records(self, error: float) -> Callable[[Floats], Floats]:
-        """How many records weights can be of, by the sizes, up to an error."""
-        return most_records(self.size, self.items.most, self.cap, error)
-
     def sums(self, groups: Sequence[Ints]) -> tuple[Floats, Floats]:
         """The weighted supports of groups of items together, and the deviations of their noise."""
         value = np.array([self.noisy[group].sum() for group in groups])
@@ -450,7 +446,7 @@ class Supports:
         """
         value, deviation = self.sums(groups)
         ends = value + factor(1 - error, normal=normal) * deviation + LATTICE
-        return float(self.most_records(for_sizes)(ends).min())
+        return float(most_records(self.size, self.items.most, self.cap, for_sizes)(ends).min())
 
     def bounds(self, groups: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals for the number of records with anything of each group, each by itself.
@@ -466,7 +462,7 @@ class Supports:
         )
         number = np.array([len(group) for group in groups])
         low = (value - down) / np.minimum(number, self.cap)
-        return low, self.most_records(for_sizes)(value + up)
+        return low, most_records(self.size, self.items.most, self.cap, for_sizes)(value + up)
 
 
 def prior_groups(items: Items) -> Ints:
