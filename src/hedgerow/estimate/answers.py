@@ -147,13 +147,13 @@ class Answers(FramedRows):
             return None
         queries, writer = self.asked
         write = writer()
-        found: list[str | None] = []
+        words: list[str | None] = []
         for query in queries:
             try:
-                found.append(write(query))
+                words.append(write(query))
             except UsageError:
-                found.append(None)
-        return found
+                words.append(None)
+        return words
 
     def take(self, places: Any) -> Self:
         """See `FramedRows.take`."""
@@ -222,11 +222,11 @@ def reliability(answers: Answers) -> tuple[str, ...]:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (half / _NORMAL if error is None else error) / answers.estimate
     poor = ~(ratio <= FAIR) | (answers.estimate <= 0)
-    found = np.where(poor, NOISE, np.where(ratio <= GOOD, "good", "fair"))
+    worth = np.where(poor, NOISE, np.where(ratio <= GOOD, "good", "fair"))
     if answers.basis is not None:
         guess = (answers.basis == MODELED) & ~poor
-        found = np.where(guess | np.isin(answers.basis, _SAID), answers.basis, found)
-    return tuple(found.tolist())
+        worth = np.where(guess | np.isin(answers.basis, _SAID), answers.basis, worth)
+    return tuple(worth.tolist())
 
 
 def with_queries(answers: Answers, queries: Sequence[Query], schema: Schema) -> Answers:
@@ -579,7 +579,7 @@ def answer_listed(
     # the even sum of the values; of what each cell holds at least, the inner, even and touched sum;
     # the even and touched sum of what it holds at most; how many listed cells there are, by share
     # and touched; how many cells of the grid
-    found = np.zeros((len(queries), 10))
+    totals = np.zeros((len(queries), 10))
     for place, (query, first) in enumerate(zip(queries, asked.start.tolist(), strict=False)):
         share, number = np.ones(len(values)), np.ones(2)
         many, free = classes, dict(enumerate(partition.shape))
@@ -591,18 +591,18 @@ def answer_listed(
             del free[a]
         some = share > 0
         share, least, most = share[some], at_least[some], at_most[some]
-        found[place, :8] = _add_up(np.stack([
+        totals[place, :8] = _add_up(np.stack([
             share * values[some], least * (share == 1), share * least, least,
             share * most, most, share, np.ones(len(share)),
         ]))  # fmt: skip
         # cells that the query does not name an attribute of are all inside
-        found[place, 8:] = number * (many * float(math.prod(free.values())))
-    absent = np.maximum(found[:, 8:] - found[:, 6:8], 0.0)
+        totals[place, 8:] = number * (many * float(math.prod(free.values())))
+    absent = np.maximum(totals[:, 8:] - totals[:, 6:8], 0.0)
     with np.errstate(invalid="ignore"):
         hidden = np.where(absent > 0, absent * (threshold - 1 + worst), 0.0)
-    estimate, least, even_least, touched_least = found[:, :4].T
-    even_most = np.minimum(found[:, 4] + hidden[:, 0], most_of_all - (least_of_all - even_least))
-    most = np.minimum(found[:, 5] + hidden[:, 1], most_of_all - (least_of_all - touched_least))
+    estimate, least, even_least, touched_least = totals[:, :4].T
+    even_most = np.minimum(totals[:, 4] + hidden[:, 0], most_of_all - (least_of_all - even_least))
+    most = np.minimum(totals[:, 5] + hidden[:, 1], most_of_all - (least_of_all - touched_least))
     high = np.maximum(np.floor(np.maximum(most, even_most) + 1e-9), least)
     noise = np.maximum(np.maximum(estimate - even_least, even_most - estimate), 0.0)
     with np.errstate(invalid="ignore"):  # nothing is further off than infinitely far
@@ -678,14 +678,14 @@ def least_by_noise(total: float, rows: int, rate: float, threshold: int, alpha: 
         >>> least_by_noise(100.0, 1, 1.0, 15, 0.05) > 85, least_by_noise(0.0, 0, 1.0, 15, 0.05)
         (True, 0.0)
     """
-    found = [float(rows)]  # nobody is listed whom nobody stands behind
+    bounds = [float(rows)]  # nobody is listed whom nobody stands behind
     # a stranger's release may claim any noise: beyond what is ever drawn, take the certain bound
     usual = 1e-3 <= rate <= 30 and threshold <= 100_000
     for part in _PARTS if usual else ():
         s = rate / part
         cost = math.log(len(_PARTS) / alpha) / s
-        found.append(total - rows * _shift(s, rate, threshold) - cost)
-    return max(found)
+        bounds.append(total - rows * _shift(s, rate, threshold) - cost)
+    return max(bounds)
 
 
 def least_by_sampling(kept: float, share: float, alpha: float) -> float:
@@ -700,11 +700,11 @@ def least_by_sampling(kept: float, share: float, alpha: float) -> float:
         >>> least_by_sampling(100.0, 0.2, 0.05) > 350, least_by_sampling(3.0, 0.2, 0.05)
         (True, 3.0)
     """
-    found = [kept]
+    bounds = [kept]
     for s in _STEPS:
         factor = math.log1p(math.expm1(s) / share) / s
-        found.append(factor * kept - math.log(len(_STEPS) / alpha) / s)
-    return max(found)
+        bounds.append(factor * kept - math.log(len(_STEPS) / alpha) / s)
+    return max(bounds)
 
 
 @lru_cache(maxsize=256)

@@ -235,10 +235,10 @@ def estimate_cells(
         return _listed(measurements, classes)
     if rule == "none":  # what was counted on the way to the regions is not looked at again
         measurements = [m for m in measurements if m.at == "region"] or measurements
-    found = fit(gather(partition, measurements, classes), rule)
-    values = found.cells
-    variance = np.repeat(found.variance[:, None], values.shape[1], axis=1)
-    return Cells(regions=np.arange(len(values)), values=values, variance=variance, fit=found)
+    fitted = fit(gather(partition, measurements, classes), rule)
+    values = fitted.cells
+    variance = np.repeat(fitted.variance[:, None], values.shape[1], axis=1)
+    return Cells(regions=np.arange(len(values)), values=values, variance=variance, fit=fitted)
 
 
 def _listed(measurements: Sequence[Measurement], classes: int) -> Cells:
@@ -499,22 +499,21 @@ def class_shares(partition: Partition, fit: Fit) -> Floats:
     for nodes in levels[1:]:
         mine = weight[nodes, None]
         shares[nodes] = mine * own[nodes] + (1 - mine) * shares[parent[nodes]]
-    found: Floats = shares[partition.leaves]
-    return found
+    return np.asarray(shares[partition.leaves])
 
 
-def class_weights(partition: Partition, cells: Cells, found: Ints) -> Floats:
+def class_weights(partition: Partition, cells: Cells, regions: Ints) -> Floats:
     """How much each class weighs in some regions; in those that are suppressed, as in the whole.
 
     Args:
         partition: The regions.
         cells: What is known about the listed ones.
-        found: The regions asked about, such as those of rows.
+        regions: The regions asked about, such as those of rows.
     """
     shares = cells.values if cells.fit is None else class_shares(partition, cells.fit)
     every = np.vstack([shares, cells.values.sum(axis=0)])
-    place = np.searchsorted(cells.regions, found)
-    listed = np.append(cells.regions, -1)[place] == found
+    place = np.searchsorted(cells.regions, regions)
+    listed = np.append(cells.regions, -1)[place] == regions
     return np.asarray(every[np.where(listed, place, len(cells.regions))])
 
 

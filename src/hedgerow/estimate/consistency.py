@@ -172,14 +172,8 @@ class Levels:
     def nodes(self) -> tuple[Ints, ...]:
         """The nodes of each level, the root's first."""
         parent = self.parent
-        if (np.diff(parent) >= 0).all():
-            # breadth first: a level ends where the parents begin to lie in it
-            ends = [1]
-            while ends[-1] < len(parent):
-                ends.append(int(np.searchsorted(parent, ends[-1])))
-                if ends[-1] == ends[-2]:
-                    raise ValueError("a parent must come before its children")
-            return tuple(np.split(np.arange(len(parent)), ends[:-1])[: len(ends)])
+        if (parent >= np.arange(len(parent))).any():
+            raise ValueError("a parent must come before its children")
         depth = np.zeros(len(parent), np.int64)
         above = parent.copy()
         while (deeper := above >= 0).any():
@@ -192,11 +186,11 @@ class Levels:
     def up(self) -> tuple[Ints, ...]:
         """For each level the places of its nodes' parents in the level above."""
         place = np.zeros(len(self.parent), np.int64)
-        found = [np.empty(0, np.int64)]
+        places = [np.empty(0, np.int64)]
         for above, here in zip(self.nodes, self.nodes[1:], strict=False):
             place[above] = np.arange(len(above))
-            found.append(place[self.parent[here]])
-        return tuple(found)
+            places.append(place[self.parent[here]])
+        return tuple(places)
 
     def sums(self, level: int, values: Numbers) -> Numbers:
         """Sums the values of a level's nodes by parent: one row for each node of the level above.

@@ -351,27 +351,27 @@ class CoreModel(ItemsetModel):
 
     def estimates(self, sets: Sequence[Ints]) -> Floats:
         """The estimated number of records that hold all items of each set."""
-        found = np.zeros(len(sets))
+        counts = np.zeros(len(sets))
         beyond: dict[int, list[int]] = {}
         for place, one in enumerate(sets):
             if self.never(one):
                 continue
             if len(one) and one[-1] >= self.items.size:
-                found[place] = self._any_of(one)
+                counts[place] = self._any_of(one)
                 continue
             bits = self.bit[one]
             number = int(np.count_nonzero(bits < 0))
             if len(one) == 1 and self.supports is not None:
-                found[place] = self.singles[one[0]]
+                counts[place] = self.singles[one[0]]
             elif number == 0:
-                found[place] = self.table[0][(np.int64(1) << bits).sum()]
+                counts[place] = self.table[0][(np.int64(1) << bits).sum()]
             else:
                 beyond.setdefault(number, []).append(place)
         for places in beyond.values():
             masks, codes = zip(*(self._split(sets[place]) for place in places), strict=True)
             mean = self.others.together(np.array(codes, np.int64))
-            found[places] = (self.bin_tables[np.array(masks)] * mean).sum(axis=1)
-        return found
+            counts[places] = (self.bin_tables[np.array(masks)] * mean).sum(axis=1)
+        return counts
 
     def _split(self, one: Ints) -> tuple[int, Ints]:
         """The core mask of a set, and its other items."""

@@ -118,7 +118,7 @@ class Bitmaps:
         many = 2 * np.fromiter(map(len, map(itemgetter(1), conditions)), np.int64, len(places))
         ends = _ends(conditions).astype(np.int64)
         begin = np.cumsum(many) - many
-        found: list[list[Words]] = [[]] * len(conditions)
+        bitmaps: list[list[Words]] = [[]] * len(conditions)
         for place in np.unique(places[many > 0]).tolist():
             here = np.flatnonzero((places == place) & (many > 0))
             if place not in self._below:
@@ -130,8 +130,8 @@ class Bitmaps:
             rank = np.searchsorted(known, ends[mine + np.arange(len(mine))]).tolist()
             starts = (stops - many[here]).tolist()
             for at, start, stop in zip(here.tolist(), starts, stops.tolist(), strict=True):
-                found[at] = [below(one) for one in rank[start:stop] if one]
-        return found
+                bitmaps[at] = [below(one) for one in rank[start:stop] if one]
+        return bitmaps
 
 
 def _below(codes: Ints, words: int, levels: int) -> tuple[Ints, Callable[[int], Words]]:
@@ -216,9 +216,9 @@ def _levels(intervals: Intervals) -> list[tuple[float, Intervals]]:
             part = min(last, code + 1) - max(first, code)
             if part > _DUST:
                 partly[code] = min(1.0, partly.get(code, 0.0) + part)
-    found: list[tuple[float, Intervals]] = [(1.0, tuple(wholly))] if wholly else []
-    found += [(part, ((float(code), float(code + 1)),)) for code, part in partly.items()]
-    return found
+    levels: list[tuple[float, Intervals]] = [(1.0, tuple(wholly))] if wholly else []
+    levels += [(part, ((float(code), float(code + 1)),)) for code, part in partly.items()]
+    return levels
 
 
 # One-way tables without most of their noise.
@@ -457,9 +457,9 @@ def fit_model(
     spreads = tuple(_spread_of(tables, a) for a in range(tables.cells.attributes))
     begin = np.empty(0) if warm is None else warm.theta
     dual = _Dual(tables, tree, factors, reference)
-    theta, found, steps, left = _minimize(dual, begin, progress)
+    theta, calibrated, steps, left = _minimize(dual, begin, progress)
     return GraphicalModel(
-        tables=tables, tree=tree, mass=found.mass, codes=spreads, steps=steps, left=left,
+        tables=tables, tree=tree, mass=calibrated.mass, codes=spreads, steps=steps, left=left,
         theta=theta,
     )  # fmt: skip
 
@@ -608,12 +608,13 @@ class _Dual:
     def value(self, theta: Floats) -> tuple[float, Floats, Floats, Calibrated]:
         """The value, its gradient, the tables that the model expects, and the marginals."""
         logits = self.reference + np.bincount(self.place, theta[self.number], len(self.reference))
-        found = self.tree.calibrate(logits, self.total)
-        expected = np.bincount(self.number, found.mass[self.place], len(self.y)).astype(np.float64)
-        value = self.total * found.log_normalizer - _dot(theta, self.y)
+        calibrated = self.tree.calibrate(logits, self.total)
+        mass = calibrated.mass[self.place]
+        expected = np.bincount(self.number, mass, len(self.y)).astype(np.float64)
+        value = self.total * calibrated.log_normalizer - _dot(theta, self.y)
         value += 0.5 * _dot(self.weight * theta, theta)
         gradient = self.free * (expected - self.y + self.weight * theta)
-        return value, gradient, expected, found
+        return value, gradient, expected, calibrated
 
 
 def _minimize(
@@ -628,13 +629,13 @@ def _minimize(
     """
     theta = np.zeros(len(dual.y))
     theta[: len(begin)] = begin[: len(theta)]
-    value, gradient, expected, found = dual.value(theta)
+    value, gradient, expected, calibrated = dual.value(theta)
     memory: list[tuple[Floats, Floats, float]] = []
     most, done = 0.0, 0.0
     for step in range(MOST_STEPS):
         left = float(np.sqrt(np.mean((gradient / dual.deviation) ** 2)))
         if left < CONVERGED:
-            return theta, found, step, left
+            return theta, calibrated, step, left
         most = max(most, left, 2 * CONVERGED)
         done = max(done, math.log(most / left) / math.log(most / CONVERGED))
         progress(done)
@@ -647,13 +648,13 @@ def _minimize(
                 break
             length /= 2
         else:
-            return theta, found, step, left
+            return theta, calibrated, step, left
         moved, turned = tried - theta, now[1] - gradient
         curvature = _dot(moved, turned)
         if curvature > 0:
             memory = [*memory[1 - MEMORY :], (moved, turned, 1 / curvature)]
-        theta, (value, gradient, expected, found) = tried, now
-    return theta, found, MOST_STEPS, left
+        theta, (value, gradient, expected, calibrated) = tried, now
+    return theta, calibrated, MOST_STEPS, left
 
 
 def _direction(

@@ -268,9 +268,9 @@ def model_of(
     """
     named = {measurement.name: measurement for measurement in measurements}
     support, size, supports = named.get("support"), named.get("size"), None
-    for found, places in ((support, np.arange(items.size)), (size, None)):
-        if found is not None and not _fits(found, places):
-            raise _lacking(f"its measurement {found.name!r} is not as it should be")
+    for counted, places in ((support, np.arange(items.size)), (size, None)):
+        if counted is not None and not _fits(counted, places):
+            raise _lacking(f"its measurement {counted.name!r} is not as it should be")
     if size is not None and size.law != "laplace":
         raise _lacking("its measurement 'size' has another noise than it should have")
     if support is not None:
@@ -358,11 +358,11 @@ def _codes(one: Any, items: Items) -> Ints:
         if not _is_label(label):
             raise _unreadable(label)
     groups = {label: items.group_of(str(label)) for label in labels}
-    found = (
+    coded = (
         items.code_of(str(label)) if group is None else items.size + group  # see `ItemsetModel`
         for label, group in groups.items()
     )
-    codes = np.unique(np.array([*found], np.int64))
+    codes = np.unique(np.array([*coded], np.int64))
     # who holds an item holds its group, so the group says nothing more
     inside = codes[codes < items.size]
 
@@ -440,17 +440,17 @@ def frequent_sets(model: ItemsetModel, items: Items, k: int) -> tuple[list[Ints]
     level: dict[tuple[int, ...], float] = {(code,): np.inf for code in range(items.size)}
     while level:
         sets = list(level)
-        found = np.maximum(model.estimates([np.array(one) for one in sets]), 0.0)
-        found = np.minimum(found, np.array(list(level.values())))
-        here = _top(dict(zip(sets, found.tolist(), strict=True)), k)
+        counts = np.maximum(model.estimates([np.array(one) for one in sets]), 0.0)
+        counts = np.minimum(counts, np.array(list(level.values())))
+        here = _top(dict(zip(sets, counts.tolist(), strict=True)), k)
         best = _top(best | here, k)
         level = _join({one: value for one, value in here.items() if one in best})
     return [np.array(one) for one in best], np.array(list(best.values()))
 
 
-def _top(found: dict[tuple[int, ...], float], k: int) -> dict[tuple[int, ...], float]:
+def _top(counts: dict[tuple[int, ...], float], k: int) -> dict[tuple[int, ...], float]:
     """The k largest that are above 0, in canonical order."""
-    order = sorted((-value, len(one), one) for one, value in found.items() if value > 0)
+    order = sorted((-value, len(one), one) for one, value in counts.items() if value > 0)
     return {one: -value for value, _, one in order[:k]}
 
 
@@ -618,16 +618,16 @@ def list_itemsets(
     name = "cell" if core else "leaf"
     empty = np.zeros(0, np.int64)
     where, count = empty, empty
-    for found in measurements:
-        if found.name == name and len(found.where):
-            variance, which = np.unique(found.tail_variance, return_inverse=True)
-            listed = not core and len(found.where) < partition.cells  # they passed a threshold
+    for counted in measurements:
+        if counted.name == name and len(counted.where):
+            variance, which = np.unique(counted.tail_variance, return_inverse=True)
+            listed = not core and len(counted.where) < partition.cells  # they passed a threshold
             places = 1 if listed else partition.cells
-            least = [public_threshold(one, places, found.law) for one in variance.tolist()]
-            values = found.values[:, 0]
+            least = [public_threshold(one, places, counted.law) for one in variance.tolist()]
+            values = counted.values[:, 0]
             stand = np.ones(len(values), bool) if listed else values >= np.array(least)[which]
-            order = np.lexsort((found.where[stand], -values[stand]))
-            where, count = found.where[stand][order], values[stand][order]
+            order = np.lexsort((counted.where[stand], -values[stand]))
+            where, count = counted.where[stand][order], values[stand][order]
     others = None
     if isinstance(partition, CoreCells):
         mask, place = np.divmod(where, len(partition.rest))

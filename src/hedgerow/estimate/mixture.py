@@ -278,13 +278,13 @@ def _product(left: Singles, right: Singles) -> Singles:
         >>> _product(np.ones((2, 3), np.float32), np.ones((3, 1), np.float32)).tolist()
         [[3.0], [3.0]]
     """
-    found = np.empty((len(left), right.shape[1]), np.float32)
+    product = np.empty((len(left), right.shape[1]), np.float32)
     wide = max(_FOR_ONE_THREAD // (_TILE * len(right)), _TILE)
     for i in range(0, len(left), _TILE):
         for j in range(0, right.shape[1], wide):
             tile = np.s_[i : i + _TILE, j : j + wide]
-            np.matmul(left[tile[0]], right[:, tile[1]], out=found[tile])
-    return found
+            np.matmul(left[tile[0]], right[:, tile[1]], out=product[tile])
+    return product
 
 
 def _halves(hold: Floats, share: Floats, low: int) -> tuple[Singles, Singles]:
@@ -410,10 +410,10 @@ class Others:
 
 def _numbers(most: int) -> tuple[Ints, Floats]:
     """Numbers of items, single to 32 and then 16 an octave, and how many each stands for."""
-    found = [0]
-    while found[-1] < most:
-        found.append(found[-1] + max(1, (1 << max(found[-1].bit_length() - 1, 0)) // 16))
-    numbers = np.minimum(found, most)
+    steps = [0]
+    while steps[-1] < most:
+        steps.append(steps[-1] + max(1, (1 << max(steps[-1].bit_length() - 1, 0)) // 16))
+    numbers = np.minimum(steps, most)
     ends = np.append((numbers[1:] + numbers[:-1]) / 2, most + 0.5)
     return numbers, np.diff(ends, prepend=-0.5)
 
@@ -440,15 +440,15 @@ def _pulls(held: Floats, numbers: Ints, records: Floats) -> tuple[Floats, Floats
     starts = np.unique(np.geomspace(1, len(order) + 1, _CLASSES).astype(np.int64) - 1)[:-1]
     members = np.diff(np.append(starts, len(order))).astype(np.float64)
     wanted = np.add.reduceat(held[order], starts) / members
-    found = wanted / wanted.sum()
+    common = wanted / wanted.sum()
     reach = np.zeros(len(numbers))
     for _ in range(_ROUNDS):
-        reach = _reaches(found, members, numbers)
-        expected = records @ -np.expm1(-reach[:, None] * found)
-        found = found * np.clip(wanted / np.maximum(expected, 1e-300), 0.2, 5.0)
-    reach = _reaches(found, members, numbers)
+        reach = _reaches(common, members, numbers)
+        expected = records @ -np.expm1(-reach[:, None] * common)
+        common = common * np.clip(wanted / np.maximum(expected, 1e-300), 0.2, 5.0)
+    reach = _reaches(common, members, numbers)
     which = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-    pull[order] = held[order] / wanted[which] * found[which]
+    pull[order] = held[order] / wanted[which] * common[which]
     return pull, reach
 
 
@@ -472,18 +472,18 @@ def draw_others(pull: Floats, number: Ints, random: np.random.Generator) -> tupl
     """
     steps = np.cumsum(pull)
     size = len(pull)
-    found = np.zeros(0, np.int64)
+    keys = np.zeros(0, np.int64)
     if not len(steps) or steps[-1] <= 0:
-        return found, found
+        return keys, keys
     missing = number
     for _ in range(_DRAWS):
         record = np.repeat(np.arange(len(number)), missing)
         place = np.searchsorted(steps, random.random(len(record)) * steps[-1], side="right")
         drawn = record * size + np.minimum(place, size - 1)
-        found = np.sort(np.concatenate([found, drawn]))  # NumPy's `unique` takes ten times as long
-        found = found[np.diff(found, prepend=-1) > 0]
-        missing = number - np.bincount(found // size, minlength=len(number))
+        keys = np.sort(np.concatenate([keys, drawn]))  # NumPy's `unique` takes ten times as long
+        keys = keys[np.diff(keys, prepend=-1) > 0]
+        missing = number - np.bincount(keys // size, minlength=len(number))
         if not missing.any():
             break
-    record, code = np.divmod(found, size)
+    record, code = np.divmod(keys, size)
     return record, code

@@ -113,12 +113,12 @@ def _factor(level: float, normal: bool) -> float:
             break
         middle = low + (high - low) * above / (above - below)
         middle = min(max(middle, low + _NEAR * high / 2), high - _NEAR * high / 2)
-        found = math.log(tail(middle, normal=normal) / (1 - level))
-        if found > 0:
-            low, above, below = middle, found, below / 2 if moved > 0 else below
+        excess = math.log(tail(middle, normal=normal) / (1 - level))
+        if excess > 0:
+            low, above, below = middle, excess, below / 2 if moved > 0 else below
             moved = 1
         else:
-            high, below, above = middle, found, above / 2 if moved < 0 else above
+            high, below, above = middle, excess, above / 2 if moved < 0 else above
             moved = -1
     return math.ceil(high * 1e9) / 1e9  # so that it does not depend on the path to it
 
@@ -167,11 +167,11 @@ def _steepest(t: float, start: float, bend: float) -> tuple[float, float]:
         excess = rise * (touch - start) - (_beyond(t, touch) - base)
         low, high = (touch, high) if excess > 0 else (low, touch)
         bent = rise * (t * t / touch - 3) / (2 * touch) * (touch - start)
-        found = touch - excess / bent if bent else low
-        found = found if low < found < high else math.sqrt(low * high)
-        if abs(found - touch) <= _NEAR * touch:
+        following = touch - excess / bent if bent else low
+        following = following if low < following < high else math.sqrt(low * high)
+        if abs(following - touch) <= _NEAR * touch:
             break
-        touch = found
+        touch = following
     return (_beyond(t, touch) - base) / (touch - start), touch
 
 
@@ -467,15 +467,15 @@ class Excess:
         for c, size in corners:
             each = values - c[:, None]
             excess.append((each * (cells + (part - size)[:, None] * total)).sum(axis=1))
-            found = []
+            products = []
             for table, w in zip(counting, totals, strict=True):
                 of_all = w * (part - size)
                 inside = [of_all]
                 if table in holding:
                     direct = own[holding.index(table)]
                     inside = [of_all + direct * (1 - part), of_all - direct * part]
-                found += [x * y for x in inside for y in (1 - c, c)]
-            weights.append(np.abs(found))
+                products += [x * y for x in inside for y in (1 - c, c)]
+            weights.append(np.abs(products))
         largest = np.max(weights, axis=0)  # [noises, questions]
         often, scale = [], []
         for table in counting:
@@ -516,18 +516,18 @@ def _tails(t: Floats, variance: Floats, often: Floats, normal: bool) -> Floats:
         often: How many of it there are, of the same shape.
         normal: Whether they are normal, and not Laplace noises.
     """
-    found = np.ones(len(t))
+    tails = np.ones(len(t))
     deviation = np.sqrt((variance * often).sum(axis=0))
     for place in np.flatnonzero(t > 2 * deviation).tolist():
         beyond = float(t[place])
         if normal:
-            found[place] = _DISCRETE * math.erfc(beyond / deviation[place] / math.sqrt(2)) / 2
+            tails[place] = _DISCRETE * math.erfc(beyond / deviation[place] / math.sqrt(2)) / 2
             continue
         there = (often[:, place] > 0) & (variance[:, place] > 0)
-        found[place] = _laplace_tail(
+        tails[place] = _laplace_tail(
             beyond, np.sqrt(variance[there, place] / 2), often[there, place]
         )
-    return found
+    return tails
 
 
 def _laplace_tail(t: float, scales: Floats, often: Floats) -> float:

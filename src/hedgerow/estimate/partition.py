@@ -246,11 +246,11 @@ class GridPartition(Alike):
 
     def locate(self, codes: NDArray[np.integer]) -> Ints:
         """The region of each row of codes, shape [rows, attributes]."""
-        found = np.zeros(len(codes), np.int64)
+        region = np.zeros(len(codes), np.int64)
         for attribute, edges in enumerate(self.edges):
             part_of_code = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
-            found += part_of_code[codes[:, attribute]] * self._strides[attribute]
-        return found
+            region += part_of_code[codes[:, attribute]] * self._strides[attribute]
+        return region
 
     def check(self, sizes: tuple[int, ...]) -> None:
         """Refuses what does not cut every attribute from end to end.

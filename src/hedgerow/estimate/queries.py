@@ -128,11 +128,11 @@ class Conditions:
             values: Of each interval of each of them, one after the other: [intervals, ...].
         """
         many = self.begin[chosen + 1] - self.begin[chosen]
-        found = np.zeros((len(chosen), *values.shape[1:]))
+        sums = np.zeros((len(chosen), *values.shape[1:]))
         some = np.flatnonzero(many)
         if len(some):
-            found[some] = np.add.reduceat(values, (np.cumsum(many) - many)[some], axis=0)
-        return found
+            sums[some] = np.add.reduceat(values, (np.cumsum(many) - many)[some], axis=0)
+        return sums
 
     def ends(self, chosen: Ints) -> tuple[Floats, Floats]:
         """The lower and upper ends of all intervals of some conditions, one after the other."""
@@ -215,18 +215,18 @@ def read_many(queries: object, schema: Schema) -> list[Query]:
         queries = [queries]
     if isinstance(queries, (bytes, bytearray)) or not isinstance(queries, Iterable):
         raise _unreadable(queries)
-    found: list[Query] = []
+    several: list[Query] = []
     for query in queries:
         if isinstance(query, Query):  # first, since very many are given in this form
-            found.append(query)
+            several.append(query)
         elif isinstance(query, str):
-            found.append(words.parse(query))
+            several.append(words.parse(query))
         elif isinstance(query, Mapping):
-            found.append(words.of(query))
+            several.append(words.of(query))
         else:
             raise _unreadable(query)
-    _check(found, schema)
-    return found
+    _check(several, schema)
+    return several
 
 
 def _unreadable(query: object) -> UsageError:

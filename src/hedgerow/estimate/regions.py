@@ -448,7 +448,7 @@ def _sums(
         # the loops run without Python's lock, so threads share the work
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(some, batches))
-    found, a, c, r = np.moveaxis(out, 2, 0)
+    sums, a, c, r = np.moveaxis(out, 2, 0)
     root = index.variance[0]
     if on_top and not by_cover:
         # one level more: the total, below it the classes, which share alike what it is off by
@@ -460,7 +460,7 @@ def _sums(
         noise = float(evidence.total.tail[0]) if own else 0.0
         root = own**2 * noise + (1 - own) ** 2 * of * root
         a, r = mean, rest
-    return found, np.maximum(a**2 * root + 2 * a * c + r, 0.0)
+    return sums, np.maximum(a**2 * root + 2 * a * c + r, 0.0)
 
 
 def _cover(fit: Fit, chosen: list[int]) -> tuple[Floats, Floats]:

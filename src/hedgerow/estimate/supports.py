@@ -104,9 +104,9 @@ class SizeCurve:
         pull = np.geomspace(1e-3, 1e3, _PULLS) / self.size[-1]
         held = -np.expm1(-np.outer(pull, self.size)) * self.records
         kept, all_of_them = held @ weights(self.size, cap), held.sum(axis=1)
-        found = np.interp(weighed, kept, all_of_them)
+        likely = np.interp(weighed, kept, all_of_them)
         beyond = np.where(weighed > kept[-1], weighed - kept[-1], 0.0)
-        return np.asarray(np.where(weighed > kept[0], found + beyond, weighed / self.share(cap)))
+        return np.asarray(np.where(weighed > kept[0], likely + beyond, weighed / self.share(cap)))
 
     def spread(self, cap: int) -> float:
         """The variance of an item's weight over that share, from record to record."""
@@ -270,10 +270,10 @@ def tails(size: Measurement, error: float) -> Floats:
         [914.0, 12.0]
     """
     bins = len(size.where)
-    found = np.cumsum(size.values[::-1, 0].astype(np.float64))
+    upper = np.cumsum(size.values[::-1, 0].astype(np.float64))
     scale = 1 / float(size.units[0] * size.unit)
-    found += [beyond(k, error / bins) * scale + LATTICE for k in range(1, bins + 1)]
-    return np.maximum(np.minimum.accumulate(found[::-1]), 0.0)
+    upper += [beyond(k, error / bins) * scale + LATTICE for k in range(1, bins + 1)]
+    return np.maximum(np.minimum.accumulate(upper[::-1]), 0.0)
 
 
 @lru_cache(maxsize=4096)
@@ -414,13 +414,13 @@ class Supports:
         value, noise = self.curve.supports(value, self.cap), noise / self.share**2
         left = self.curve.items - float(value[clear].sum())
         ratio = float(np.clip(left / max(float(value[~clear].sum()), 1e-9), *_TAIL))
-        found = np.where(clear, value, value * ratio)
+        estimate = np.where(clear, value, value * ratio)
         noise = np.where(clear, noise, noise * ratio**2)
         scaled = (self.curve.deviation / max(self.curve.items, 1e-9)) ** 2
-        noise += np.where(clear, 0.0, min(scaled, 1.0) * found**2)
+        noise += np.where(clear, 0.0, min(scaled, 1.0) * estimate**2)
         # chance, and a dependence of size and item
-        by_weights = self.curve.spread(self.cap) * (found + (_DEPENDENCE * found) ** 2)
-        return found, noise + by_weights
+        by_weights = self.curve.spread(self.cap) * (estimate + (_DEPENDENCE * estimate) ** 2)
+        return estimate, noise + by_weights
 
     @property
     def standard_error(self) -> float:
@@ -533,7 +533,7 @@ def shrink(
     sample = likelihood(noisy[:: -(-len(noisy) // _SAMPLE)])
     for _ in range(_ROUNDS):
         prior = (1 - _VAGUE) * _posterior(sample, prior).mean(axis=0) + _VAGUE * vague
-    found, squares = np.empty(len(noisy)), np.empty(len(noisy))
+    means, squares = np.empty(len(noisy)), np.empty(len(noisy))
     for first in range(0, len(groups) - 1, _BLOCK):
         ends = groups[first : first + _BLOCK + 1]
         here = slice(int(ends[0]), int(ends[-1]))
@@ -545,10 +545,10 @@ def shrink(
             total = np.add.reduceat(weight, ends[:-1] - ends[0], axis=0)
             own = (total + _LIKE_ALL * prior) / (number + _LIKE_ALL)[:, None]
         weight = _posterior(kernel, np.repeat(own, number, axis=0))
-        found[here], squares[here] = weight @ grid, weight @ grid**2
+        means[here], squares[here] = weight @ grid, weight @ grid**2
     clear = noisy > clear_from(len(noisy), law) * scale
-    spread = np.where(clear, 2 * scale**2, np.maximum(squares - found**2, 0.0))
-    return np.where(clear, noisy, found), spread
+    spread = np.where(clear, 2 * scale**2, np.maximum(squares - means**2, 0.0))
+    return np.where(clear, noisy, means), spread
 
 
 def _posterior(kernel: Floats, prior: Floats) -> Floats:

@@ -121,13 +121,13 @@ def own_codes(attribute: Attribute) -> set[int]:
 
 def _growing(near: int, far: int, parts: int) -> list[int]:
     """Whole numbers that grow by a constant factor, `parts` times; the same on every machine."""
-    found = []
+    powers = []
     for part in range(parts + 1):
         power = near ** (parts - part) * far**part
         for _ in range(parts.bit_length() - 1):  # four square roots are a sixteenth one
             power = math.isqrt(power)
-        found.append(power)
-    return found
+        powers.append(power)
+    return powers
 
 
 def recounted(attribute: Attribute, edges: Ints, counts: Ints, rows: int) -> Ints:
@@ -394,13 +394,13 @@ class Tables:
                 tables += _tables(cells, m)
             elif m.at != "cell" or m.name != "fine":
                 raise broken(_FILE, f"nobody knows what {m.name!r} counts")
-        found = Tables(
+        sorted_out = Tables(
             schema=schema, cells=cells, tables=tuple(tables), fine=fine, totals=tuple(totals)
         )
         for m in measurements:
             if m.name == "fine":
-                fine |= _fine(found, m)
-        return found
+                fine |= _fine(sorted_out, m)
+        return sorted_out
 
     @cached_property
     def number(self) -> float:
@@ -433,7 +433,7 @@ class Tables:
     @cached_property
     def parts(self) -> dict[tuple[int, int], Parts]:
         """How records lie in the cells that were counted again, by attribute and cell."""
-        found: dict[tuple[int, int], Parts] = {}
+        parts: dict[tuple[int, int], Parts] = {}
         for attribute in sorted({a for a, _ in self.fine}):
             known = self.single[attribute]
             raw = []
@@ -453,11 +453,11 @@ class Tables:
             for cell, edges, even, seen, noise in raw:
                 weights = _UNEVEN / (_UNEVEN + len(seen) * noise)
                 weight = float(likely @ weights)
-                found[attribute, cell] = Parts(
+                parts[attribute, cell] = Parts(
                     edges=edges, even=even, seen=seen, weight=weight, noise=weight * noise,
                     doubt=float(likely @ (weights - weight) ** 2),
                 )  # fmt: skip
-        return found
+        return parts
 
     def informative_edges(self, attribute: int) -> Ints:
         """The edges of an attribute's cells, and of the parts of those that parts tell of."""
