@@ -1,10 +1,18 @@
-"""A document as plain data: what is said, and not how it looks."""
+"""A document as plain data, which says nothing of how it looks, and as text and Markdown.
+
+What is drawn on a page is told in numbers. By hand: loading rich would take longer than all else
+that `hedgerow show` and `query` do.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+import re
+import textwrap
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import zip_longest
 from typing import Literal
 
 _ENDS = (1, 2, 2.5, 5, 10)  # and times ten
@@ -336,3 +344,356 @@ class Document:
     private: bool = True
     name: str = ""
     numbered: bool = False
+
+
+# As text for a terminal.
+
+
+_WORD = 12  # the narrowest column in which words can still be read
+_LONG = 20  # of a bar
+_BAR, _VAGUE, _BOTH, _BEYOND = "█", "░", "▒", "─"
+
+
+def text(document: Document, width: int, bars: bool = True) -> str:
+    """The document as text.
+
+    Args:
+        document: What to write.
+        width: How many columns there are.
+        bars: Whether bars are drawn, where there is room.
+
+    Example:
+        >>> one = Section("One", (Bullets(("a", "b")),))
+        >>> print(text(Document(title="T", sections=(one,)), 40))
+        T
+        <BLANKLINE>
+        One
+        - a
+        - b
+    """
+    blocks = [_wrap(document.title, width)]
+    blocks += [_wrap(f"{one.loud}. {one.why}", width) for one in document.warnings]
+    blocks += [_lines(one, width, bars) for one in document.head]
+    for section in document.sections:
+        lines = [section.title] if section.title else []
+        for number, part in enumerate(section.parts):
+            block = _lines(part, width, bars)
+            # tables stand by themselves, sentences below each other
+            apart = isinstance(part, Grid | Cards | Card | Finding | Heading) and number > 0
+            lines += ["", *block] if apart and block else block
+        blocks.append(lines)
+    if document.foot:
+        blocks.append(_wrap(document.foot, width))
+    return "\n\n".join("\n".join(block) for block in blocks if block).replace("\u00a0", " ")
+
+
+def _wrap(words: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        words.replace("\u00a0", " "), max(20, width), subsequent_indent=indent,
+        break_long_words=False, break_on_hyphens=False,
+    ) or [""]  # fmt: skip
+
+
+def _lines(part: Part, width: int, bars: bool) -> list[str]:
+    """A part in lines."""
+    match part:
+        case str():
+            return _wrap(part, width)
+        case Text():
+            return _wrap(f"{part.strong} {part.words}".strip(), width)
+        case Heading():
+            return _wrap(part.words, width)
+        case Bullets():
+            entries = (one if isinstance(one, str) else ". ".join(one) for one in part.entries)
+            return [line for one in entries for line in _wrap(f"- {one}", width, "  ")]
+        case Facts():
+            return [line for pair in part.pairs for line in _wrap(": ".join(pair), width)]
+        case Code():
+            return [f"  {line}" for line in part.lines]
+        case Grid():
+            return _grid(part, width, bars)
+        case Histogram() | Stack():
+            return _grid(_shares(part), width, bars)
+        case Strip():
+            labels = "; ".join(label for label, _ in part.parts)
+            return _wrap(f"{part.title}: {labels}", width, "  ")
+        case Tree():
+            return _branch(part.root, "", "")
+        case Legend():
+            signs = {"bar": _BAR, "hollow": _VAGUE, "interval": _BOTH + _BEYOND}
+            key = ", ".join(
+                f"{signs[name]} {words}" for name, words in part.entries if name in signs
+            )
+            return _wrap(key, width) if bars else []
+        case Cards():
+            blocks = (["", *_lines(one, width, bars)] for one in part.cards)
+            return [line for block in blocks for line in block][1:]
+        case Card() | Finding() | Folded():
+            lines = [] if isinstance(part, Folded) else [part.title]
+            lines += _wrap(part.sentence, width) if isinstance(part, Finding) else []
+            return [*lines, *(line for one in part.parts for line in _lines(one, width, bars))]
+
+
+def _shares(part: Histogram | Stack) -> Grid:
+    """Bands of a number, or parts of a whole, as a table with bars."""
+    name, most, hollow = "what for", Scale(1.0, "%"), [False] * len(part.parts)
+    if isinstance(part, Histogram):
+        most = Scale.until(max((share for _, share in part.parts), default=1.0), "%")
+        name, hollow = part.axis, [*part.hollow]
+    rows = tuple(
+        (label, Bar(share, hollow=pale), f"{share:.1%}")
+        for (label, share), pale in zip(part.parts, hollow, strict=True)
+    )
+    return Grid(part.caption, (name, most, "share"), rows=rows, numbers=frozenset({2}))
+
+
+def _grid(part: Grid, width: int, bars: bool) -> list[str]:
+    plain = [place for place, head in enumerate(part.heads) if isinstance(head, str)]
+    for places in ([*range(len(part.heads))] if bars else plain, plain):
+        heads = [_head(part.heads[place]) for place in places]
+        rows = [[_cell(row[place], part.heads[place]) for place in places] for row in part.rows]
+        lists = zip(heads, *rows, strict=True)
+        if sum(max(map(_cells, cells)) + 2 for cells in lists) <= width + 2:
+            break  # else without bars
+    right = {at for at, place in enumerate(places) if place in part.numbers}
+    return [*_wrap(part.caption, width), *table_lines(heads, rows, right, width)]
+
+
+def _head(head: str | Scale) -> str:
+    if isinstance(head, str):
+        return head
+    end = f"{100 * head.most:.3g}%" if head.unit == "%" else f"{head.most:,.6g}"
+    return f"0{end:>{_LONG - 1}}"
+
+
+def _cell(cell: Cell, head: str | Scale) -> str:
+    """A cell; a bar is shaded where its interval lies, which is a line beyond its end.
+
+    Example:
+        >>> _cell(Bar(0.5, low=0.4, high=0.6), Scale(1.0, "%"))
+        '████████▒▒──'
+    """
+    if not isinstance(cell, Bar) or isinstance(head, str):
+        return str(cell or "").replace("\u00a0", " ")
+    line = ""
+    low, high = cell.low, cell.high
+    for place in range(_LONG):
+        at = (place + 0.5) * head.most / _LONG
+        inside = low is not None and high is not None and low < at < high
+        if at <= cell.value:
+            line += _BOTH if inside else _VAGUE if cell.hollow else _BAR
+        else:
+            line += _BEYOND if inside else " "
+    return line.rstrip()
+
+
+def _branch(box: Box, before: str, below: str) -> list[str]:
+    lines = [f"{before}{box.where}: {box.count:,}"]
+    for number, child in enumerate(box.below, 1):
+        last = number == len(box.below)
+        ends = ("└── ", "    ") if last else ("├── ", "│   ")
+        lines += _branch(child, below + ends[0], below + ends[1])
+    return lines
+
+
+# Tables that fit the terminal.
+
+
+def table_lines(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], right: set[int], width: int
+) -> list[str]:
+    """A table that fits, its headings in front; too narrow for a table, a line for each cell.
+
+    Args:
+        columns: The headings.
+        rows: The cells.
+        right: The columns that are aligned to the right.
+        width: How many columns of signs there are.
+
+    Example:
+        >>> table_lines(["a", "n"], [["x", "10"]], {1}, 20)
+        ['a   n', 'x  10']
+    """
+    lists = [[name, *(row[place] for row in rows)] for place, name in enumerate(columns)]
+    natural = [max(map(_cells, cells)) for cells in lists]
+    # Half a number would be a wrong one; a very long word can be read in pieces, if it must be.
+    words = [max(_cells(word) for cell in cells for word in (*cell.split(), "")) for cells in lists]
+    longest_cells = [max(map(_cells, cells[1:]), default=0) for cells in lists]
+    heads = [max(_cells(word) for word in (*name.split(), "")) for name in columns]
+    room = width - 2 * (len(columns) - 1)
+    for longest in (room, _WORD):
+        least = [max(head, min(word, longest)) for head, word in zip(heads, words, strict=True)]
+        for place in right:
+            least[place] = max(least[place], longest_cells[place])
+        if sum(least) <= room:
+            break
+    widths = _widths(least, natural, room)
+    readable = [max(one, min(cell, _WORD)) for one, cell in zip(least, longest_cells, strict=True)]
+    if sum(readable) > room:
+        return [
+            line
+            for row in rows
+            for line in (
+                *(f"{n}: {c}" if n else c for n, c in zip(columns, row, strict=True)), ""
+            )
+        ]  # fmt: skip
+    lines = []
+    for number, row in enumerate([columns, *rows]):
+        folded = [_folded(cell, size) for cell, size in zip(row, widths, strict=True)]
+        if number == 0:  # headings stand just above their columns
+            most = max(map(len, folded))
+            folded = [[""] * (most - len(cells)) + cells for cells in folded]
+        for parts in zip_longest(*folded, fillvalue=""):
+            cells = []
+            for place, (part, size) in enumerate(zip(parts, widths, strict=True)):
+                gap = " " * (size - _cells(part))
+                cells.append(gap + part if place in right else part + gap)
+            lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def _cells(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    marks = sum(unicodedata.combining(sign) > 0 for sign in text)
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + wide - marks
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """A text in lines of some columns, broken between words, or within those that are longer.
+
+    Example:
+        >>> _folded("Adm-clerical or Craft", 9)
+        ['Adm-cleri', 'cal or', 'Craft']
+    """
+    if _cells(text) <= width:
+        return [text]
+    lines = [""]
+    for word in re.findall(r"\s*\S+", text):
+        if lines[-1] and _cells(lines[-1] + word) > width:
+            lines.append("")
+            word = word.lstrip()
+        for sign in word:
+            if _cells(lines[-1] + sign) > width:
+                lines.append("")
+            lines[-1] += sign
+    return lines
+
+
+def _widths(least: list[int], natural: list[int], room: int) -> list[int]:
+    """The widths of columns: none below its least, and what room is left where it is wanted.
+
+    Example:
+        >>> _widths([5, 12, 4], [5, 40, 9], 30)
+        [5, 17, 8]
+    """
+    widths = list(least)
+    while sum(widths) < room:
+        wanting = [place for place, width in enumerate(widths) if width < natural[place]]
+        if not wanting:
+            break
+        for place in wanting[: room - sum(widths)]:
+            widths[place] += 1
+    return widths
+
+
+# As Markdown, in which text is escaped.
+
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])")
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+def markdown(document: Document) -> str:
+    r"""The document as Markdown.
+
+    Args:
+        document: What to write.
+
+    Example:
+        >>> one = Section("One", (Text("x < y"), Bullets(("a",))))
+        >>> print(markdown(Document(title="A_B", sections=(one,), numbered=True)), end="")
+        # A\_B
+        <BLANKLINE>
+        ## 1. One
+        <BLANKLINE>
+        x \< y
+        <BLANKLINE>
+        - a
+    """
+    parts = [f"# {_plain(document.title)}"]
+    parts += [f"**{_plain(f'{one.loud}. {one.why}')}**" for one in document.warnings]
+    parts += _blocks(document.head)
+    for number, one in enumerate(document.sections, 1):
+        parts.append(f"## {f'{number}. ' if document.numbered else ''}{_plain(one.title)}")
+        parts += _blocks(one.parts)
+    if document.foot:
+        parts.append(_plain(document.foot))
+    return "\n\n".join(parts) + "\n"
+
+
+def _blocks(parts: Iterable[Part]) -> list[str]:
+    return [block for one in parts if (block := _block(one))]
+
+
+def _block(part: Part) -> str:
+    """A part in Markdown; nothing for what is drawn alone."""
+    match part:
+        case str():
+            return _plain(part)
+        case Text():
+            strong = f"**{_plain(part.strong)}** " if part.strong else ""
+            return strong + _plain(part.words)
+        case Heading():
+            return f"### {_plain(part.words)}"
+        case Bullets():
+            return "\n".join(
+                f"- {_plain(one)}"
+                if isinstance(one, str)
+                else f"- **{_plain(one[0])}.** {_plain(one[1])}"
+                for one in part.entries
+            )
+        case Facts():
+            return "\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in part.pairs)
+        case Code():
+            return "\n".join(f"    {_UNSEEN.sub(_spelt, line)}" for line in part.lines)
+        case Grid():
+            kept = [place for place, head in enumerate(part.heads) if isinstance(head, str)]
+            rows = [
+                [_plain(cell) if isinstance(cell := row[place], str) else "" for place in kept]
+                for row in (part.heads, *part.rows)
+            ]
+            rows.insert(1, ["---"] * len(kept))
+            lines = (f"| {' | '.join(row)} |" for row in rows)
+            return f"{_plain(part.caption)}:\n\n" + "\n".join(lines)
+        case Histogram() | Stack():
+            lines = (f"- {_plain(label)}: {share:.1%}" for label, share in part.parts)
+            return f"{_plain(part.caption)}:\n\n" + "\n".join(lines)
+        case Strip():
+            labels = "; ".join(label for label, _ in part.parts)
+            return f"{_plain(part.title)}: {_plain(labels)}"
+        case Tree():
+            return _plain(part.caption)
+        case Legend():
+            return ""
+        case Cards():
+            return "\n\n".join(_blocks(part.cards))
+        case Folded():
+            return "\n\n".join([f"**{_plain(part.summary)}**", *_blocks(part.parts)])
+        case Card() | Finding():
+            sentence = [_plain(part.sentence)] if isinstance(part, Finding) else []
+            return "\n\n".join([f"### {_plain(part.title)}", *sentence, *_blocks(part.parts)])
+
+
+def _spelt(found: re.Match[str]) -> str:
+    return f"⟨U+{ord(found[0]):04X}⟩"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    text = _SPECIAL.sub(r"\\\1", _UNSEEN.sub(_spelt, text))
+    # at the start of a line these would make a list, and a name could look like an address
+    text = re.sub(r"^(\s*\d*)([-+=.)])(?=[-=\s]|$)", r"\1\\\2", text)
+    return text.replace("://", ":\\//")

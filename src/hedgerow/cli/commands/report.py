@@ -226,9 +226,9 @@ def dossier(
         write_archive,
     )
     from hedgerow.present.catalog import catalog as describe
+    from hedgerow.present.document import markdown
     from hedgerow.present.dossier import dossier as document
     from hedgerow.present.report import doubt, open_and_verify
-    from hedgerow.present.text import markdown
 
     if out is None and record is None and catalog is None:
         out = release.absolute().parent / "dossier.html"

@@ -24,27 +24,6 @@ if TYPE_CHECKING:
     from hedgerow.data.preparation import ItemPreparation, Preparation
     from hedgerow.present.document import Document
 
-__all__ = [
-    "Command",
-    "CommandGroup",
-    "INTERRUPTED",
-    "Lines",
-    "data_warnings",
-    "example",
-    "heed_signals",
-    "note",
-    "print_document",
-    "print_json",
-    "print_table",
-    "progress",
-    "say",
-    "tell_preparation",
-    "telling",
-    "warn",
-    "warned",
-]
-
-
 # Being told to stop: everything a run has begun is cleared away before it ends.
 
 
@@ -412,7 +391,7 @@ def print_table(
         rows: The cells, as text.
         right: The columns that are aligned to the right.
     """
-    from hedgerow.present.text import table_lines
+    from hedgerow.present.document import table_lines
 
     for line in table_lines(columns, rows, right or set(), shutil.get_terminal_size().columns):
         typer.echo(line.replace("\u00a0", " "))
@@ -420,7 +399,7 @@ def print_table(
 
 def print_document(document: Document) -> None:
     """Prints a document; bars are drawn where the terminal can write them."""
-    from hedgerow.present.text import text
+    from hedgerow.present.document import text
 
     written = (sys.stdout.encoding or "").lower().replace("-", "")
     typer.echo(text(document, shutil.get_terminal_size().columns, written.startswith("utf")))

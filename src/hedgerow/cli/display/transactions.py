@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from hedgerow.schema import Items
 
-__all__ = ["fimi_writer", "itemsets_of", "read_items", "text_of"]
-
-
 _LISTED = 10_000  # in longer lists nobody waits for a near word
 
 
