@@ -189,6 +189,7 @@ class Release(Alike, Framed):
     _called = "release"
     _suggestions = RELEASE
     _named = "release[{!r}]"  # what to write for a name of the schema
+    _everybody: ClassVar[Any] = Query(())  # a query that all records meet
 
     kind: ClassVar[str]
     """The word for the kind in manifests and in `hedgerow.release.files.KINDS`."""
@@ -387,7 +388,7 @@ class Release(Alike, Framed):
             >>> int(release.count_all())
             498
         """
-        return self.count(Query(()), level=level)
+        return self.count(self._everybody, level=level)
 
     def estimate(self, queries: Questions) -> Floats:
         """Estimates alone, those of `count`: quicker for very many queries, where a kind can.

@@ -75,6 +75,7 @@ class TransactionsRelease(MeasuredRelease):
 
     _suggestions = ITEMS
     _named = "release.count({!r})"
+    _everybody = ()  # the empty set is in every record
 
     kind = of = "transactions"
     shapes = ("core", "cuts")
@@ -331,11 +332,6 @@ class TransactionsRelease(MeasuredRelease):
         for names in self.counted_tables():
             table = self.table(*names)
             yield table.names, finite(table.to_arrow())
-
-    @answer_mistakes
-    def count_all(self, *, level: float = 0.95) -> Answers:
-        """See `Release.count_all`: the empty set is in every record."""
-        return self.count([[]], level=level)
 
     @answer_mistakes
     def table(
