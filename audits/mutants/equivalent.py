@@ -47,8 +47,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "With less epsilon a core is never the whole universe, if it was not with more.",
     (
         "methods/scores.py",
-        "weight: Any = _WEIGHT if fixed else max(np.int64(1), _WEIGHT // (high - low - 1))",
-        "weight: Any = _WEIGHT if fixed else max(np.int64( 0), _WEIGHT // (high - low - 1))",
+        "weight: Any = _WEIGHT if fixed else max(1, _WEIGHT // (high - low - 1))",
+        "weight: Any = _WEIGHT if fixed else max( 0, _WEIGHT // (high - low - 1))",
     ): "An attribute has fewer cuts than its weight has parts (MAX_GRID), so the share is above 0.",
     (
         "privacy/suppression.py",
