@@ -350,33 +350,28 @@ def _leaves_a_record(rules: Sequence[Rule], schema: Schema) -> bool:
             inside = {end for pair in codes for end in pair if end < schema.columns[place].size}
             starts.setdefault(place, {0.0}).update(inside)
             about.setdefault(place, []).append(allowed)
-    record: dict[int, float] = {}
     tried = 0
 
-    def can_be(place: int, code: float) -> bool:
-        trial = record | {place: code}
+    def is_free(record: dict[int, float], place: int) -> bool:
+        """Whether no rule about a column forbids what is known of a record."""
         return not any(
-            all(p in trial and any(low <= trial[p] < high for low, high in codes)
+            all(p in record and any(low <= record[p] < high for low, high in codes)
                 for p, codes in allowed.items())
             for allowed in about[place]
         )  # fmt: skip
 
-    def can_go_on() -> bool:
+    def can_go_on(record: dict[int, float]) -> bool:
         nonlocal tried
         tried += 1
-        open_codes = [
-            (place, [code for code in sorted(codes) if can_be(place, code)])
+        wider = {
+            place: [
+                more for code in sorted(codes) if is_free(more := record | {place: code}, place)
+            ]
             for place, codes in starts.items()
             if place not in record
-        ]
-        if not open_codes or tried > _MOST_TRIED:
+        }
+        if not wider or tried > _MOST_TRIED:
             return True
-        place, codes = min(open_codes, key=lambda one: len(one[1]))  # the hardest to please
-        for code in codes:
-            record[place] = code
-            if can_go_on():
-                return True
-            del record[place]
-        return False
+        return any(map(can_go_on, min(wider.values(), key=len)))  # the hardest to please
 
-    return can_go_on()
+    return can_go_on({})
