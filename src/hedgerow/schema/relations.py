@@ -363,15 +363,14 @@ def _leaves_a_record(rules: Sequence[Rule], schema: Schema) -> bool:
     def can_go_on(record: dict[int, float]) -> bool:
         nonlocal tried
         tried += 1
-        wider = {
-            place: [
-                more for code in sorted(codes) if is_free(more := record | {place: code}, place)
-            ]
+        ways = [
+            [more for code in sorted(codes) if is_free(more := {**record, place: code}, place)]
             for place, codes in starts.items()
             if place not in record
-        }
-        if not wider or tried > _MOST_TRIED:
+        ]
+        if not ways or tried > _MOST_TRIED:
             return True
-        return any(map(can_go_on, min(wider.values(), key=len)))  # the hardest to please
+        hardest = min(ways, key=len)
+        return any(map(can_go_on, hardest))
 
     return can_go_on({})
