@@ -198,23 +198,22 @@ class Plan(Suggestions):
         words = []
         for line in self.allowances:
             unit = budgets[line.budget].unit
-            left = self._left(budgets[line.budget]) if line.units is None else None
-            if left is not None:
-                cost = f"{line.budget} {_decimal(unit * left)}"
-            elif line.units is None and self.grows:
+            units = self._rest(line) if line.units is None else line.units
+            if units is not None:
+                ends = sorted({min(units), max(units)})
+                cost = f"{line.budget} {' to '.join(_decimal(unit * each) for each in ends)}"
+            elif self.grows:
                 cost = f"whatever its path has left of {line.budget}"
-            elif line.units is None:
-                cost = f"at least {line.budget} {_decimal(unit * line.least)}"
-            elif len(set(line.units)) == 1:
-                cost = f"{line.budget} {_decimal(unit * line.units[0])}"
             else:
-                costs = [unit * units for units in line.units]
-                cost = f"{line.budget} {_decimal(min(costs))} to {_decimal(max(costs))}"
+                cost = f"at least {line.budget} {_decimal(unit * line.least)}"
             times = "once" if line.uses == 1 else f"at most {line.uses} times"
             times += " on a path" if self.grows and line.uses > 1 else ""
             words.append((line.purpose, times, cost))
         if self.grows and (self.depth is None or self.specializations is None):
-            words.append(("grow", "over all levels of a path together", self._growth()))
+            growth = (
+                f"a share that waits for the noisy number of rows, paid in {self.budgets.growth}"
+            )
+            words.append(("grow", "over all levels of a path together", growth))
             words.append(("counts", "the rest", "whatever a path has left of epsilon"))
         return words
 
@@ -224,14 +223,13 @@ class Plan(Suggestions):
         caption = f"Plan of {self.method}: epsilon {self.budget.epsilon}{delta}. No data was read."
         return small_table(caption, ["for", "how often", "what it costs a row"], self.lines())
 
-    def _left(self, budget: UnitBudget) -> int | None:
-        """What one line takes that takes the rest, if everybody pays for all others once."""
-        lines = [line for line in self.allowances if line.budget == budget.name]
-        fixed = [line.units[0] for line in lines if line.units is not None and line.uses == 1]
-        return None if self.grows or len(fixed) != len(lines) - 1 else budget.units - sum(fixed)
-
-    def _growth(self) -> str:
-        return f"a share that waits for the noisy number of rows, paid in {self.budgets.growth}"
+    def _rest(self, line: Allowance) -> tuple[int] | None:
+        """What a line takes that takes the rest, if everybody pays for all others once."""
+        others = [one for one in self.allowances if one.budget == line.budget and one != line]
+        if self.grows or any(one.units is None or one.uses != 1 for one in others):
+            return None
+        fixed = [one.units[0] for one in others if one.units is not None]
+        return (self.budgets.named[line.budget].units - sum(fixed),)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan for machines.
