@@ -148,8 +148,8 @@ def check_workers(client: Any) -> None:
             "the Dask scheduler has no workers", hint="Start some: dask worker ADDRESS."
         ) from None
     # A function of Python's own, so that a worker without hedgerow can answer too.
-    found = client.run(pydoc.locate, "hedgerow.__version__", on_error="return")
-    for worker, version in found.items():
+    versions = client.run(pydoc.locate, "hedgerow.__version__", on_error="return")
+    for worker, version in versions.items():
         if version != __version__:
             known = isinstance(version, str)
             what = f"has hedgerow {version}" if known else "has no hedgerow that can be loaded"
@@ -250,8 +250,8 @@ class Workers:
 
     def _each(self, ask: Callable[[Any], Any]) -> list[Any]:
         """What each partition answers."""
-        found: list[Any] = self._client.gather(self._client.map(ask, self._states, pure=False))
-        return found
+        answers: list[Any] = self._client.gather(self._client.map(ask, self._states, pure=False))
+        return answers
 
     @explain_failures()
     def _look(self) -> None:

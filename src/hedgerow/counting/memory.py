@@ -64,16 +64,16 @@ def _histograms(
     total = int(width.sum()) * classes
     if total <= DENSE * len(places):
         dense = np.bincount(places, minlength=total)
-        found = np.flatnonzero(dense)
-        times = dense[found]
+        present = np.flatnonzero(dense)
+        times = dense[present]
     else:
-        found, times = np.unique(places, return_counts=True)
-    occurs, entry = np.unique(found // classes, return_inverse=True)
+        present, times = np.unique(places, return_counts=True)
+    occurs, entry = np.unique(present // classes, return_inverse=True)
     last = np.searchsorted(occurs, ends.ravel())
     start[0], start[1:] = 0, last
     code[: len(occurs)] = occurs - np.repeat(offset.ravel(), np.diff(start))
     counts[: len(occurs)] = 0
-    counts[entry, found % classes] = times
+    counts[entry, present % classes] = times
 
 
 def _histogram_steps(rows: Codes, begin: Ints, end: Ints, lo: Small, *rest: Any) -> int:
@@ -124,15 +124,15 @@ def histograms(
                 continue
             if i < number and dense[i] == a:
                 # a branch for each code would be guessed wrong too often
-                width, found = np.uint64(hi[node, a] - lo[node, a]), np.uint64(0)
+                width, number_seen = np.uint64(hi[node, a] - lo[node, a]), np.uint64(0)
                 for value in range(width):
                     at = place + value * step
                     some = scratch[at]
                     for k in range(np.uint64(1), step):
                         some |= scratch[at + k]
-                    seen[found] = value
-                    found += np.uint64(some != 0)
-                for j in range(found):
+                    seen[number_seen] = value
+                    number_seen += np.uint64(some != 0)
+                for j in range(number_seen):
                     code[entry] = lo[node, a] + seen[j]
                     at = place + seen[j] * step
                     for k in range(step):
@@ -173,32 +173,6 @@ class Records:
     values: Ints
     weights: Ints
     counts: Ints
-
-
-def distinct_records(table: Table) -> Sealed[Records]:
-    """Counts the distinct records of a table; weights of people's own make records differ."""
-    width = len(table.schema.attributes) + (table.schema.target is not None)
-    own = table.weights
-    rows = table.codes.shape[0]
-    columns: list[NDArray[Any]] = [table.codes[:, place] for place in range(width)]
-    columns += [] if own is None else [own[:, place] for place in range(own.shape[1])]
-    if not rows:
-        nothing = np.zeros((0, len(columns)), np.int64)
-        return Sealed(Records(nothing[:, :width], nothing[:, width:], np.zeros(0, np.int64)))
-    key = np.zeros(rows, np.int64)
-    size = 1
-    for column in columns:
-        most = int(column.max()) + 1
-        if size * most >= 1 << 62:  # so many columns that a number would not hold them
-            _, index = np.unique(key, return_inverse=True)
-            key = index.reshape(-1).astype(np.int64)
-            size = int(key.max()) + 1
-        key *= most
-        key += column
-        size *= most
-    _, first, counts = np.unique(key, return_index=True, return_counts=True)
-    found = np.stack([column[first].astype(np.int64) for column in columns], axis=1)
-    return Sealed(Records(found[:, :width], found[:, width:], counts.astype(np.int64)))
 
 
 MOST_ROWS = 1 << 31  # histograms count in 32 bits
@@ -266,8 +240,30 @@ class MemoryEngine(Engine):
         return counts
 
     def distinct_records(self) -> Sealed[Records]:
-        """Every distinct record of the table and how many rows have it."""
-        return distinct_records(self._table)
+        """Counts the distinct records of a table; weights of people's own make records differ."""
+        table = self._table
+        width = len(table.schema.attributes) + (table.schema.target is not None)
+        own = table.weights
+        rows = table.codes.shape[0]
+        columns: list[NDArray[Any]] = [table.codes[:, place] for place in range(width)]
+        columns += [] if own is None else [own[:, place] for place in range(own.shape[1])]
+        if not rows:
+            nothing = np.zeros((0, len(columns)), np.int64)
+            return Sealed(Records(nothing[:, :width], nothing[:, width:], np.zeros(0, np.int64)))
+        key = np.zeros(rows, np.int64)
+        size = 1
+        for column in columns:
+            most = int(column.max()) + 1
+            if size * most >= 1 << 62:  # so many columns that a number would not hold them
+                _, index = np.unique(key, return_inverse=True)
+                key = index.reshape(-1).astype(np.int64)
+                size = int(key.max()) + 1
+            key *= most
+            key += column
+            size *= most
+        _, first, counts = np.unique(key, return_index=True, return_counts=True)
+        distinct = np.stack([column[first].astype(np.int64) for column in columns], axis=1)
+        return Sealed(Records(distinct[:, :width], distinct[:, width:], counts.astype(np.int64)))
 
     def _cells(self, edges: tuple[Small, ...]) -> Cells:
         return cells_of([self._table.codes], edges, self.domain.classes)

@@ -482,16 +482,16 @@ class HistogramQuestion:
         for part, size in tally.keys:
             place_keys(part, size, self.sparse, filled, keys)
         room = self.cells // self.classes + len(keys)
-        found = Histograms(
+        answer = Histograms(
             start=np.empty(nodes * attributes + 1, dtype=np.int64),
             code=np.empty(room, dtype=np.int32),
             counts=np.empty((room, self.classes), dtype=tally.counts.dtype),
         )
         compress(
             tally.counts, self.cell, self.lo, self.hi, keys, start, self.sparse, self.classes,
-            found.start, found.code, found.counts,
+            answer.start, answer.code, answer.counts,
         )  # fmt: skip
-        return found
+        return answer
 
 
 def histogram_questions(

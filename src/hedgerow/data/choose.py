@@ -310,10 +310,10 @@ def _file(name: str) -> tuple[Any, ...]:
     if name.startswith(("file://", "local://")):
         name = unquote(urlsplit(name).path)
     try:
-        found = os.stat(name)
+        status = os.stat(name)
     except (OSError, ValueError):
         return "name", name if "://" in name else os.path.abspath(name)
-    return "file", found.st_dev, found.st_ino
+    return "file", status.st_dev, status.st_ino
 
 
 def _database(database: Database) -> set[tuple[Any, ...]]:

@@ -451,29 +451,29 @@ def _read(file: Any, text: TextFile, layout: _Layout, columns: Sequence[int]) ->
 
 def _texts(records: _Records, rows: slice) -> list[Any]:
     """The values of some rows as Arrow arrays, one for each wanted column."""
-    found = []
+    arrays = []
     for begin, end in zip(records.begin[:, rows], records.end[:, rows], strict=True):
         offsets = np.empty(len(begin) + 1, np.int32)
         content = np.empty(int((end - begin).sum(dtype=np.int64)), np.uint8)
         used = gather(records.data, begin, end, offsets, content)
         parts = [None, pa.py_buffer(offsets), pa.py_buffer(content[:used])]
-        found.append(pa.Array.from_buffers(pa.string(), len(begin), parts))
-    return found
+        arrays.append(pa.Array.from_buffers(pa.string(), len(begin), parts))
+    return arrays
 
 
 def _lines(text: TextFile, layout: _Layout, rows: Sequence[int]) -> list[str]:
     """The lines that rows begin in, found by going over the file again."""
-    found = {row: f"row {row + 1}" for row in rows}  # still true if the file has changed
+    words = {row: f"row {row + 1}" for row in rows}  # still true if the file has changed
     seen, last = 0, max(rows, default=-1)
     try:
         with text.open() as (file, _):
             for records in _read(file, text, layout, ()):
-                for row in found:
+                for row in words:
                     if seen <= row < seen + len(records.lines):
-                        found[row] = f"line {records.line + records.lines[row - seen]}"
+                        words[row] = f"line {records.line + records.lines[row - seen]}"
                 seen += len(records.lines)
                 if seen > last:
                     break
     except (OSError, DataError):
         pass
-    return [found[row] for row in rows]
+    return [words[row] for row in rows]

@@ -123,15 +123,15 @@ def _number_reader(attribute: Numeric) -> Callable[[str], int]:
             if unsaid and len(part) == 3 and len(whole) <= 3 and whole[0] != "0":
                 return POINT
             return place(int(whole + part), len(part))
-        found = pattern.fullmatch(text) if len(text) <= _LONGEST else None
-        if found is None:
+        match = pattern.fullmatch(text) if len(text) <= _LONGEST else None
+        if match is None:
             endless = _INFINITE.fullmatch(text)
             if endless:
                 return BELOW if endless[1] == "-" else ABOVE
             return _shape(text, _NUMBER_SHAPES)
         if unsaid and _GROUPED.fullmatch(text):
             return POINT
-        sign, whole, part, power = found.groups(default="")
+        sign, whole, part, power = match.groups(default="")
         digits = re.sub(r"\D", "", whole) + part
         return place(int(f"{sign}{digits}"), len(part) - int(power or 0))
 
@@ -151,9 +151,9 @@ def number_of(text: str, decimal: str, thousands: str) -> tuple[float, int]:
         ((1.5, 0), (nan, -5))
     """
     point = decimal or ("," if thousands == "." else ".")
-    found = _number_pattern(point, thousands).fullmatch(text) if len(text) <= _LONGEST else None
-    if found is not None:
-        sign, whole, part, power = found.groups(default="")
+    match = _number_pattern(point, thousands).fullmatch(text) if len(text) <= _LONGEST else None
+    if match is not None:
+        sign, whole, part, power = match.groups(default="")
         digits = re.sub(r"\D", "", whole)
         return float(f"{sign}{digits}.{part or 0}e{power or 0}"), 0
     if endless := _INFINITE.fullmatch(text):
@@ -187,8 +187,8 @@ def _placing(attribute: Numeric) -> Callable[[int, int], int]:
         begin, wide, highest = units(places)
         if number > highest:
             return ABOVE
-        found = (number - begin) // wide
-        return BELOW if found < 0 else min(found, most)
+        code = (number - begin) // wide
+        return BELOW if code < 0 else min(code, most)
 
     return place
 
@@ -217,18 +217,18 @@ def _date_reader(attribute: Numeric) -> Callable[[str], int]:
             text = timed[1]
         if iso := _ISO.fullmatch(text):
             return _day(iso[1], iso[2], iso[3])
-        if pattern is None or (found := pattern.fullmatch(text)) is None:
+        if pattern is None or (match := pattern.fullmatch(text)) is None:
             return None
-        parts = found.groupdict()
+        parts = match.groupdict()
         return _day(parts["Y"], parts.get("m") or _month(parts["b"]), parts["d"])
 
     def code(text: str) -> int:
-        found = day(text) if len(text) <= _LONGEST else None
-        if found is None:
+        number = day(text) if len(text) <= _LONGEST else None
+        if number is None:
             return _shape(text, _DATE_SHAPES)
-        if low <= found <= high:
-            return (found - low) // step
-        return BELOW if found < low else ABOVE
+        if low <= number <= high:
+            return (number - low) // step
+        return BELOW if number < low else ABOVE
 
     return code
 
@@ -288,9 +288,7 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
     if isinstance(attribute, Categorical) and attribute.bands is not None:
         codes = encode_array(attribute.bands, array)
         if attribute.bands.outside == "clip":
-            codes = np.where(codes == BELOW, 0, codes)
-            codes = np.where(codes == ABOVE, attribute.bands.grid - 1, codes)
-            codes = np.where(codes == STRANGE, MISSING, codes)  # no number to clip
+            clip(codes, attribute.bands.grid)
         return np.where(codes < 0, codes, np.searchsorted(attribute.edges, codes, "right") - 1)
     if pa.types.is_union(array.type) and isinstance(attribute, Numeric):
         return _cells(attribute, array)
@@ -318,6 +316,14 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
         return np.append(known, MISSING).take(places)
     assert isinstance(attribute, Numeric)
     return _numbers(attribute, array)
+
+
+def clip(codes: Codes, grid: int) -> None:
+    """Moves numbers beyond the bounds to the nearer one, in place."""
+    codes[codes == BELOW] = 0
+    codes[codes == ABOVE] = grid - 1
+    # Text that is no number has no nearest bound: nothing is known, as if it were missing.
+    codes[codes == STRANGE] = MISSING
 
 
 def _cells(attribute: Numeric, array: Any) -> Codes:
@@ -437,9 +443,9 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
         text = text_of(value)
         if text is None:
             return MISSING
-        found = leaves.get(text)
-        if found is not None:
-            return found
+        known = leaves.get(text)
+        if known is not None:
+            return known
         folded, form = text.casefold(), reading.form(text)
         if form in composed():
             return composed()[form]

@@ -426,8 +426,8 @@ class Lookup:
             values = pa.array([text_of(value) for value in to_list(values)], pa.string())
         codes = np.append(self._find_texts(values), np.int32(NOTHING))
         places = array.indices.cast(pa.int64()).fill_null(len(values))
-        found: Codes = codes[places.to_numpy(zero_copy_only=False)]
-        return found
+        answer: Codes = codes[places.to_numpy(zero_copy_only=False)]
+        return answer
 
     def _find_texts(self, array: Any) -> Codes:
         data, ends = _bytes_of(array)

@@ -63,20 +63,20 @@ def find_files(source: str) -> list[Piece]:
         paths = [path for path in glob.glob(source, recursive=True) if Path(path).is_file()]
         if not paths:
             raise no_file(source)
-    found = []
+    pieces = []
     for path in sorted(paths):
         parts = path[len(base) :].replace("\\", "/").split("/")
         hidden = any(part.startswith((".", "_")) and "=" not in part for part in parts)
         if path.lower().endswith(_ENDINGS) and not hidden:
-            found.append(Piece(path=path, constants=_partition(parts[:-1])))
-    if not found and len(paths) == 1 and "://" in source:
+            pieces.append(Piece(path=path, constants=_partition(parts[:-1])))
+    if not pieces and len(paths) == 1 and "://" in source:
         return [Piece(path=paths[0])]  # whatever it is called
-    if not found:
+    if not pieces:
         raise DataError(
             f"{source}: this is a folder or pattern without a Parquet file",
             hint="Files must end with .parquet. Give a CSV file by its own name.",
         )
-    return found
+    return pieces
 
 
 def _remote(source: str) -> tuple[str, list[str]]:
@@ -93,7 +93,7 @@ def _remote(source: str) -> tuple[str, list[str]]:
     if not paths:
         raise no_file(source, "Check the address.")
     base = filesystem.unstrip_protocol(_plain_part(path))
-    return base, [filesystem.unstrip_protocol(found) for found in paths]
+    return base, [filesystem.unstrip_protocol(path) for path in paths]
 
 
 def _plain_part(pattern: str) -> str:
@@ -133,12 +133,12 @@ def _unreachable(source: str, error: Exception) -> DataError:
 
 def _partition(folders: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
     """The columns that folders such as `year=2020` stand for."""
-    found = []
+    constants = []
     for folder in folders:
         name, sign, value = folder.partition("=")
         if sign and name:
-            found.append((unquote(name), None if value == _NOBODY else unquote(value)))
-    return tuple(found)
+            constants.append((unquote(name), None if value == _NOBODY else unquote(value)))
+    return tuple(constants)
 
 
 def damaged(path: str | Path) -> DataError:

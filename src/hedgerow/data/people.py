@@ -68,8 +68,8 @@ def person_numbers(people: Sequence[Any]) -> Small:
     if len({ids.type for ids in people}) > 1:
         people = [ids.cast(pa.string()) for ids in people]
     numbers = pa.chunked_array(people).dictionary_encode().combine_chunks().indices
-    found: Small = numbers.to_numpy(zero_copy_only=False)
-    return found
+    indices: Small = numbers.to_numpy(zero_copy_only=False)
+    return indices
 
 
 def _plain(array: Any, column: str) -> Any:
@@ -234,8 +234,8 @@ def id_digests(ids: Any, key: bytes) -> Words:
         for text in distinct.dictionary.to_pylist()
     )
     numbers = np.frombuffer(made, np.uint64).reshape(-1, 2)
-    found: Words = numbers[distinct.indices.to_numpy(zero_copy_only=False)]
-    return found
+    digests: Words = numbers[distinct.indices.to_numpy(zero_copy_only=False)]
+    return digests
 
 
 # Columns in which people say how much they mind: weights of their own, on a public scale.
@@ -419,10 +419,10 @@ def read_weight_file(path: str | Path) -> dict[str, Any]:
             f"{path}: the file of weights cannot be read", hint="Check the path."
         ) from None
     try:
-        found = yaml.safe_load(text)
+        weights = yaml.safe_load(text)
     except yaml.YAMLError:
-        found = None
-    if not isinstance(found, dict):
+        weights = None
+    if not isinstance(weights, dict):
         raise UsageError(
             f"{path}: this is no YAML mapping of attributes to weights",
             hint="Write lines such as `age: 1`, or `illness: {flu: 1, HIV: 10}`.",
@@ -431,5 +431,5 @@ def read_weight_file(path: str | Path) -> dict[str, Any]:
         str(name): {str(value): weight for value, weight in given.items()}
         if isinstance(given, dict)
         else given
-        for name, given in found.items()
+        for name, given in weights.items()
     }

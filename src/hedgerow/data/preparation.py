@@ -97,10 +97,10 @@ class Preparation:
 
     def warnings(self) -> list[str]:
         """What matters: more than 5% of an attribute or of the rows, a class moved by a point."""
-        found = []
+        sentences = []
         for one in self.attributes:
             if one.changed > MANY * self.rows:
-                found.append(
+                sentences.append(
                     f"{one.name}: {one.changed / self.rows:.1%} of the values lie outside the "
                     "domain (other, clipped or dropped). Do the domain and the rules fit?"
                 )
@@ -110,14 +110,14 @@ class Preparation:
             (self.capped, "the cap on rows per person leaves out"),
         ):
             if number > MANY * self.rows:
-                found.append(f"{why[0].upper()}{why[1:]} {number / self.rows:.1%} of the rows.")
+                sentences.append(f"{why[0].upper()}{why[1:]} {number / self.rows:.1%} of the rows.")
         for label, before, after in zip(self.classes, self.read, self.kept, strict=True):
             if abs(after - before) > SHIFT:
-                found.append(
+                sentences.append(
                     f"The class {label} has {before:.1%} of the rows that were read and "
                     f"{after:.1%} of those that are counted."
                 )
-        return found
+        return sentences
 
 
 class Tally:
@@ -296,7 +296,7 @@ class ItemPreparation:
 
     def warnings(self) -> list[str]:
         """What matters: more than 5% of the items, records or rows are not counted as they are."""
-        found = []
+        sentences = []
         for number, of, what, fit in (
             (self.foreign, self.items, "items are not in the universe", "Is it complete?"),
             (self.capped, self.items, "items are left out by the cap on items per record",
@@ -307,8 +307,8 @@ class ItemPreparation:
              "Is the column right?"),
         ):  # fmt: skip
             if number > MANY * of:
-                found.append(f"{number / of:.1%} of the {what}. {fit}")
-        return found
+                sentences.append(f"{number / of:.1%} of the {what}. {fit}")
+        return sentences
 
 
 _COUNTS = (

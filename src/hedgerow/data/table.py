@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Bytes
 from hedgerow.data.choose import open_source, refuse_same_rows
-from hedgerow.data.encode import ABOVE, BELOW, MISSING, STRANGE, WAYS, Codes, encode_array
+from hedgerow.data.encode import ABOVE, BELOW, MISSING, STRANGE, WAYS, Codes, clip, encode_array
 from hedgerow.data.frames import FrameKind, frame_kind
 from hedgerow.data.people import WeightColumns, cap_rows, person_ids, person_numbers
 from hedgerow.data.source import Grown, Private, Progress, Source, no_records
@@ -122,7 +122,7 @@ class Report:
         These sentences depend on private data. They are for whoever holds the data, and must
         not become part of a release.
         """
-        found = []
+        sentences = []
         # people's own weights are in columns without an attribute
         weights = dict.fromkeys(self.shapes.keys() - self.useful.keys(), _FINE)
         for column, kind in (self.useful | weights).items():
@@ -131,25 +131,25 @@ class Report:
                 what = _nothing(attributes[column], kind)
                 if kind == _STRANGE and getattr(attributes[column], "kind", None) == "date":
                     ways = ways or [_DATE]
-                found.append(
+                sentences.append(
                     f"{source.what}, column {column!r}: {what}, so a release will say nothing "
                     f"about it. {' '.join(['Check the data and the schema.', *ways])}"
                 )
             elif ways:
                 where = source.places([min(self.shapes[column].values())])[0]
-                found.append(
+                sentences.append(
                     f"{source.what}, column {column!r}, {where}: what is written there cannot be "
                     f"read, so the rules for odd values are followed. {' '.join(ways)}"
                 )
-        return found
+        return sentences
 
     def _ways(self, *columns: str) -> list[str]:
         """What to declare, for what columns hold and nothing declares."""
-        found: dict[int, list[str]] = {}
+        columns_of: dict[int, list[str]] = {}
         for column in columns:
             for shape in self.shapes.get(column, ()):
-                found.setdefault(shape, []).append(repr(column))
-        return [WAYS[shape].format(", ".join(names)) for shape, names in found.items()]
+                columns_of.setdefault(shape, []).append(repr(column))
+        return [WAYS[shape].format(", ".join(names)) for shape, names in columns_of.items()]
 
 
 def _nothing(attribute: Attribute, kind: str) -> str:
@@ -202,10 +202,7 @@ def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: i
     clips = bands is not None and bands.outside == "clip"
     codes[codes < STRANGE] = MISSING if clips else STRANGE
     if isinstance(attribute, Numeric) and attribute.outside == "clip":
-        codes[codes == BELOW] = 0
-        codes[codes == ABOVE] = attribute.grid - 1
-        # Text that is no number has no nearest bound: nothing is known, as if it were missing.
-        codes[codes == STRANGE] = MISSING
+        clip(codes, attribute.grid)
     gone = np.zeros(codes.shape, bool)
     for what, rule, bad in (
         ("missing", attribute.missing, codes == MISSING),
@@ -297,6 +294,7 @@ class RowStream:
 
     def batches(self) -> Iterator[tuple[int, Any]]:
         """Batches of the wanted columns, each with the number of its first row."""
+        self._rows = 0
         for batch in self.source.batches(self.wanted):
             first = self._rows
             self._rows += batch.num_rows

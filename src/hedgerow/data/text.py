@@ -202,8 +202,8 @@ class _Recoded:
             half = self._last == b"\r" and more.startswith(b"\n")  # of a CRLF
             self._lines += breaks(more) - half
             self._ready, self._last = self._ready + more, more[-1:] or self._last
-        found, self._ready = self._ready[:size], self._ready[size:]
-        return found
+        block, self._ready = self._ready[:size], self._ready[size:]
+        return block
 
 
 def find_encoding(path: Path, packed: Packed, declared: Encoding | None) -> str:
@@ -252,24 +252,24 @@ def read_archive(path: Path) -> bytes | None:
             names = set(archive.namelist())
             if {"xl/workbook.xml", "xl/workbook.bin", "content.xml"} & names:
                 return None
-            found = _members(archive)
-            if len(found) == 1 and not found[0].flag_bits & 1:
-                with archive.open(found[0]) as file:
+            members = _members(archive)
+            if len(members) == 1 and not members[0].flag_bits & 1:
+                with archive.open(members[0]) as file:
                     return file.read(8)
     except Exception:
         raise DataError(
             f"{path}: the zip archive or workbook is damaged, or packed in an unusual way",
             hint="Copy or download it again, or unpack it and give the file that is in it.",
         ) from None
-    if len(found) == 1:
+    if len(members) == 1:
         raise DataError(
             f"{path}: the zip archive is encrypted",
             hint="Unpack it with its password and give the file that is in it.",
         )
-    more = ", ..." if found[_SHOWN:] else ""
-    shown = ", ".join(repr(one.filename) for one in found[:_SHOWN]) + more
+    shown = ", ".join(repr(one.filename) for one in members[:_SHOWN])
+    more = (f": {shown}" * bool(members)) + (", ..." if members[_SHOWN:] else "")
     raise DataError(
-        f"{path}: the zip archive holds {len(found) or 'no'} files" + (f": {shown}" * bool(found)),
+        f"{path}: the zip archive holds {len(members) or 'no'} files{more}",
         hint="Give an archive with exactly one file in it, or unpack it and give one of its files.",
     )
 
@@ -461,11 +461,11 @@ def _bounds(
             return None
         first = above[-1].end() if above else first
     inside = False
-    for found in _SIGNS.finditer(start, first):
-        if found[0] == b'"':
+    for sign in _SIGNS.finditer(start, first):
+        if sign[0] == b'"':
             inside ^= True
         elif not (inside and line_breaks):
-            if found[0] == b"\r" and found.end() == len(start) and not final:
+            if sign[0] == b"\r" and sign.end() == len(start) and not final:
                 return None  # it may be half of a CRLF
-            return first, found.start(), found.end()
+            return first, sign.start(), sign.end()
     return (first, len(start), len(start)) if final else None

@@ -61,7 +61,7 @@ def open_workbook(path: Path, written: Layout = PLAIN) -> Source:
             with path.open("rb") as file:
                 book = python_calamine.CalamineWorkbook.from_filelike(file)
                 sheet = book.get_sheet_by_name(_sheet(book, path, written))
-                found = sheet.to_python(skip_empty_area=False)
+                cells = sheet.to_python(skip_empty_area=False)
         except (HedgerowError, KeyboardInterrupt, SystemExit, MemoryError):
             raise
         except python_calamine.PasswordError:
@@ -73,7 +73,7 @@ def open_workbook(path: Path, written: Layout = PLAIN) -> Source:
                 f"{path}: the workbook is damaged, or of a kind that cannot be read",
                 hint="Open it in a spreadsheet and save it as .xlsx, or export the sheet as CSV.",
             ) from None
-        for number, row in enumerate(found, start=1):
+        for number, row in enumerate(cells, start=1):
             if any(value != "" for value in row) or number == written.header_row:
                 yield number, row
 
