@@ -265,34 +265,28 @@ _NEEDS_QUOTES = r"(?:^|[\[{,:-])\s*([*&!%@`>|]|\[(?=[-+\d.]+\s*[-,]\s*[-+\d.]+\)
 
 def read_text(path: Path, report: Report) -> str | None:
     """The text of a UTF-8 file, with or without a byte-order mark; None if it has faults."""
-    file = str(path)
-    inside = allowed_folder()
+    inside, line = allowed_folder(), None
     try:
         # links are followed first: what counts is where a name leads
         if inside and not any(map(path.resolve().is_relative_to, (inside, _OURS))):
+            what = "the file lies outside the folder of the studio"
             hint = "Copy it into the folder, beside the schema, and name it there."
-            report.fault("the file lies outside the folder of the studio", hint, file)
-            return None
-        content = path.read_bytes()
+        else:
+            text = path.read_bytes().decode("utf-8-sig")
+            if text.strip():
+                return text
+            what, hint = "the file is empty", "Write its content, or name another file."
     except FileNotFoundError:
-        report.fault("there is no such file", "Check the path for a misspelling.", file)
-        return None
+        what, hint = "there is no such file", "Check the path for a misspelling."
     except OSError as error:
-        reason = error.strerror or "it cannot be read"
+        what = f"the file cannot be opened ({error.strerror or 'it cannot be read'})"
         hint = "Check the path, and that you may read the file."
-        report.fault(f"the file cannot be opened ({reason})", hint, file)
-        return None
-    try:
-        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
+        what = "the file is not UTF-8 text"
         hint = 'Save the file as UTF-8 (a spreadsheet may call it "CSV UTF-8").'
-        report.fault("the file is not UTF-8 text", hint, file, line)
-        return None
-    if not text.strip():
-        report.fault("the file is empty", "Write its content, or name another file.", file)
-        return None
-    return text
+    report.fault(what, hint, str(path), line)
+    return None
 
 
 def parse_yaml(text: str, file: str | None, report: Report) -> Node | None:
