@@ -198,11 +198,11 @@ class NearValues:
     def warnings(self, source: Source) -> list[str]:
         """What was found, with lines, values and what was probably meant."""
         sentences = []
-        for column, found in self._found.items():
-            rows = [row for _, row in found.values()]
+        for column, near in self._found.items():
+            rows = [row for _, row in near.values()]
             words = [
                 f"{text!r} ({where}) is not in the schema, did you mean {leaf!r}?"
-                for (text, (leaf, _)), where in zip(found.items(), source.places(rows), strict=True)
+                for (text, (leaf, _)), where in zip(near.items(), source.places(rows), strict=True)
             ]
             sentences.append(
                 f"{source.what}, column {column!r}: {' '.join(words)} This quotes private data."

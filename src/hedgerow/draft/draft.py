@@ -337,7 +337,7 @@ def file_lines(written: Layout) -> list[str]:
 
 def wrap(comment: str) -> list[str]:
     """The lines of a comment; what is to be copied (`...` or {...}) stays in one of them."""
-    whole = re.sub(r"`.*?`|\{.*?\}", lambda found: found[0].replace(" ", "\0"), comment)
+    whole = re.sub(r"`.*?`|\{.*?\}", lambda match: match[0].replace(" ", "\0"), comment)
     return [line.replace("\0", " ") for line in textwrap.wrap(whole, _WIDTH)]
 
 
@@ -491,10 +491,10 @@ def sketch_of(
         for name, guess in guesses
     ]
     known = [column for column in columns if column_fault(column.name, False) is None]
-    chosen = tuple(_choose_person(_choose_class(known)))
     return Sketch(
-        title=title, columns=chosen, unwritable=len(columns) - len(known), written=written
-    )
+        title=title, columns=_assign_roles(known), unwritable=len(columns) - len(known),
+        written=written,
+    )  # fmt: skip
 
 
 def as_values(guess: Guess) -> Guess:
@@ -508,26 +508,38 @@ def as_values(guess: Guess) -> Guess:
     return replace(guess, settings=settings, useless="")
 
 
-def _choose_class(columns: Sequence[Column]) -> list[Column]:
-    """Gives the role of the class to the likeliest column, if there are others beside it."""
+def _assign_roles(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns, of which one may have the role of the class, and one that of the person."""
     chosen = list(columns)
-    if sum(column.guess.published for column in columns) < 2:
-        return chosen
+    if (place := _find_class(columns)) is not None:
+        guess = as_values(columns[place].guess)
+        chosen[place] = replace(columns[place], guess=guess, role="class")
+    if (place := _find_person(columns)) is not None:
+        guess = columns[place].guess
+        guess = replace(guess, comment=guess.people.comment(chosen=True) if guess.people else "")
+        chosen[place] = replace(columns[place], guess=guess, role="person")
+    return tuple(chosen)
+
+
+def _find_person(columns: Sequence[Column]) -> int | None:
+    """The place of the first of the likeliest columns whose values repeat, if there is one."""
+    guesses = enumerate(column.guess.people for column in columns)
+    ranks = {place: people.rank for place, people in guesses if people and people.repeats}
+    return max(ranks, key=ranks.__getitem__) if any(ranks.values()) else None
+
+
+def _find_class(columns: Sequence[Column]) -> int | None:
+    """The place of the likeliest column, if there are others beside it."""
+    published = sum(column.guess.published for column in columns)
     able = [place for place, column in enumerate(columns)
             if column.has_classes and not column.guess.useless]  # fmt: skip
     ranks = {
         place: _class_rank(columns[place].name, len(columns[place].guess.labels))
         for place in reversed(able)
     }
-    if ranks and max(ranks.values()):
-        place = max(ranks, key=ranks.__getitem__)  # of equals the last column
-    elif sum(column.guess.published for column in columns) > _FEW and _may_stand_last(columns[-1]):
-        place = len(columns) - 1
-    else:
-        return chosen
-    column = columns[place]
-    chosen[place] = replace(column, guess=as_values(column.guess), role="class")
-    return chosen
+    if published > 1 and any(ranks.values()):
+        return max(ranks, key=ranks.__getitem__)  # of equals the last column
+    return len(columns) - 1 if published > _FEW and _may_stand_last(columns[-1]) else None
 
 
 def _may_stand_last(column: Column) -> bool:
@@ -558,23 +570,6 @@ def _class_rank(name: str, values: int) -> int:
     return len(_CLASS_NAMES) - min(map(names.index, said)) if said else 0
 
 
-def _choose_person(columns: Sequence[Column]) -> list[Column]:
-    """Gives the role of the person to the likeliest column whose values repeat, if there is one."""
-    chosen, ranks = list(columns), {}
-    for place, column in enumerate(columns):
-        people = column.guess.people
-        if people is not None and people.repeats:
-            ranks[place] = people.rank
-    if not any(ranks.values()):
-        return chosen
-    place = max(ranks, key=ranks.__getitem__)  # the first of the likeliest
-    guess = chosen[place].guess
-    assert guess.people is not None
-    guess = replace(guess, comment=guess.people.comment(chosen=True))
-    chosen[place] = replace(chosen[place], guess=guess, role="person")
-    return chosen
-
-
 def families(columns: Sequence[Column]) -> list[list[Column]]:
     """Columns in groups that are alike, each column in one group, by the order of the first.
 
@@ -596,7 +591,7 @@ def families(columns: Sequence[Column]) -> list[list[Column]]:
         if column.guess.published and len(column.guess.labels) > 1 and column.role is None:
             listed.setdefault(frozenset(column.guess.labels), []).append(place)
     member: dict[int, list[int]] = {}
-    for labels, places in sorted(listed.items(), key=lambda found: (-len(found[0]), found[1])):
+    for labels, places in sorted(listed.items(), key=lambda pair: (-len(pair[0]), pair[1])):
         free = [place for place in places if place not in member]
         if len(free) < (2 if len(labels) > 2 else _PAIRS):
             continue
@@ -786,17 +781,14 @@ def _guess_again(
 
     If people have several rows, a value of many rows may still be one person's.
     """
-    doubtful = {}
     for place, (name, guess) in enumerate(guesses):
         people = guess.people
         if people is not None and people.repeats and 0 < people.rank < NAMED:
             others = [(other, parts[n]) for n, (other, _) in enumerate(guesses) if n != place]
             if why := not_a_person(parts[place], others):
-                doubtful[name] = replace(people, why=why, rank=0)
-    guesses = [
-        (name, replace(guess, people=doubtful[name], comment=doubtful[name].comment(chosen=False)))
-        if name in doubtful else (name, guess) for name, guess in guesses
-    ]  # fmt: skip
+                people = replace(people, why=why, rank=0)
+                guess = replace(guess, people=people, comment=people.comment(chosen=False))
+                guesses[place] = name, guess
     person = sketch_of("", guesses, person=named).role("person")
     if person is None:
         return guesses

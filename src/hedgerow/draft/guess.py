@@ -135,14 +135,12 @@ def sort_bands(labels: Sequence[str]) -> list[str] | None:
         >>> sort_bands([">30", "NO", "<30"]), sort_bands(["a-b", "3"])
         (['<30', '>30', 'NO'], None)
     """
-    found = {label: _band(label) for label in labels}
-    bands = [label for label, ends in found.items() if ends is not None]
+    bounds = {label: _band(label) for label in labels}
+    bands = {label: ends for label, ends in bounds.items() if ends is not None}
     wide = [label for label in bands if not _ALONE.fullmatch(label)]
     if len(wide) < 2 or len(bands) < len(labels) - _OTHER_VALUES or 2 * len(bands) < len(labels):
         return None
-    return [*sorted(bands, key=lambda label: found[label] or (0, 0)), *sorted(
-        label for label, ends in found.items() if ends is None
-    )]  # fmt: skip
+    return [*sorted(bands, key=bands.__getitem__), *sorted(bounds.keys() - bands.keys())]
 
 
 def _band(label: str) -> tuple[float, float] | None:

@@ -480,9 +480,9 @@ def table(
                 "only releases of items have association rules.",
                 hint="Name attributes instead, such as hedgerow table release/ sex age.",
             )
-        found: Any = opened.rules(least=rules, level=share, kind="arrow").slice(0, top)
-        facts = {"level": share, "rules": plain_rows(found.to_pylist())}
-        tell = partial(_tell_rules, opened, found, share)
+        result: Any = opened.rules(least=rules, level=share, kind="arrow").slice(0, top)
+        facts = {"level": share, "rules": plain_rows(result.to_pylist())}
+        tell = partial(_tell_rules, opened, result, share)
     elif summaries := [one for one in (mean, total, quantile) if one is not None]:
         if len(summaries) > 1 or by != "count" or bins or top or simultaneous:
             raise UsageError(
@@ -490,13 +490,13 @@ def table(
                 hint="Write one of them, such as hedgerow table release/ sex --mean age.",
             )
         summary = _summarize(opened, mean, total, quantile, attributes or [], where, share)
-        found = summary.to_arrow()
-        groups = plain_rows(found.to_pylist())
+        result = summary.to_arrow()
+        groups = plain_rows(result.to_pylist())
         facts = {"level": summary.level, summary.what: summary.number.name, "groups": groups}
-        tell = partial(_tell_summary, summary.caption(), found, len(summary.names))
+        tell = partial(_tell_summary, summary.caption(), result, len(summary.names))
     elif attributes:
         own, beside = (attributes[-1:], attributes[:-1]) if by == "rows" else (attributes, None)
-        found = opened.table(
+        result = opened.table(
             *own,
             by=beside,
             where=_condition(opened, where),
@@ -506,8 +506,8 @@ def table(
             bins=_bins(bins or []),
             top=top,
         )
-        facts = _describe_table(found)
-        tell = partial(_tell_table, opened, found, where)
+        facts = _describe_table(result)
+        tell = partial(_tell_table, opened, result, where)
     elif out is None or out.suffix.lower() != ".xlsx":
         raise UsageError("There is no attribute.", hint=_names(opened))
     if out is None:
@@ -515,11 +515,11 @@ def table(
         return
     with whole_file(out, overwrite, private=not opened.guarantee["private"]) as temporary:
         if rules is not None:
-            table_writer(out)(_join_items(found), temporary)
+            table_writer(out)(_join_items(result), temporary)
         elif summaries:
-            table_writer(out)(found, temporary)
+            table_writer(out)(result, temporary)
         elif attributes:
-            _write_table(opened, found, where, temporary)
+            _write_table(opened, result, where, temporary)
         else:
             from hedgerow.present.tables import write_workbook
 
@@ -610,7 +610,7 @@ def _condition(release: Release, where: str | None) -> Any:
 
 
 def _bins(texts: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    divisions: dict[str, Any] = {}
     for text in texts:
         name, equals, values = text.rpartition("=")
         parts = [part.strip() for part in values.split(",")]
@@ -619,61 +619,61 @@ def _bins(texts: list[str]) -> dict[str, Any]:
                 f"--bins {text!r} divides nothing.", hint="Write --bins age=18,40,65 or job=1."
             )
         level = len(parts) == 1 and parts[0].isdigit()
-        found[name] = int(parts[0]) if level else parts
-    return found
+        divisions[name] = int(parts[0]) if level else parts
+    return divisions
 
 
-def _write_table(release: Release, found: CountTable, where: str | None, path: Path) -> None:
+def _write_table(release: Release, counts: CountTable, where: str | None, path: Path) -> None:
     """Writes a table to a file of the kind that its name says."""
     from hedgerow.cli.files import table_writer
 
     kind = path.suffix.lower()
     if kind not in _DRAWN:
-        table_writer(path)(found.to_arrow(), path)
+        table_writer(path)(counts.to_arrow(), path)
     elif kind == ".html":
         from hedgerow.present import html
         from hedgerow.present.tables import table_document
 
-        path.write_text(html.page(table_document(release, found, where)), encoding="utf-8")
+        path.write_text(html.page(table_document(release, counts, where)), encoding="utf-8")
     elif kind == ".xlsx":
         from hedgerow.present.tables import write_sheet
 
-        write_sheet(release, found, path, where)
+        write_sheet(release, counts, path, where)
     else:
         from hedgerow.present.tables import title_of
         from hedgerow.release.tabulate import draw_table
         from hedgerow.schema.schema import display_label
 
-        title, label = title_of(release, found, where), partial(display_label, release.schema)
-        draw_table(found, title, label).figure.savefig(path, dpi=130, format=kind[1:])
+        title, label = title_of(release, counts, where), partial(display_label, release.schema)
+        draw_table(counts, title, label).figure.savefig(path, dpi=130, format=kind[1:])
 
 
-def _tell_table(release: Release, found: CountTable, where: str | None) -> None:
+def _tell_table(release: Release, counts: CountTable, where: str | None) -> None:
     from hedgerow.present.tables import columns, headings, how_to_read, lines, title_of
 
-    say(f"{title_of(release, found, where)}\n")
-    heads, rows = headings(found, release.schema), lines(found, release.schema)
-    first = len(found.names)
-    shown = rows if len(rows) <= _SHOWN + 1 else [*rows[:_SHOWN], *rows[len(found) :]]
-    print_table(heads, shown, set(range(first, first + len(columns(found)))))
+    say(f"{title_of(release, counts, where)}\n")
+    heads, rows = headings(counts, release.schema), lines(counts, release.schema)
+    first = len(counts.names)
+    shown = rows if len(rows) <= _SHOWN + 1 else [*rows[:_SHOWN], *rows[len(counts) :]]
+    print_table(heads, shown, set(range(first, first + len(columns(counts)))))
     say()
-    for sentence in how_to_read(found, release.schema):
+    for sentence in how_to_read(counts, release.schema):
         say(sentence)
     if len(shown) < len(rows):
         note(f"Only the first {_SHOWN} cells are shown; --out FILE writes them all.")
 
 
-def _describe_table(found: CountTable) -> dict[str, Any]:
+def _describe_table(counts: CountTable) -> dict[str, Any]:
     from hedgerow.estimate.answers import reliability
 
-    (remark,), (total,) = reliability(found.total), plain_rows(found.total.to_arrow().to_pylist())
+    (remark,), (total,) = reliability(counts.total), plain_rows(counts.total.to_arrow().to_pylist())
     names = ("estimate", "low", "high", "typical_error")
     known = remark != NOT_MEASURED
     return {
-        "level": found.level,
-        "simultaneous": found.simultaneous,
-        "picked": found.picked,
-        "by": found.by,
-        "cells": plain_rows(found.to_arrow().to_pylist()),
+        "level": counts.level,
+        "simultaneous": counts.simultaneous,
+        "picked": counts.picked,
+        "by": counts.by,
+        "cells": plain_rows(counts.to_arrow().to_pylist()),
         "total": {name: total[name] if known else None for name in names} | {"reliability": remark},
     }

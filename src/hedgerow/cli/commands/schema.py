@@ -109,7 +109,7 @@ def init(
         refuse_existing(out, overwrite)
 
     def draft(who: str | None) -> Sketch | ItemSketch:
-        found = sketch_table(
+        sketch = sketch_table(
             source,
             delimiter=delimiter_of(delimiter),
             line_breaks=line_breaks,
@@ -117,13 +117,13 @@ def init(
             written=layout_of(encoding, header_row, sheet),
             person=who or person,
         )
-        if isinstance(found, Sketch):
-            return found.with_tables(tables)
+        if isinstance(sketch, Sketch):
+            return sketch.with_tables(tables)
         for name, given in (("--table", tables), ("--person", person)):
             if given:
                 what = f"{name} names columns, and these are records of items."
                 raise UsageError(what, hint="Omit it.")
-        return found
+        return sketch
 
     if not (no_questions or as_json) and on_terminal():
         ask_for_schema(draft, out, overwrite, "..." if "://" in data else data)
