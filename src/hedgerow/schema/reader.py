@@ -160,7 +160,8 @@ def label_fault(label: str) -> tuple[str, str] | None:
 
 
 MAX_NESTING = 2 * MAX_DEPTH + 8  # lists of mappings take two levels for one of a taxonomy
-_RANGE = re.compile(r"([A-Za-z]*)(\d{1,15})\.\.([A-Za-z]*)(\d{1,15})", re.ASCII)
+# A range of leaves, such as 390..459.
+RANGE = re.compile(r"([A-Za-z]*)(\d{1,15})\.\.([A-Za-z]*)(\d{1,15})", re.ASCII)
 _MOST_BITS = 1000  # Python itself refuses to write out very long numbers
 
 
@@ -250,11 +251,6 @@ def from_python(value: Any, depth: int = 0) -> Node:
     what = f"the schema holds a Python object of type {type(value).__name__}"
     raise_faults([Fault(what, "Use texts, numbers, dates, lists and dictionaries only.")])
     raise AssertionError  # raise_faults has raised
-
-
-def is_range(text: str) -> re.Match[str] | None:
-    """The parts of a range of leaves such as `390..459`; None for any other text."""
-    return _RANGE.fullmatch(text)
 
 
 _OURS = Path(__file__).resolve().parents[2]  # what comes with hedgerow is public
@@ -453,7 +449,9 @@ def dump_tree(document: Any) -> str:
         return dumper.represent_scalar(f"tag:yaml.org,2002:{kind}", str(value))
 
     def write_text(dumper: Any, value: str) -> Any:
-        quoted = "'" if is_range(value) else None  # without quotes it would stand for many leaves
+        quoted = (
+            "'" if RANGE.fullmatch(value) else None
+        )  # without quotes it would stand for many leaves
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=quoted)
 
     Dumper.add_representer(_Bare, write_bare)

@@ -18,6 +18,7 @@ from hedgerow.errors import SchemaError
 from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.reader import (
     MAX_DEPTH,
+    RANGE,
     Entries,
     Fault,
     ListNode,
@@ -25,7 +26,6 @@ from hedgerow.schema.reader import (
     Report,
     Text,
     dump_tree,
-    is_range,
     label_fault,
     parse_yaml,
     raise_faults,
@@ -81,7 +81,7 @@ def leaves_of(text: Text, file: str | None, report: Report) -> list[Branch]:
         >>> [leaf.label for leaf in leaves_of(Text("E08..E10", line=1, plain=True), None, Report())]
         ['E08', 'E09', 'E10']
     """
-    match = is_range(text.value) if text.plain else None  # in quotes it is a text
+    match = RANGE.fullmatch(text.value) if text.plain else None  # in quotes it is a text
     if match is None:
         return [Branch(text.value, text.line)]
     letters, low, high = match[1], int(match[2]), int(match[4])
@@ -280,8 +280,17 @@ def arx_text(root: Branch) -> str:
     return _csv(rows, delimiter=";", quoting=quoting)
 
 
-def branch_from_arx(text: str, file: str, report: Report) -> Branch | None:
-    """The tree of an ARX file's text; None, and faults in the report, if it has none."""
+def branch_from_arx(
+    text: str, file: str, report: Report, new_root: str | None = None
+) -> Branch | None:
+    """The tree of an ARX file's text; None, and faults in the report, if it has none.
+
+    Args:
+        text: The text.
+        file: The file, for messages.
+        report: Takes the faults.
+        new_root: Another name for the root of a tree that is more than a root.
+    """
     before = len(report.faults)
     rows = _read_rows(text, "", 1, file, report)
     width = max((len(fields) for _, fields in rows), default=0)
@@ -311,6 +320,8 @@ def branch_from_arx(text: str, file: str, report: Report) -> Branch | None:
             if label not in branches:
                 branch = branches[label] = Branch(label, line)
                 branches[parents[label][0]].below.append(branch)
+    if new_root is not None and root.below:
+        root.label = new_root
     return root
 
 
@@ -801,14 +812,10 @@ def read_taxonomy_file(
         what = f"the file has no tree {attribute!r}" if attribute else "the file has several trees"
         hint = f"Name one of them, as in {path.name}#{next(iter(trees))}: {', '.join(trees)}."
         report.fault(what, hint, name)
-    return Tree(name, _rooted(trees.get(attribute), root))
-
-
-def _rooted(branch: Branch | None, root: str | None) -> Branch | None:
-    """The tree with another root, if one is given."""
+    branch = trees.get(attribute)
     if branch is not None and root is not None and branch.below:
         branch.label = root
-    return branch
+    return Tree(name, branch)
 
 
 def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, report: Report) -> Tree:
@@ -832,7 +839,7 @@ def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, report: 
     tree = read_mapping(text, root, name, report)
     if tree is not None:
         return tree
-    return Tree(name, _rooted(branch_from_arx(text, name, report), root))
+    return Tree(name, branch_from_arx(text, name, report, root))
 
 
 # Taxonomies that columns, or schemas, share: `taxonomies:` and `include:`.
