@@ -245,26 +245,22 @@ class Domain:
         number: list[int] = []
         root: list[int] = []
         for attribute in schema.attributes:
-            if attribute.split == "never":  # a single node without parts, whatever it is
-                root.append(len(lo))
-                lo.append(0)
-                hi.append(attribute.size)
-                first.append(len(lo))
-                number.append(0)
-                continue
-            if isinstance(attribute, Numeric):
-                root.append(-1)
-                continue
-            tree = attribute.taxonomy
+            spans: Sequence[tuple[int, int]] = [(0, attribute.size)]
+            children: Sequence[Sequence[int]] = [()]  # of one that is never split: no parts
+            if attribute.split != "never":
+                if isinstance(attribute, Numeric):
+                    root.append(-1)
+                    continue
+                spans, children = attribute.taxonomy.spans, attribute.taxonomy.children
             base = len(lo)
             root.append(base)
             order = [0]  # breadth first, so that children are contiguous
             for node in order:
-                lo.append(tree.spans[node][0])
-                hi.append(tree.spans[node][1])
+                lo.append(spans[node][0])
+                hi.append(spans[node][1])
                 first.append(base + len(order))
-                number.append(len(tree.children[node]))
-                order.extend(tree.children[node])
+                number.append(len(children[node]))
+                order.extend(children[node])
         weight, sharing = _in_choices(schema)
         return Domain(
             sizes=_array([attribute.size for attribute in schema.attributes]),
