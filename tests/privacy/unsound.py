@@ -304,15 +304,15 @@ def scores_of_everybody() -> Iterator[None]:
     honest, init = MemoryEngine.histograms, MemoryEngine.__init__
 
     def of_everybody(self, nodes, lo, hi, wanted):
-        begin, end = self._begin.copy(), self._end.copy()
-        self._begin[:], self._end[:] = 0, len(self._table.codes)
-        kept_rows, self._rows = self._rows, np.ascontiguousarray(self._first)
+        kept = self._bounds.copy(), self._rows
+        self._bounds[0], self._bounds[1] = 0, len(self._table.codes)
+        self._rows = np.ascontiguousarray(self._first)
         try:
             yield from list(
                 honest(self, nodes, np.zeros_like(lo), hi * 0 + self.domain.sizes, wanted)
             )
         finally:
-            self._begin, self._end, self._rows = begin, end, kept_rows
+            self._bounds, self._rows = kept
 
     def remember(self, table, batch=1 << 21):
         init(self, table, batch)
