@@ -67,6 +67,7 @@ from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.schema import other_of, part_of
 
 _MOST = 10  # differences that are shown
+_BRIEF = 2  # sentences where little is said
 _TABLES = 4  # distributions that are shown first
 _VALUES = 8  # of each; the others are told together
 _ERROR = 0.05
@@ -602,21 +603,17 @@ def findings(release: Release) -> Parts:
     return tuple(parts)
 
 
-def brief(release: Release, most: int = 2) -> Parts:
-    """The first findings as sentences, and how sure they are; what is most frequent without any.
-
-    Args:
-        release: The release.
-        most: How many sentences.
-    """
+def brief(release: Release) -> Parts:
+    """The first findings as sentences, and how sure they are; what is most frequent without any."""
     if KINDS[release.kind].least is not None:
-        return _certain(release)[:most]
+        return _certain(release)[:_BRIEF]
     people = release.schema.unit_names[1]
     differ, _ = differences(release)
     if differ:
-        more = f", with {len(differ) - most} more in the report" if len(differ) > most else ""
+        left = len(differ) - _BRIEF
+        more = f", with {left} more in the report" if left > 0 else ""
         sure = f"All of this holds at once with 95%{more}."
-        return (*(one.sentence(people) for one in differ[:most]), sure)
+        return (*(one.sentence(people) for one in differ[:_BRIEF]), sure)
     for spread in notable(release, 1):
         if not isinstance(spread.attribute, Numeric):
             name = "" if spread.attribute is None else f"{spread.title}: "

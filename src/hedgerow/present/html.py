@@ -29,7 +29,7 @@ from hedgerow.present.document import (
     nice_end,
 )
 from hedgerow.present.words import percent
-from hedgerow.store.markup import Safe, join, tag, visible
+from hedgerow.store.markup import Safe, join, legible, tag
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -213,7 +213,6 @@ def _box(box: Box, everybody: int) -> Safe:
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d|--\w+)")
-_LONGEST = 1000  # characters of one text: more nobody reads
 
 
 def page(document: Document) -> str:
@@ -273,7 +272,7 @@ def _shown(value: Any) -> Any:
         return ""
     if not isinstance(value, str) or hasattr(value, "__html__"):
         return value
-    return visible(value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…")
+    return legible(value)
 
 
 def _keep(text: str) -> Safe:

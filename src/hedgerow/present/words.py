@@ -396,14 +396,13 @@ def spending(
 
 
 @_reading()
-def shares(ledger: dict[str, Any], names: Mapping[str, str] = PLAIN) -> list[tuple[str, float]]:
+def shares(ledger: dict[str, Any]) -> list[tuple[str, float]]:
     """What part of the budget each purpose got, on the average path to a region.
 
     What was accounted for in rho counts with the epsilon that it was converted to.
 
     Args:
         ledger: The books of a release.
-        names: What purposes are called.
 
     Raises:
         ReleaseError: If the ledger, which may come from anybody, cannot be read.
@@ -430,7 +429,7 @@ def shares(ledger: dict[str, Any], names: Mapping[str, str] = PLAIN) -> list[tup
                 amount = int(used) * worth * weight / sum(weights)
                 spent[purpose] = spent.get(purpose, 0.0) + amount
     total = sum(spent.values())
-    parts = [(names.get(one, one), spent[one] / total) for one in _in_order(spent) if spent[one]]
+    parts = [(PLAIN.get(one, one), spent[one] / total) for one in _in_order(spent) if spent[one]]
     if not parts or not all(math.isfinite(share) and 0 <= share <= 1 for _, share in parts):
         raise ValueError
     return parts

@@ -37,9 +37,12 @@ def _escape(text: str) -> str:
         >>> _escape('<b> & "c"')
         '&lt;b&gt; &amp; &quot;c&quot;'
     """
-    if len(text) > _LONGEST:
-        text = text[: _LONGEST - 1] + "…"
-    return html.escape(visible(text))
+    return html.escape(legible(text))
+
+
+def legible(text: str) -> str:
+    """Visible text, no longer than anybody reads; not escaped yet."""
+    return visible(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
 def visible(text: str) -> str:

@@ -66,7 +66,7 @@ def _write(figure: Any, path: Path, overwrite: bool, private: bool) -> None:
 
 
 def draw_frontier(
-    picture: dict[str, Any], title: str, path: Path, overwrite: bool = False, *, private: bool
+    picture: dict[str, Any], title: str, path: Path, overwrite: bool, *, private: bool
 ) -> None:
     """Draws mean risk against mean utility, and writes it to a file.
 
@@ -96,7 +96,7 @@ def draw_frontier(
         axes.legend(loc="best", frameon=False, fontsize=8)
 
 
-def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> None:
+def draw_simulation(found: Simulation, path: Path, overwrite: bool) -> None:
     """Draws the first measure of a simulation against epsilon, a curve for each setting.
 
     Args:
@@ -127,7 +127,7 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool = False) -> N
         axes.legend(loc="best", frameon=False, fontsize=8)
 
 
-def draw(release: Release, regions: list[ShownRegion], path: Path, overwrite: bool = False) -> None:
+def draw(release: Release, regions: list[ShownRegion], path: Path, overwrite: bool) -> None:
     """Draws one bar per region, split by class, and writes it to a file.
 
     Args:

@@ -91,13 +91,17 @@ def _parsing(as_json: bool) -> Iterator[None]:
         raise typer.Exit(code) from None
 
 
-class CommandGroup(TyperGroup):
-    """The command with all its commands."""
+class _Parser:
+    """A command, or the group of all, whose arguments are refused in words or as JSON."""
 
     def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:
-        """Parses what stands before the command's name."""
+        """Parses the arguments."""
         with _parsing("--json" in args):
-            return super().make_context(info_name, args, *rest, **more)
+            return super().make_context(info_name, args, *rest, **more)  # type: ignore[misc]
+
+
+class CommandGroup(_Parser, TyperGroup):
+    """The command with all its commands."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Finds the command."""
@@ -110,13 +114,8 @@ class CommandGroup(TyperGroup):
             return super().resolve_command(ctx, args)
 
 
-class Command(TyperCommand):
+class Command(_Parser, TyperCommand):
     """A command whose errors leave as a message and a stable exit code, never as a traceback."""
-
-    def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:
-        """Parses the command's arguments."""
-        with _parsing("--json" in args):
-            return super().make_context(info_name, args, *rest, **more)
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command."""
