@@ -198,7 +198,7 @@ _UNKNOWN = 1e12  # a variance for what was not measured: it gives way before any
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Cells:
+class CellCounts:
     """What is known about the listed regions, class by class.
 
     Args:
@@ -221,7 +221,7 @@ def estimate_cells(
     measurements: Sequence[Measurement],
     classes: int,
     rule: str = "least squares",
-) -> Cells:
+) -> CellCounts:
     """Estimates every cell from all measurements.
 
     Args:
@@ -238,10 +238,10 @@ def estimate_cells(
     fitted = fit(gather(partition, measurements, classes), rule)
     values = fitted.cells
     variance = np.repeat(fitted.variance[:, None], values.shape[1], axis=1)
-    return Cells(regions=np.arange(len(values)), values=values, variance=variance, fit=fitted)
+    return CellCounts(regions=np.arange(len(values)), values=values, variance=variance, fit=fitted)
 
 
-def _listed(measurements: Sequence[Measurement], classes: int) -> Cells:
+def _listed(measurements: Sequence[Measurement], classes: int) -> CellCounts:
     """The listed cells of a thresholded release, as they are."""
     parts = [m for m in measurements if m.at == "region"]
     regions = np.unique(np.concatenate([np.empty(0, np.int64), *(m.where for m in parts)]))
@@ -258,7 +258,7 @@ def _listed(measurements: Sequence[Measurement], classes: int) -> Cells:
             np.add.at(weight, place, share[:, None])
             np.add.at(weighted, place, share[:, None] * measurement.values)
     listed = weight > 0
-    return Cells(
+    return CellCounts(
         regions=regions,
         values=np.divide(weighted, weight, out=np.zeros_like(weight), where=listed),
         variance=np.divide(1.0, weight, out=np.zeros_like(weight), where=listed),
@@ -275,7 +275,7 @@ def _totals(measurements: Sequence[Measurement]) -> Iterator[tuple[float, float]
                 yield float(measurement.values[row].sum()), float(spread[row])
 
 
-def noisy_total(cells: Cells) -> float | None:
+def noisy_total(cells: CellCounts) -> float | None:
     """The best estimate of the number of records, or None if a thresholded release has none.
 
     The listed cells of a thresholded release are no unbiased sum, so there the measured totals
@@ -289,7 +289,7 @@ def noisy_total(cells: Cells) -> float | None:
     return sum(value / variance for value, variance in cells.totals) / weight
 
 
-def whole_counts(cells: Cells) -> Ints:
+def whole_counts(cells: CellCounts) -> Ints:
     """The published counts of the listed cells: whole, not negative, adding up to the total.
 
     The total is the noisy one, rounded. A thresholded release without a measured total keeps its
@@ -502,7 +502,7 @@ def class_shares(partition: Partition, fit: Fit) -> Floats:
     return np.asarray(shares[partition.leaves])
 
 
-def class_weights(partition: Partition, cells: Cells, regions: Ints) -> Floats:
+def class_weights(partition: Partition, cells: CellCounts, regions: Ints) -> Floats:
     """How much each class weighs in some regions; in those that are suppressed, as in the whole.
 
     Args:

@@ -98,19 +98,16 @@ class Bitmaps:
         """How many records the rows stand for that meet each query."""
         counts = np.zeros(len(queries))
         for start in range(0, len(queries), _BATCH):
-            self._some(queries[start : start + _BATCH], counts[start:])
+            terms = _terms(queries[start : start + _BATCH], self._columns - 1)
+            bitmaps = iter(self._of_conditions(list(chain.from_iterable(terms[0]))))
+            for several, owner, part in zip(*terms, strict=True):
+                asked = list(islice(bitmaps, len(several)))
+                if all(asked):  # else nobody has any of the codes
+                    masks = (reduce(np.bitwise_xor, one) for one in asked)
+                    met = reduce(np.bitwise_and, masks, self._everybody)
+                    number = np.bitwise_count(met).sum(dtype=np.int64)
+                    counts[start + owner] += number * (part * self._weight)
         return counts
-
-    def _some(self, queries: Sequence[Query], counts: Floats) -> None:
-        conditions, owners, parts = _terms(queries, self._columns - 1)
-        bitmaps = iter(self._of_conditions(list(chain.from_iterable(conditions))))
-        for owner, part, several in zip(owners, parts, conditions, strict=True):
-            asked = list(islice(bitmaps, len(several)))
-            if all(asked):  # else nobody has any of the codes
-                masks = (reduce(np.bitwise_xor, one) for one in asked)
-                met = reduce(np.bitwise_and, masks, self._everybody)
-                number = np.bitwise_count(met).sum(dtype=np.int64)
-                counts[owner] += number * (part * self._weight)
 
     def _of_conditions(self, conditions: list[tuple[int, Intervals]]) -> list[list[Words]]:
         """The bitmaps of each condition, the exclusive or of which are the rows that meet it."""

@@ -182,7 +182,7 @@ def fit_sizes(
     deviation = np.array([one.deviation for one in sums])
 
     def state(curve: Floats) -> tuple[float, Floats, Floats, Floats, Floats]:
-        """The cost of a curve; its density; what is left of all that was measured, bent, slow."""
+        """Of a curve the cost, the density, what it misses, and how far it bends and falls late."""
         density = np.exp(np.clip(knots @ curve, -40, 40))
         rest = values - measured @ density
         bent = bends @ curve

@@ -28,9 +28,7 @@ from hedgerow.estimate.answers import (
     typical_error,
 )
 from hedgerow.estimate.cells import (
-    Cells as CellCounts,
-)
-from hedgerow.estimate.cells import (
+    CellCounts,
     check_whole,
     class_weights,
     draw_rows,
