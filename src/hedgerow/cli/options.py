@@ -221,20 +221,18 @@ def tell_of_taxonomy(method: Publisher, schema: Schema) -> None:
     """Says what a taxonomy of items is used for, if there is one."""
     from hedgerow.cli.display.terminal import note
 
-    settings = method.settings()
     if schema.kind == "table" or method.schedule == "paper":
         return
     items = schema.transaction_items
     if not items.semantic:
         return
-    if settings.get("variant") == "tree":
+    if method.settings().get("variant") == "tree":
         note("The taxonomy divides the records: groups of items are published in its words.")
         return
-    inner = (n for n, kids in enumerate(items.taxonomy.children) if kids and n)
-    first = next(inner, 0)
+    group = next((n for n, below in enumerate(items.taxonomy.children) if below and n), 0)
     note(
         "The taxonomy makes estimates of rare items better, and its groups can be asked for, such "
-        f'as "{items.taxonomy.labels[first]}". --variant tree divides records by it.'
+        f'as "{items.taxonomy.labels[group]}". --variant tree divides records by it.'
     )
 
 

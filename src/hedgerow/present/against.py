@@ -341,11 +341,14 @@ def tables_against(found: Judgment) -> Parts:
     ]  # fmt: skip
     heads = ("attribute", "cells", "mean error", "worst error", "covered", "width")
     caption = f"Each attribute's table: errors and interval widths in {found.unit_names[1]}"
-    score = found.k_marginal
-    pairs = (
-        () if score is None else (f"Pairs of attributes in synthetic rows: {score:.0f} of 1,000.",)
+    parts: Parts = (Grid(caption, heads, rows=rows, numbers=range(1, 6)),)
+    if found.k_marginal is None:
+        return parts
+    score = (
+        f"Pairs of attributes in synthetic rows: {found.k_marginal:.0f} of 1,000 (k-marginal "
+        "score, k = 2; 1,000 is best)."
     )
-    return (Grid(caption, heads, rows=rows, numbers=range(1, 6)), *pairs)
+    return (*parts, score)
 
 
 def detail_against(found: Judgment) -> Parts:
