@@ -69,23 +69,19 @@ __version__ = "0.2.0.dev0"
 
 # Loading numpy, Arrow and numba takes most of a second, which `hedgerow --help` and a script that
 # only reads a schema need not wait for: names are fetched from their rooms on first use.
-_PACKAGES = {
-    "BudgetLedger": "hedgerow.ledger.ledger",
-    "Database": "hedgerow.data",
-    "MarginalsRelease": "hedgerow.release",
-    "Query": "hedgerow.schema",
-    "Release": "hedgerow.release",
-    "RowsRelease": "hedgerow.release",
-    "Schema": "hedgerow.schema",
-    "TableRelease": "hedgerow.release",
-    "TransactionsRelease": "hedgerow.release",
-    "compare": "hedgerow.evaluation.compare",
-    "evaluate": "hedgerow.evaluation.scorecard",
-    "load": "hedgerow.release",
-    "publish": "hedgerow.methods.api",
-    "publish_clusters": "hedgerow.methods.clusters",
-    "verify": "hedgerow.verification",
+_ROOMS = {
+    "hedgerow.data": "Database",
+    "hedgerow.evaluation.compare": "compare",
+    "hedgerow.evaluation.scorecard": "evaluate",
+    "hedgerow.ledger.ledger": "BudgetLedger",
+    "hedgerow.methods.api": "publish",
+    "hedgerow.methods.clusters": "publish_clusters",
+    "hedgerow.release": "MarginalsRelease Release RowsRelease TableRelease TransactionsRelease "
+    "load",
+    "hedgerow.schema": "Query Schema",
+    "hedgerow.verification": "verify",
 }
+_PACKAGES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 for _method in _OURS.values():
     _module, _, _name = _method.settings.partition(":")
     _PACKAGES[_name] = _module
