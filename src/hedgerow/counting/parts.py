@@ -320,17 +320,19 @@ def _divide(
 ) -> None:  # fmt: skip
     """Finds the child of each row of a node, and counts the classes of its children."""
     class_width, class_place = rows.width[-1], np.uint64(rows.place[-1])
-    if number == 1:
-        edge = edges[start]
-        for row in range(first, last):
-            which = np.uint64(np.int64(codes[row, place]) >= edge)
-            child_of[row - first] = which
-            counts[which, np.uint64(_code(rows, row, class_width, class_place))] += 1
-        return
+    alike = class_width == codes.itemsize  # then the class lies in the same view
+    edge = np.int64(edges[start]) if number == 1 else np.int64(0)
     for row in range(first, last):
-        which = np.uint64(_child(np.int64(codes[row, place]), edges, start, number))
+        code = np.int64(codes[row, place])
+        if number == 1:
+            which = np.uint64(code >= edge)
+        else:
+            which = np.uint64(_child(code, edges, start, number))
         child_of[row - first] = which
-        counts[which, np.uint64(_code(rows, row, class_width, class_place))] += 1
+        if alike:
+            counts[which, np.uint64(codes[row, class_place])] += 1
+        else:
+            counts[which, np.uint64(_code(rows, row, class_width, class_place))] += 1
 
 
 def _route(
