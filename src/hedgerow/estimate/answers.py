@@ -588,7 +588,7 @@ def answer_listed(
         for condition, (a, _) in enumerate(query.where, start=first):
             share = share * along[condition][part[a]]
             number *= _add_up(np.stack([along[condition], along[condition] > 0]))
-            del free[a]
+            free.pop(a, None)
         some = share > 0
         share, least, most = share[some], at_least[some], at_most[some]
         totals[place, :8] = _add_up(np.stack([

@@ -409,13 +409,9 @@ def stand_for(
 
 def rows_of(schema: Schema, codes: Ints, classes: Ints, random: np.random.Generator) -> pa.Table:
     """Rows of codes with their classes as a table of values."""
-    columns = {
-        attribute.name: values_of(attribute, codes[:, place], random)
-        for place, attribute in enumerate(schema.attributes)
-    }
-    if schema.target is not None:
-        columns[schema.target.name] = values_of(schema.target, classes, random)
-    return pa.table(columns)
+    columns = [*zip(schema.attributes, codes.T, strict=True)]
+    columns += [] if schema.target is None else [(schema.target, classes)]
+    return pa.table({one.name: values_of(one, column, random) for one, column in columns})
 
 
 def check_whole(name: str, number: object) -> None:
