@@ -35,7 +35,8 @@ class Trap:
         return exec, (sys.argv[1],)
 
 for rooms in pkgutil.walk_packages(hedgerow.__path__, "hedgerow."):
-    if rooms.name.endswith("kernels"):
+    spec = rooms.module_finder.find_spec(rooms.name)
+    if "@kernel" in pathlib.Path(spec.origin).read_text(encoding="utf-8"):
         for one in vars(importlib.import_module(rooms.name)).values():
             if isinstance(one, Kernel):
                 index = pathlib.Path(FunctionCache(one.py_func)._cache_file._index_path)

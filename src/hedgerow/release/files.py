@@ -18,7 +18,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import takewhile
@@ -314,6 +314,7 @@ class Target:
     """
 
     path: str | os.PathLike[str]
+    _: KW_ONLY
     folder: Path
     overwrite: bool
     made: list[Path]
@@ -349,7 +350,7 @@ class Target:
                         f"another run is about to write a release to {path}",
                         hint="Wait until it has ended, or name another folder.",
                     )
-                target = Target(path, folder, overwrite, made, hold)
+                target = Target(path, folder=folder, overwrite=overwrite, made=made, hold=hold)
                 target.check()  # that run may just have ended
                 if room:
                     target.room = Room(folder.parent, room)
