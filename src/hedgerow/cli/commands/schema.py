@@ -141,25 +141,11 @@ def init(
             print_json(facts)
             return
         say(f"Wrote a draft to {out}.")
-        if "\nitems:\n" in text:
-            note(
-                "This draft was read off PRIVATE data. Before you use it:\n"
-                "  1. replace the universe by what is publicly known: all items there could be;\n"
-                "  2. order them so that neighbors are alike, or write a taxonomy;\n"
-                "  3. leave `max_items` out, unless long records must not be read in full;\n"
-                "  4. state whom a release protects: `unit: row` if each record is one person;\n"
-                "  5. run `hedgerow check`, then `hedgerow sign`, which takes `draft: true` away."
-            )
-            return
+        what = "bounds and values" if isinstance(drafted, Sketch) else "the universe"
         note(
-            "This draft was read off PRIVATE data. Before you use it:\n"
-            "  1. replace bounds and values by what is publicly known about each column;\n"
-            "  2. write taxonomies for long lists of values; choose the class and the "
-            "identifiers;\n"
-            "  3. state whom a release protects: `unit: row`, or `unit: person` if a person can\n"
-            "     have several rows, with the column that identifies people\n"
-            "     (`role: person, max_rows: ...`);\n"
-            "  4. run `hedgerow check`, then `hedgerow sign`, which takes `draft: true` away."
+            "This draft was read off PRIVATE data. Before you use it, go through the steps at its "
+            f"top: replace {what} by public knowledge, say whom a release protects (`unit:`), run "
+            "`hedgerow check`, then `hedgerow sign`, which takes `draft: true` away."
         )
 
 
