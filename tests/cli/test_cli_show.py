@@ -18,7 +18,7 @@ from hedgerow import Release, sample
 from hedgerow.estimate.noise import half_width
 from hedgerow.present.findings import differences
 from hedgerow.present.kinds import largest
-from hedgerow.present.words import rounded
+from hedgerow.present.words import round_count
 from hedgerow.release import TableRelease
 
 Hedge = Callable[..., Any]
@@ -196,7 +196,7 @@ def test_many_classes_fit_a_narrow_terminal(
     done = hedge("show", tmp_path / "r", "--plot", tmp_path / "r.svg")
     assert done.exit_code == 0, done.stderr
     first = largest(Release.load(tmp_path / "r"), 1)[0]
-    about, _ = rounded(first.total, *first.ends)
+    about, _ = round_count(first.total, *first.ends)
     assert f"people: {about}\n" in done.stdout and "…" not in done.stdout
     monkeypatch.setenv("COLUMNS", "80")
     done = hedge("show", tmp_path / "r")

@@ -124,7 +124,7 @@ def _tables(*tables: tuple[str, tuple[str, ...], Sequence[Sequence[Cell]]]) -> l
     ]
 
 
-def prepared(found: Preparation | ItemPreparation) -> Parts:
+def describe_preparation(found: Preparation | ItemPreparation) -> Parts:
     """All of it."""
     warnings = (Text(text, "bad") for text in found.warnings())
     return (*about_rows(found), *about_tables(found), *warnings)
@@ -143,7 +143,7 @@ def sections(found: Judgment, beside: tuple[Part, ...] = ()) -> list[Section]:
     doubt = () if found.matches else (Text(strange(found), "bad"),)
     rows = "records" if isinstance(found.preparation, ItemPreparation) else "rows"
     coarse = "regions" if found.personal is None else "rows"
-    became = () if found.preparation is None else prepared(found.preparation)
+    became = () if found.preparation is None else describe_preparation(found.preparation)
     all_of_them = (
         Section("Values", (*doubt, *values_against(found), *beside), "values"),
         Section("Tables", tables_against(found), "tables"),

@@ -47,7 +47,7 @@ def preparation(schema: Schema) -> list[str]:
 def mechanisms(release: Release) -> str:
     """The mechanisms of a release, in a paragraph."""
     about = release.describe()
-    paid = {purpose for purpose, _, _ in words.spending(release.ledger, {})}
+    paid = {purpose for purpose, _, _ in words.list_spending(release.ledger, {})}
     parts = [
         f"{release.method} {method_words(release)}.",
         *(text for purposes, text in _CHOSEN if paid & purposes),
@@ -327,7 +327,9 @@ def _mechanisms(release: Release) -> Parts:
     return (
         mechanisms(release),
         Grid(
-            "What the budget was spent on", ("what for", "budget", per), rows=words.spent(release)
+            "What the budget was spent on",
+            ("what for", "budget", per),
+            rows=words.list_spent(release),
         ),
         f"Settings: {settings}. They must be chosen without looking at the data.",
     )

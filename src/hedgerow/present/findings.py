@@ -57,9 +57,9 @@ from hedgerow.present.document import (
     Text,
 )
 from hedgerow.present.kinds import KINDS
-from hedgerow.present.tables import picked
+from hedgerow.present.tables import explain_picking
 from hedgerow.present.values import bands_parts, ends_of, labels_of, vague, widths_of
-from hedgerow.present.words import TO, capped, many, rounded, rounded_share
+from hedgerow.present.words import TO, describe_cap, many, round_count, round_share
 from hedgerow.release import Release, TableRelease
 from hedgerow.release.summaries import Spread, bands
 from hedgerow.schema import CLASS, Attribute, Numeric, Query, Schema
@@ -592,11 +592,11 @@ def findings(release: Release) -> Parts:
         f"Numbers of {people}. A 95% interval contains the true number with a probability of at "
         "least 95%, whatever the data looks like. Where intervals overlap, do not say which number "
         "is larger.",
-        capped(release.schema),
+        describe_cap(release.schema),
     ]
     values = [one for one in spreads if not isinstance(one.attribute, Numeric)]
     if any(len(_listed(one)) < len(one.labels) for one in values):
-        note.append(picked("Of many values, those that are listed"))
+        note.append(explain_picking("Of many values, those that are listed"))
     parts += [*averages(release), Text(" ".join(one for one in note if one is not None), "note")]
     if vain:
         parts.append(Text(f"Nothing stands out of the noise in {', '.join(vain)}.", "note"))
@@ -627,7 +627,7 @@ def _finding(found: Difference, people: str, scale: Scale) -> Finding:
     for group, *ends in zip(found.groups, found.shares, found.low, found.high, strict=True):
         share, low, high = map(float, ends)
         bar = Bar(share, low=low, high=high)
-        rows.append((", ".join(group), bar, *rounded_share(share, low, high)))
+        rows.append((", ".join(group), bar, *round_share(share, low, high)))
     by, value = " and ".join(one.title for one in found.by), f"{found.outcome.title} {found.value}"
     caption = f"{value} by {by}: share of {people}"
     few = (Text(f"Left out: {many(found.smaller, 'group')} of fewer than 5% of {people}.", "note"),)
@@ -668,7 +668,7 @@ def _card(release: Release, spread: Spread) -> Card:
     labels, rows = labels_of(spread), []
     for place in shown:
         value, low, high = ends_of(spread, place)
-        rows.append((labels[place], Bar(value, low=low, high=high), *rounded(value, low, high)))
+        rows.append((labels[place], Bar(value, low=low, high=high), *round_count(value, low, high)))
     more = len(labels) - len(shown)
     rest = Text(f"and {more:,} more, with smaller estimates or mostly noise", "note")
     heads = ("value", Scale.until(top, people), "about", "95% interval")
@@ -686,7 +686,7 @@ def _listed(spread: Spread) -> list[int]:
 def _sentence(spread: Spread, people: str) -> str:
     """Which value is the most frequent, as far as the intervals tell."""
     first = int(np.argmax(spread.counts))
-    label, (about, ends) = labels_of(spread)[first], rounded(*ends_of(spread, first))
+    label, (about, ends) = labels_of(spread)[first], round_count(*ends_of(spread, first))
     number = f"about {about} {people} (95% interval: {ends})"
     if float(spread.low[first]) > float(np.max(np.delete(spread.high, first), initial=0.0)):
         return f"The most frequent is {label}: {number}."

@@ -36,8 +36,8 @@ from hedgerow.present.document import (
     Text,
     Tree,
 )
-from hedgerow.present.tables import picked
-from hedgerow.present.words import many, number, rounded
+from hedgerow.present.tables import explain_picking
+from hedgerow.present.words import many, number, round_count
 from hedgerow.release import MarginalsRelease, RowsRelease, TableRelease, TransactionsRelease
 from hedgerow.release.tables import FRONTIER_WORDS
 from hedgerow.schema import Attribute, Numeric, Query, Schema
@@ -264,12 +264,12 @@ def _regions(release: TableRelease, top: int) -> Parts:
             split.append(", ".join(f"{one} {region.share(one)}" for one in first))
         low, high = region.ends
         bar = Bar(region.total, low=low, high=high)
-        rows.append((region.words, *rounded(region.total, low, high), bar, *split))
+        rows.append((region.words, *round_count(region.total, low, high), bar, *split))
     caption = f"The {len(shown)} largest regions: noisy counts"
     caption += ", and by how much noise may move shares (±)" if named else ""
     numbers = {1, 2, *range(4, 4 + len(named))}
     table = _fold(Grid(caption, tuple(heads), rows=rows, numbers=numbers, long=True))
-    note = (Text(picked("These regions"), "note"),)
+    note = (Text(explain_picking("These regions"), "note"),)
     return (table, *(note if len(rows) < len(release.regions) else ()))
 
 
@@ -302,7 +302,7 @@ def _sum_nodes(tree: TreePartition, values: Ints) -> None:
         np.add.at(values, tree.parent[here], values[here])
 
 
-def nested(release: TableRelease, tree: TreePartition, deepest: int) -> dict[str, Any]:
+def nest_nodes(release: TableRelease, tree: TreePartition, deepest: int) -> dict[str, Any]:
     """The upper part of a release's tree, as nested objects.
 
     Args:
@@ -435,7 +435,7 @@ def _division(release: TableRelease) -> Parts:
 
 def _region_steps(release: TableRelease, depth: int, top: int) -> tuple[Parts, dict[str, Any]]:
     if isinstance(release.partition, TreePartition):
-        root = nested(release, release.partition, depth)
+        root = nest_nodes(release, release.partition, depth)
         return (Tree("The tree", _make_box(root)),), {"tree": root}
     parts = cuts(release, release.partition)
     rows = [(name, str(len(labels)), "; ".join(labels)) for name, labels in parts.items()]
@@ -673,7 +673,7 @@ def _itemsets(release: TransactionsRelease, top: int) -> Parts:
     lines = []
     for row in rows:
         estimate, low, high = row["estimate"], row["low"], row["high"]
-        about, ends = rounded(estimate, low, high)
+        about, ends = round_count(estimate, low, high)
         items = ", ".join(row["items"]) or f"all {those}"
         lines.append((items, about, Bar(max(0.0, estimate), low=low, high=high), ends))
     caption = f"How many {those} hold all of these items, whatever else they hold"
@@ -681,7 +681,7 @@ def _itemsets(release: TransactionsRelease, top: int) -> Parts:
     return (
         Heading("The most frequent itemsets"),
         Grid(caption, heads, rows=lines, numbers={1, 3}),
-        Text(picked("These itemsets"), "note"),
+        Text(explain_picking("These itemsets"), "note"),
     )
 
 

@@ -175,7 +175,7 @@ def overview(release: Release, top: int, parts: Parts | None = None) -> Document
         parts: What to show instead of findings and these parts.
     """
     kind, about = KINDS[release.kind], release.describe()
-    holds = words.published(release) if about.number else about.summary
+    holds = words.describe_parts(release) if about.number else about.summary
     sentences = [*words.guarantee(release), about.suppressed, words.unmeasured(release)]
     said = tuple(one for one in sentences if one is not None)
     sections = [Section("", said if parts is not None else (*brief(release), *said))]
@@ -203,7 +203,7 @@ def _number(release: Release) -> str:
     """How many records a release counts, about."""
     everybody = release.count_all()
     ends = (everybody.estimate, everybody.low, everybody.high)
-    return words.rounded(*(float(one[0]) for one in ends))[0]
+    return words.round_count(*(float(one[0]) for one in ends))[0]
 
 
 def _named(release: Release) -> Parts:
@@ -358,7 +358,7 @@ def _short(release: Release, doubted: Doubt | None, against: Judgment | None) ->
         lines.append(release.describe().summary)
     if release.unmeasured:
         lines.append(f"It says nothing about {', '.join(release.unmeasured)}.")
-    lines.append(words.capped(release.schema))
+    lines.append(words.describe_cap(release.schema))
     if against is None:
         lines.append("Everything on this page follows from the release alone.")
     else:
@@ -439,9 +439,9 @@ def _budget(release: Release, sound: bool) -> Parts:
     try:
         parts = words.shares(release.ledger)
         if sound:
-            spent = words.spent(release, words.PLAIN)
+            spent = words.list_spent(release, words.PLAIN)
         else:
-            spent = words.spending(release.ledger, words.PLAIN)
+            spent = words.list_spending(release.ledger, words.PLAIN)
     except ReleaseError:
         if sound:
             raise

@@ -19,7 +19,7 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import NOISE, reliability
 from hedgerow.estimate.queries import ASSUMED_EVEN, MODELED, NOT_MEASURED, RULED_OUT
 from hedgerow.present.document import Bar, Cell, Document, Grid, Parts, Scale, Section, Text
-from hedgerow.present.words import capped, exact_percent, guarantee, number, unmeasured
+from hedgerow.present.words import describe_cap, exact_percent, guarantee, number, unmeasured
 from hedgerow.release import Release
 from hedgerow.release.tabulate import PALE, CountTable, frame_of
 from hedgerow.schema import Schema
@@ -112,11 +112,11 @@ def title_of(release: Release, table: CountTable, where: str | None) -> str:
     return shown + (f", where {where}" if where else "")
 
 
-def picked(what: str) -> str:
+def explain_picking(what: str) -> str:
     """What it means for intervals that the largest were picked, as a sentence.
 
     Example:
-        >>> picked("Cells")[:36]
+        >>> explain_picking("Cells")[:36]
         'Cells were picked by their estimates'
     """
     return (
@@ -133,7 +133,7 @@ def how_to_read(table: CountTable, schema: Schema) -> list[str]:
         schema: The schema of the release.
     """
     level, units = exact_percent(table.level), schema.unit_names
-    cap = [] if (cap := capped(schema)) is None else [cap]
+    cap = [] if (cap := describe_cap(schema)) is None else [cap]
     if table.lower_only:
         holds = "all of them hold" if table.simultaneous else "each holds"
         share = " How large shares are is not known." if table.by == "share" else ""
@@ -163,7 +163,7 @@ def how_to_read(table: CountTable, schema: Schema) -> list[str]:
         f"from, to: intervals; {together}, whatever the data looks like.",
         f"about: {about}",
         *(words for remark, words in REMARKS.items() if remark in table.reliability),
-        *([picked("Cells")] if table.picked else []),
+        *([explain_picking("Cells")] if table.picked else []),
         *cap,
     ]
     if "item" in table.names:

@@ -24,8 +24,8 @@ from hedgerow.present.document import (
     Text,
 )
 from hedgerow.present.kinds import KINDS, Least
-from hedgerow.present.tables import REMARKS, picked
-from hedgerow.present.words import rounded, unsure
+from hedgerow.present.tables import REMARKS, explain_picking
+from hedgerow.present.words import round_count, round_interval
 from hedgerow.release import Release
 from hedgerow.release.summaries import Spread
 from hedgerow.release.tabulate import PALE
@@ -105,7 +105,7 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Parts:
         key.insert(1, ("hollow", f"hollow: released, but {' or '.join(PALE)}"))
     if raw is not None:
         key.append(("raw", "raw (NOT PRIVATE)"))
-    about, _ = rounded(total, low, high)
+    about, _ = round_count(total, low, high)
     lead = [f"Shares are of the {people} that the release counts, about {about}."]
     if items:
         lead.append(
@@ -114,7 +114,7 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Parts:
     if any(len(s.shares) > _SHOWN for s in spreads if not isinstance(s.attribute, Numeric)):
         lead.append(
             f"Where there are many values, those with the {_SHOWN} largest estimates are drawn; "
-            f"others may be as frequent, as far as intervals tell. {picked('Those')}"
+            f"others may be as frequent, as far as intervals tell. {explain_picking('Those')}"
         )
     if any(isinstance(one, Numeric) for one in release.schema.attributes):
         lead.append(
@@ -166,7 +166,7 @@ def _card(spread: Spread, raw: Any, units: str, of: float | None) -> Card:
     shares = spread.counts / max(float(spread.counts.sum()) if of is None else of, 1e-9)
     rows: list[tuple[Cell, ...]] = []
     for place in _first(spread.counts, _IN_NUMBERS):
-        row = (labels[place], *rounded(*ends_of(spread, place)), spread.remarks[place])
+        row = (labels[place], *round_count(*ends_of(spread, place)), spread.remarks[place])
         rows.append(row if raw is None else (*row, f"{raw[place]:.1%}", f"{shares[place]:.1%}"))
     heads: tuple[str, ...] = ("value", "about", "95% interval", "remark")
     heads += () if raw is None else ("raw share", "released share")
@@ -217,7 +217,7 @@ def share_bars(
         low, high = (min(1.0, float(one[place]) / total) for one in (spread.low, spread.high))
         hollow, share = bool(pale[place]), float(shares[place])
         beside = None if raw is None else float(raw[place])
-        said = unsure(low, high) if hollow else f"{share:.0%}"
+        said = round_interval(low, high) if hollow else f"{share:.0%}"
         bar = Bar(share, low=low, high=high, hollow=hollow, raw=beside)
         rows.append((labels[place], bar, said if beside is None else f"{said} / {beside:.0%}"))
     if len(shown) < len(shares) and not isinstance(spread.attribute, Numeric):
@@ -286,7 +286,7 @@ def questions(release: Release) -> Parts:
         answers.estimate.tolist(), answers.low.tolist(), answers.high.tolist(), strict=True
     )
     rows = [
-        (vocabulary.text(query), *rounded(*ends))
+        (vocabulary.text(query), *round_count(*ends))
         for query, ends in zip(asked, numbers, strict=True)
     ]
     heads = ("question", "about", "95% interval")

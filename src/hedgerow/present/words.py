@@ -38,7 +38,7 @@ def protected(schema: Schema) -> tuple[str, str]:
     return schema.unit_names if schema.person_column is None else ("person", "people")
 
 
-def capped(schema: Schema) -> str | None:
+def describe_cap(schema: Schema) -> str | None:
     """That counts are of some of a person's rows alone, where that is so.
 
     Example:
@@ -47,7 +47,7 @@ def capped(schema: Schema) -> str | None:
         >>> stays = {"name": "stays", "unit": "person",
         ...     "metadata": {"unit_name": ["stay", "stays"]},
         ...     "attributes": {"who": {"role": "person", "max_rows": 3}, "age": age}}
-        >>> capped(Schema.from_dict(stays))
+        >>> describe_cap(Schema.from_dict(stays))
         'Of each person at most 3 stays are counted: the data may hold more.'
     """
     if schema.person is None:
@@ -194,7 +194,7 @@ def regions(release: Release) -> str:
     return many(about.number, about.part) if about.number else "nothing"
 
 
-def published(release: Release) -> str:
+def describe_parts(release: Release) -> str:
     """How many regions a release has, and by which method."""
     return f"{regions(release)} by {release.method}"
 
@@ -202,17 +202,17 @@ def published(release: Release) -> str:
 # Values and shares.
 
 
-def rounded(value: float, low: float, high: float) -> tuple[str, str]:
+def round_count(value: float, low: float, high: float) -> tuple[str, str]:
     """An estimate and its interval, with no more digits than the interval supports.
 
     Ends are rounded outwards, so that the interval holds no less often. From 0 to 0 would look like
     certainty, but is what is left where noise took a count far below zero.
 
     Example:
-        >>> about, ends = rounded(6148.2, 6049, 6265)
-        >>> about, ends.replace("\u00a0", " "), rounded(7.7, 3, math.inf)
+        >>> about, ends = round_count(6148.2, 6049, 6265)
+        >>> about, ends.replace("\u00a0", " "), round_count(7.7, 3, math.inf)
         ('6,150', '6,040 to 6,270', ('7.7', '3 or more'))
-        >>> rounded(2.4, 0, 91)[0], rounded(0, 0, 0)
+        >>> round_count(2.4, 0, 91)[0], round_count(0, 0, 0)
         ('2', ('0', 'not known'))
     """
     if not math.isfinite(high):
@@ -224,11 +224,11 @@ def rounded(value: float, low: float, high: float) -> tuple[str, str]:
     return f"{round(max(0.0, value) / unit) * unit:,}", f"{number(least)}{TO}{number(most)}"
 
 
-def rounded_share(share: float, low: float, high: float) -> tuple[str, str]:
+def round_share(share: float, low: float, high: float) -> tuple[str, str]:
     """The same for a share, in percent.
 
     Example:
-        >>> rounded_share(0.098, 0.083, 0.112)[1].replace("\u00a0", " ")
+        >>> round_share(0.098, 0.083, 0.112)[1].replace("\u00a0", " ")
         '8% to 12%'
     """
     digits = 0 if high - low >= _BROAD else 1
@@ -237,11 +237,11 @@ def rounded_share(share: float, low: float, high: float) -> tuple[str, str]:
     return f"{100 * share:.{digits}f}%", f"{least:.{digits}f}%{TO}{most:.{digits}f}%"
 
 
-def unsure(low: float, high: float) -> str:
+def round_interval(low: float, high: float) -> str:
     """A share of which only the interval is worth telling; ends are rounded outwards.
 
     Example:
-        >>> unsure(0.0, 0.0712).replace("\u00a0", " "), unsure(0.0, 0.0)
+        >>> round_interval(0.0, 0.0712).replace("\u00a0", " "), round_interval(0.0, 0.0)
         ('0 to 8%', 'not known')
     """
     if high <= 0:
@@ -340,14 +340,16 @@ def _reading() -> Iterator[None]:
         ) from None
 
 
-def spent(release: Release, names: Mapping[str, str] = _PURPOSES) -> list[tuple[str, str, str]]:
-    """What `spending` tells, and where a person may have several rows, what they lose in all.
+def list_spent(
+    release: Release, names: Mapping[str, str] = _PURPOSES
+) -> list[tuple[str, str, str]]:
+    """What `list_spending` tells, and where a person may have several rows, what they lose in all.
 
     Args:
         release: The release.
         names: What purposes are called.
     """
-    rows, person = spending(release.ledger, names), release.schema.person
+    rows, person = list_spending(release.ledger, names), release.schema.person
     if person is not None and person.max_rows > 1:
         whole = f"at most {decimal(Fraction(release.guarantee['epsilon']))}"
         rows.append((f"a person with {person.max_rows} rows, altogether", "epsilon", whole))
@@ -355,7 +357,7 @@ def spent(release: Release, names: Mapping[str, str] = _PURPOSES) -> list[tuple[
 
 
 @_reading()
-def spending(
+def list_spending(
     ledger: dict[str, Any], names: Mapping[str, str] = _PURPOSES
 ) -> list[tuple[str, str, str]]:
     """What was spent on what: purpose, budget, and from how little to how much on any path.
@@ -473,7 +475,7 @@ def summary(release: Release) -> dict[str, Any]:
         "spent_per": "person" if release.schema.person is None else "row",
         "spent": [
             {"purpose": purpose, "budget": budget, "amount": amount}
-            for purpose, budget, amount in spending(release.ledger)
+            for purpose, budget, amount in list_spending(release.ledger)
             if purpose != ALTOGETHER
         ],
     }

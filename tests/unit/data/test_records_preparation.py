@@ -11,7 +11,7 @@ import pytest
 
 from hedgerow.data import check_transactions, read_transactions
 from hedgerow.data.preparation import ItemPreparation
-from hedgerow.present.against import about_rows, about_tables, prepared
+from hedgerow.present.against import about_rows, about_tables, describe_preparation
 from hedgerow.present.html import fragment
 from hedgerow.schema import Schema
 
@@ -94,7 +94,7 @@ def test_in_words() -> None:
         ("items over the cap of 3, left out", "4", "4.0%"),
         ("records with more items than the cap of 3", "2", "2.0%"),
     ]
-    text = fragment(prepared(odd))
+    text = fragment(describe_preparation(odd))
     assert "over the cap of 3" in text and "5.8% of the rows have no person" in text
     dummies = ItemPreparation(**WELL | {"empty": 3})
     assert "(empty) stands there" in about_rows(dummies)[-1]

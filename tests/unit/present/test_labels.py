@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import hedgerow as hr
 from hedgerow.present.report import page
 from hedgerow.present.tables import write_workbook
-from hedgerow.present.words import rounded, rounded_share
+from hedgerow.present.words import round_count, round_share
 from hedgerow.schema import Numeric
 from hedgerow.schema.schema import display_label, other_of, part_of
 
@@ -69,7 +69,7 @@ def test_parts_of_whole_numbers_meet_without_a_gap(low: int, width: int, step: i
 
 @given(st.integers(0, 10**6), st.integers(1, 10**5), st.floats(0, 1))
 def test_rounding_never_narrows_an_interval(low: int, width: int, share: float) -> None:
-    about, ends = rounded(low + share * width, low, low + width)
+    about, ends = round_count(low + share * width, low, low + width)
     least, most = (int(end.replace(",", "")) for end in plain(ends).split(" to "))
     assert least <= low and low + width <= most
     assert most - least <= 1.4 * width or width < 10
@@ -80,19 +80,19 @@ def test_rounding_never_narrows_an_interval(low: int, width: int, share: float) 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_rounding_never_narrows_a_share(low: float, more: float, part: float) -> None:
     high = low + (1 - low) * more
-    about, ends = rounded_share(low + part * (high - low), low, high)
+    about, ends = round_share(low + part * (high - low), low, high)
     least, most = (float(end.rstrip("%")) / 100 for end in plain(ends).split(" to "))
     assert least <= low + 1e-9 and high <= most + 1e-9 and about.endswith("%")
 
 
 @pytest.mark.parametrize("low", [0.0, 17.0])
 def test_without_an_upper_end_it_is_so_many_or_more(low: float) -> None:
-    assert rounded(30.0, low, math.inf)[1] == f"{low:.0f} or more"
+    assert round_count(30.0, low, math.inf)[1] == f"{low:.0f} or more"
 
 
 @pytest.mark.parametrize("value", [0.0, 0.4])
 def test_an_interval_that_noise_left_nothing_of_is_not_called_zero(value: float) -> None:
-    assert rounded(value, 0.0, 0.0) == ("0", "not known")
+    assert round_count(value, 0.0, 0.0) == ("0", "not known")
 
 
 def test_people_read_the_label_of_a_column_and_programs_its_name(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from hedgerow.present.words import (
     ALTOGETHER,
     after,
     decimal,
+    list_spending,
     percent_up,
     shares,
-    spending,
 )
 
 LEDGER: dict[str, Any] = {
@@ -96,7 +96,7 @@ def test_spending_tells_the_range_over_paths() -> None:
             {"leaves": 1, "spent": {"epsilon": {"leaf": 80, "select": 20, "rows": 0}}},
         ],
     }
-    assert spending(ledger) == [
+    assert list_spending(ledger) == [
         ("choosing what to specialize", "epsilon", "0.2 to 0.4"),
         ("the counts that are published", "epsilon", "0.6 to 0.8"),
         (ALTOGETHER, "epsilon", "at most 1"),  # and not 1.2

@@ -148,14 +148,14 @@ def publish(
             facts = {"release": str(out), **words.summary(release)}
             print_json(facts | {"ledger": booked, "warnings": warned()})
             return
-        say(f"Published to {out}: {words.published(release)}.")
+        say(f"Published to {out}: {words.describe_parts(release)}.")
         if known.kind == "transactions":
             say(release.describe().summary)
         for line in (*words.guarantee(release), words.unmeasured(release)):
             if line is not None:
                 say(line)
         if verbose:
-            spent = words.spent(release)
+            spent = words.list_spent(release)
             print_table(["what for", "budget", words.spent_of(known)], spent)
         tell_of_taxonomy(settings, known)
         if booked is not None:
@@ -212,7 +212,7 @@ def clusters(
                          "warnings": warned()}
             )  # fmt: skip
             return
-        say(f"Published to {out}: {words.published(release)}.")
+        say(f"Published to {out}: {words.describe_parts(release)}.")
         first, rest = Fraction(centroids.epsilon), Fraction(release.guarantee["epsilon"])
         say(
             f"Epsilon {float(first + rest):g} per person: {float(first):g} for the centroids, "

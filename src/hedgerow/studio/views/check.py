@@ -109,14 +109,16 @@ def _describe_rows(facts: Any) -> Markup | None:
     if facts is None:
         return None
     from hedgerow.data.preparation import Fate, ItemPreparation, Preparation
-    from hedgerow.present.against import prepared
+    from hedgerow.present.against import describe_preparation
     from hedgerow.present.html import fragment
 
     if "attributes" not in facts:
-        return Markup(fragment(prepared(ItemPreparation(**facts))))
+        return Markup(fragment(describe_preparation(ItemPreparation(**facts))))
     fates = tuple(Fate(**one) for one in facts["attributes"])
     lists = {key: tuple(facts[key]) for key in ("classes", "read", "kept")}
-    return Markup(fragment(prepared(Preparation(**(facts | lists | {"attributes": fates})))))
+    return Markup(
+        fragment(describe_preparation(Preparation(**(facts | lists | {"attributes": fates}))))
+    )
 
 
 # Earlier versions of a schema: what each changed, and going back to any of them.

@@ -191,14 +191,14 @@ def tree(asked: Asked) -> Response:
     """What was published: how everyone was divided, level by level, and the largest parts."""
     from hedgerow.estimate.partition import TreePartition
     from hedgerow.present.html import fragment
-    from hedgerow.present.kinds import KINDS, cuts, nested
+    from hedgerow.present.kinds import KINDS, cuts, nest_nodes
 
     way, release, name = _open_release(asked)
     root, parts = None, {}
     if release.kind == "table":
         table = release.expect(TableRelease)
         if isinstance(table.partition, TreePartition):
-            root = nested(table, table.partition, _DEEP)
+            root = nest_nodes(table, table.partition, _DEEP)
         else:
             parts = cuts(table, table.partition)
     told, largest = release.describe(), KINDS[release.kind].division(release, _ROWS)
