@@ -618,8 +618,8 @@ def _list_rows(release: RowsRelease, top: int) -> dict[str, Any]:
         }
         for row in rows[:top]
     ]
-    told = {"suppression": release.ledger["suppression"], "frontier": release.frontier}
-    return {**told, "largest": shown}
+    about = {"suppression": release.ledger["suppression"], "frontier": release.frontier}
+    return {**about, "largest": shown}
 
 
 def _refuse_steps(what: str) -> Callable[[Any, int, int], tuple[Parts, dict[str, Any]]]:
@@ -744,7 +744,7 @@ def _least(release: RowsRelease) -> list[Least]:
     shown: list[Least] = []
     for place, attribute in enumerate(release.attributes):
         here = [(*nodes[i][1:], float(ends[i])) for i in range(len(nodes)) if nodes[i][0] == place]
-        told = [
+        kept = [
             (low, high, number)
             for low, high, number in here
             if number >= max(1.0, _LITTLE * total)
@@ -753,9 +753,9 @@ def _least(release: RowsRelease) -> list[Least]:
                 for lo, hi, inner in here
             )
         ]
-        told = sorted(sorted(told, key=lambda one: -one[2])[:_MOST_VALUES])
-        if told:
-            values = [(part_of(attribute, low, high), number) for low, high, number in told]
+        kept = sorted(sorted(kept, key=lambda one: -one[2])[:_MOST_VALUES])
+        if kept:
+            values = [(part_of(attribute, low, high), number) for low, high, number in kept]
             shown.append((attribute.name, values))
     return shown
 

@@ -71,11 +71,11 @@ def headings(table: CountTable, schema: Schema) -> list[str]:
 def lines(table: CountTable, schema: Schema) -> list[list[str]]:
     """Every cell in words, and the total."""
     numbers = [np.maximum(getattr(table.answers, one), 0.0) for one in columns(table).values()]
-    told: Callable[[float], str] = "{:.1%}".format if table.by == "share" else number
+    write: Callable[[float], str] = "{:.1%}".format if table.by == "share" else number
     rows = [
         [
             *(display_label(schema, *one) for one in zip(table.names, labels, strict=True)),
-            *(told(float(one[place])) if known else "-" for one in numbers),
+            *(write(float(one[place])) if known else "-" for one in numbers),
             *([] if table.lower_only else [remark]),
         ]
         for place, (labels, known, remark) in enumerate(

@@ -339,8 +339,8 @@ class Lines(Bar):
     def _tell(self) -> None:
         if (self._share, self._stage) != self._told:
             self._told = self._share, self._stage
-            told = {"progress": self._share, "stage": self._stage}
-            typer.echo(json.dumps(told, ensure_ascii=False), err=True)
+            line = {"progress": self._share, "stage": self._stage}
+            typer.echo(json.dumps(line, ensure_ascii=False), err=True)
 
 
 @contextmanager

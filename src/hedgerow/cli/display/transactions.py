@@ -30,11 +30,11 @@ def itemsets_of(text: str) -> list[str]:
     """
     if text.lstrip().startswith("["):
         try:
-            listed = json.loads(text)
+            items = json.loads(text)
         except ValueError:
-            listed = None
-        if isinstance(listed, list) and all(isinstance(item, str | int) for item in listed):
-            return [str(item) for item in listed]
+            items = None
+        if isinstance(items, list) and all(isinstance(item, str | int) for item in items):
+            return [str(item) for item in items]
     parts = text.split(",") if "," in text else text.split()
     return [part.strip() for part in parts if part.strip()]
 
@@ -59,10 +59,10 @@ def read_items(text: str, items: Items) -> list[str]:
         return [whole]
     if whole.casefold() == "everybody":
         return []
-    found = itemsets_of(text)
-    unknown = [item for item in found if not _known(item, items)]
+    names = itemsets_of(text)
+    unknown = [item for item in names if not _known(item, items)]
     if not unknown:
-        return found
+        return names
     parts = [part.strip() for part in re.split(r"\s+(?:and|&|\+)\s+|,", whole, flags=re.I)]
     if len(parts) > 1 and all(_known(part, items) for part in parts):
         hint = f'For all who hold several items write commas between them: "{", ".join(parts)}".'
