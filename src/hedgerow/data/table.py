@@ -37,7 +37,7 @@ _KINDS = _MISSING, _STRANGE, _OUTSIDE, _FINE = ("missing", "strange", "outside",
 _DATE = "Dates are written year-month-day, such as 2024-01-31, or as `format:` declares."
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Report:
     """What was odd about the input: to be raised or told when all of it has been seen.
 
