@@ -104,6 +104,21 @@ def test_people_are_counted_where_they_have_several_rows(hedge: Any, tmp_path: P
     assert "! my own words  [rare" in hedge("sign", schema, *words).stdout
 
 
+def test_items_that_few_records_have_are_marked(hedge: Any, tmp_path: Path) -> None:
+    lines = ["tea bread"] * 12 + ["tea falconry"] * 9 + ["tea tea tea"]
+    (tmp_path / "shop.dat").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    schema = tmp_path / "shop.yaml"
+    schema.write_text(
+        "name: shop\nunit: row\nitems: {universe: [bread, cake, falconry, tea]}\n",
+        encoding="utf-8",
+    )
+    done = hedge("sign", schema, "--name", "Ada Brown", "--yes", "--data", tmp_path / "shop.dat")
+    assert done.exit_code == 0, done.stderr
+    marked = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("!")]
+    assert marked == ["! falconry  [rare: fewer than 10 have it]"]  # nobody has cake
+    assert "NOT PRIVATE: fewer than 10 records have each of 1 item" in " ".join(done.stderr.split())
+
+
 def test_nobody_signs_without_looking(hedge: Any, schema: Path) -> None:
     refused = hedge("sign", schema, "--name", "Ada Brown")  # no terminal
     assert refused.exit_code == 2 and "--yes" in refused.stderr

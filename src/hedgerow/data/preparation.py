@@ -275,6 +275,7 @@ class ItemPreparation:
         empty: Records without an item of the universe.
         dropped: Records that are not counted: the empty ones, unless `(empty)` stands for them.
         max_items: The cap, if there is one.
+        rare: Items that fewer than ten records have, but some.
     """
 
     records: int
@@ -288,6 +289,7 @@ class ItemPreparation:
     empty: int
     dropped: int
     max_items: int | None
+    rare: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def counted(self) -> int:
@@ -316,6 +318,9 @@ _COUNTS = (
 )  # fmt: skip
 
 
+FEWEST = 10  # people, or records: what fewer of them have may be one person's, in a schema, too
+
+
 class ItemTally:
     """Counts block by block what becomes of records. NOT PRIVATE.
 
@@ -335,6 +340,7 @@ class ItemTally:
         self._rules = items
         self._rows: int | None = None
         self._counts = dict.fromkeys(_COUNTS, 0)
+        self._supports = np.zeros(items.size, np.int64)
 
     def _count(self, **more: int) -> None:
         for name, number in more.items():
@@ -345,8 +351,9 @@ class ItemTally:
         record = np.repeat(np.arange(len(sizes)), sizes)
         known, foreign = codes >= 0, codes == FOREIGN
         width = self._rules.size
-        distinct = np.unique(record[known] * width + codes[known].astype(np.int64)) // width
-        held = np.bincount(distinct, minlength=len(sizes))
+        distinct = np.unique(record[known] * width + codes[known].astype(np.int64))
+        np.add.at(self._supports, distinct % width, 1)
+        held = np.bincount(distinct // width, minlength=len(sizes))
         cap = self._rules.max_items or width
         self._count(
             records=len(sizes),
@@ -367,7 +374,11 @@ class ItemTally:
         """The counts, when all records were seen."""
         dropped = self._counts["empty"] if self._rules.dummy is None else 0
         cap = self._rules.max_items
-        return ItemPreparation(rows=self._rows, dropped=dropped, max_items=cap, **self._counts)
+        few = np.flatnonzero((self._supports > 0) & (self._supports < FEWEST))
+        rare = {"items": tuple(self._rules.labels[code] for code in few.tolist())}
+        return ItemPreparation(
+            rows=self._rows, dropped=dropped, max_items=cap, rare=rare, **self._counts
+        )
 
 
 def check_transactions(source: Any, schema: Schema, **how: Unpack[ReadOptions]) -> ItemPreparation:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Ints
 from hedgerow.data.encode import ALIKE, NEAR, Codes, encode_array, plain_array, text_of, to_list
-from hedgerow.data.preparation import Preparation, Tally
+from hedgerow.data.preparation import FEWEST, Preparation, Tally
 from hedgerow.data.source import Progress, Source
 from hedgerow.data.table import Encoded, Report, RowStream, other_code
 from hedgerow.draft.guess import guess_column
@@ -217,7 +217,6 @@ class NearValues:
 # from the data.
 
 
-_FEWEST = 10  # people
 _TOLD = 10  # values that are named
 
 
@@ -256,9 +255,9 @@ class RareValues:
             here = ~enough[codes]
             pairs = np.unique(np.stack([codes[here], people[here]], axis=1), axis=0)
             ranks = np.arange(len(pairs)) - np.searchsorted(pairs[:, 0], pairs[:, 0])
-            for code, person in pairs[ranks < _FEWEST].tolist():  # more than enough of each
+            for code, person in pairs[ranks < FEWEST].tolist():  # more than enough of each
                 who[code].add(person)
-                enough[code] = len(who[code]) >= _FEWEST
+                enough[code] = len(who[code]) >= FEWEST
 
     def values(self, *, unused: bool = False) -> dict[str, tuple[str, ...]]:
         """The values by attribute; `other` is no value of a taxonomy.
@@ -266,7 +265,7 @@ class RareValues:
         Args:
             unused: Whether those that nobody has are meant.
         """
-        numbers = range(1) if unused else range(1, _FEWEST)
+        numbers = range(1) if unused else range(1, FEWEST)
         rare = {}
         for _, attribute, who in self._held:
             other = _code_of_other(attribute)
@@ -283,7 +282,7 @@ class RareValues:
             what: How messages call the data.
         """
         return [
-            f"{what}, column {name!r}: NOT PRIVATE: fewer than {_FEWEST} people have each of "
+            f"{what}, column {name!r}: NOT PRIVATE: fewer than {FEWEST} people have each of "
             f"{len(few)} of its values, which are published with the schema. Keep those that "
             "anybody could have listed who never saw the data; take out what somebody wrote."
             for name, few in self.values().items()

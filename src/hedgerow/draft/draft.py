@@ -23,9 +23,10 @@ from hedgerow.data.choose import check_header, magic_of, open_source
 from hedgerow.data.database import Database
 from hedgerow.data.encode import is_list, plain_array, text_of
 from hedgerow.data.frames import split_text
+from hedgerow.data.preparation import FEWEST
 from hedgerow.data.text import explain, open_binary
 from hedgerow.data.transactions import is_text
-from hedgerow.draft.guess import FEWEST, Guess, guess_column, word_order
+from hedgerow.draft.guess import Guess, guess_column, word_order
 from hedgerow.draft.people import NAMED, People, not_a_person, once_each, texts_of, words_of
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema

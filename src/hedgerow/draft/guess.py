@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hedgerow.data.encode import text_of, to_list
+from hedgerow.data.preparation import FEWEST
 from hedgerow.draft.people import (
     ASK_ABOUT_ATTRIBUTE,
     ASK_ABOUT_DROPPED,
@@ -327,7 +328,6 @@ def _fits(known: str, label: str) -> bool:
     return reading.form(label) in reading.forms(leaves) or reading.leaf(label) is not None
 
 
-FEWEST = 10  # rows, or people: a value that fewer have may be one person's, and is not proposed
 _COVERED = 0.5  # of the rows, that values which are proposed must cover
 _TAILS = 40  # in rows for each but the first that lies beyond a bound, fewer than `FEWEST` of them
 _GAPS = 5  # of codes that nobody has

@@ -249,7 +249,15 @@ def _check_data(source: Any, schema: Schema, delimiter: str | None, **more: Any)
 
     look: Any = check_rows if schema.kind == "table" else check_transactions
     with progress("Checking the data") as bar, data_warnings():
-        return look(source, schema, delimiter=delimiter_of(delimiter), progress=bar, **more)
+        preparation = look(source, schema, delimiter=delimiter_of(delimiter), progress=bar, **more)
+    items = preparation.rare.get("items") if schema.kind == "transactions" else ()
+    if items:
+        warn(
+            f"NOT PRIVATE: fewer than 10 records have each of {many(len(items), 'item')}, which "
+            "the schema publishes. Keep those that anybody could list who never saw the data; "
+            "take out what somebody wrote."
+        )
+    return preparation
 
 
 def _describe_schema(schema: Schema) -> dict[str, Any]:
@@ -358,8 +366,6 @@ def sign(
         warn(warning)
     rare: Any = {}
     if data is not None:
-        if known.kind != "table":
-            raise UsageError("--data is about the values of a table.", hint="Leave it out.")
         source = source_of(data, table, query)
         rare = _check_data(source, known, delimiter, line_breaks=line_breaks).rare
     published = published_columns(known, rare)
