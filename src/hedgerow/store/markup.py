@@ -1,8 +1,7 @@
-"""HTML that is safe by construction: whatever is not marked as `Safe` is escaped.
+"""Text for pages and notebooks, and a table for the latter.
 
-Names and values come from schemas and releases of anybody. Text is escaped where it enters a tag,
-and characters that turn the direction of writing are spelt out, so that a label cannot rearrange
-what stands beside it.
+Names and values come from schemas and releases of anybody. Characters that turn the direction of
+writing are spelt out, so that a label cannot rearrange what stands beside it.
 """
 
 from __future__ import annotations
@@ -10,34 +9,10 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
-from typing import Self
 
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _LONGEST = 1000  # characters of one text: more nobody reads
-_VOID = {"meta", "br", "hr", "rect", "line", "circle", "path"}
-
-
-class Safe(str):
-    """Text that is HTML already."""
-
-    def __html__(self) -> Self:
-        """Itself, for templates, which escape all else."""
-        return self
-
-
-Part = str | None
-"""What a tag may hold: `Safe`, or plain text, which is escaped; None is nothing."""
-
-
-def _escape(text: str) -> str:
-    """Text as HTML shows it.
-
-    Example:
-        >>> _escape('<b> & "c"')
-        '&lt;b&gt; &amp; &quot;c&quot;'
-    """
-    return html.escape(legible(text))
 
 
 def legible(text: str) -> str:
@@ -56,39 +31,6 @@ def visible(text: str) -> str:
     return _UNSEEN.sub("\ufffd", text)
 
 
-def join(parts: Iterable[Part], between: str = "") -> Safe:
-    """Parts one after another."""
-    return Safe(
-        between.join(
-            part if isinstance(part, Safe) else _escape(part) for part in parts if part is not None
-        )
-    )
-
-
-def tag(name: str, /, *parts: Part, **attributes: str | int | float | bool | None) -> Safe:
-    """An element.
-
-    Args:
-        name: Its name, never from data.
-        parts: What is in it.
-        attributes: By name, an underline at the end dropped and others made hyphens. None and
-            False leave an attribute out.
-
-    Example:
-        >>> tag("td", "<5", class_="num", title=None)
-        '<td class="num">&lt;5</td>'
-    """
-    given = ""
-    for key, value in attributes.items():
-        if value is None or value is False:
-            continue
-        word = key.rstrip("_").replace("_", "-")
-        given += f" {word}" if value is True else f' {word}="{_escape(str(value))}"'
-    if name in _VOID and not parts:
-        return Safe(f"<{name}{given}>" if name in ("meta", "br", "hr") else f"<{name}{given}/>")
-    return Safe(f"<{name}{given}>{join(parts)}</{name}>")
-
-
 def small_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table for a notebook, without a style of its own.
 
@@ -101,9 +43,14 @@ def small_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[ob
         >>> small_table("<b>", ["count"], [[12345.67]])
         '<table><caption>&lt;b&gt;</caption>...<td>12,345.7</td>...
     """
-    head = tag("tr", *(tag("th", name) for name in columns))
-    body = (tag("tr", *(tag("td", cell_text(one)) for one in row)) for row in rows)
-    return tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *body))
+
+    def write_row(name: str, cells: Iterable[object]) -> str:
+        shown = (html.escape(legible(cell_text(cell))) for cell in cells)
+        return f"<tr>{''.join(f'<{name}>{cell}</{name}>' for cell in shown)}</tr>"
+
+    head, body = write_row("th", columns), "".join(write_row("td", row) for row in rows)
+    title = html.escape(legible(caption))
+    return f"<table><caption>{title}</caption><thead>{head}</thead><tbody>{body}</tbody></table>"
 
 
 def cell_text(value: object) -> str:

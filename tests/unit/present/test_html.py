@@ -5,10 +5,21 @@ from html.parser import HTMLParser
 
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import escape
 
-from hedgerow.present.document import Bar, Document, Grid, Heading, Scale, Section, Text
+from hedgerow.present.document import (
+    Bar,
+    Document,
+    Grid,
+    Heading,
+    Legend,
+    Scale,
+    Section,
+    Stack,
+    Text,
+)
 from hedgerow.present.html import fragment, page
-from hedgerow.store.markup import Safe, join, tag
+from hedgerow.store.markup import small_table
 
 
 class Reader(HTMLParser):
@@ -30,7 +41,7 @@ class Reader(HTMLParser):
 
 def read(page: str) -> Reader:
     reader = Reader()
-    reader.feed(page)
+    reader.feed(str(page))
     reader.close()
     return reader
 
@@ -42,38 +53,39 @@ PRINTED = st.text(
 
 @given(PRINTED, PRINTED)
 def test_whatever_is_put_in_stays_text(text: str, value: str) -> None:
-    seen = read(tag("p", text, title=value))
-    assert seen.tags == ["p"] and [name for name, _ in seen.attributes] == ["title"]
+    seen = read(fragment([Heading(text), Legend((("bar", text),)), Stack(value, ())]))
+    assert seen.tags == ["h3", "ul", "li", "i", "div", "ul"]
+    assert [name for name, _ in seen.attributes] == ["class"] * 3 + ["role", "aria-label", "class"]
     if len(text) < 1000 and len(value) < 1000:
-        assert seen.text == text.replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
-        assert seen.attributes[0][1] == value.replace("\ufffe", "\ufffd").replace(
-            "\uffff", "\ufffd"
+        shown, label = (
+            one.replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd") for one in (text, value)
         )
+        assert seen.text.replace("\n", "") == shown + shown
+        assert seen.attributes[4][1] == f"{label}: "
 
 
 def test_what_is_marked_as_safe_is_left_alone() -> None:
-    assert tag("p", Safe("<b>x</b>")) == "<p><b>x</b></p>"
-    assert join(["<", Safe("<b>"), None]) == "&lt;<b>"
-    assert isinstance(join(["<"]), Safe)
+    made = fragment(["<b>"])
+    assert made == "<p>&lt;b&gt;</p>\n" and escape(made) == made
 
 
 def test_nothing_turns_the_direction_of_writing() -> None:
-    shown = tag("p", "safe\u202egnp.exe\u2066")
-    assert "\u202e" not in shown and "\u2066" not in shown and "U+202E" in shown
+    shown = fragment([Heading("safe\u202egnp.exe\u2066"), "on 2020-01-01 \u202e"])
+    assert "\u202e" not in shown and "\u2066" not in shown and shown.count("U+202E") == 2
 
 
 def test_what_cannot_be_seen_is_shown_as_such() -> None:
-    assert tag("p", "a\x00b\x1bc\ud800") == "<p>a\ufffdb\ufffdc\ufffd</p>"
+    assert fragment([Heading("a\x00b\x1bc\ud800")]) == "<h3>a\ufffdb\ufffdc\ufffd</h3>\n"
 
 
 def test_very_long_texts_are_cut() -> None:
-    assert len(tag("p", "x" * 10**6)) < 1100
+    assert len(fragment(["x" * 10**6])) < 1100 and len(fragment([Heading("x" * 10**6)])) < 1100
 
 
-def test_attributes() -> None:
-    assert tag("td", class_="num", aria_label="a", hidden=False, title=None, open=True) == (
-        '<td class="num" aria-label="a" open></td>'
-    )
+def test_a_table_in_a_notebook_is_escaped_and_cut_too() -> None:
+    made = small_table("<b>\u202e", ["<i>"], [["<s>", 1.5, None], ["x" * 10**6]])
+    assert made.startswith("<table><caption>&lt;b&gt;⟨U+202E⟩</caption><thead><tr><th>&lt;i&gt;")
+    assert "<td>&lt;s&gt;</td><td>1.5</td><td></td>" in made and len(made) < 1400
 
 
 def test_a_table_has_headings_of_rows_and_columns() -> None:

@@ -108,17 +108,14 @@ def _describe_rows(facts: Any) -> Markup | None:
     """What became of the rows, as the report says it."""
     if facts is None:
         return None
-    from hedgerow.data.preparation import Fate, ItemPreparation, Preparation
+    from pydantic import TypeAdapter
+
+    from hedgerow.data.preparation import ItemPreparation, Preparation
     from hedgerow.present.against import describe_preparation
     from hedgerow.present.html import fragment
 
-    if "attributes" not in facts:
-        return Markup(fragment(describe_preparation(ItemPreparation(**facts))))
-    fates = tuple(Fate(**one) for one in facts["attributes"])
-    lists = {key: tuple(facts[key]) for key in ("classes", "read", "kept")}
-    return Markup(
-        fragment(describe_preparation(Preparation(**(facts | lists | {"attributes": fates}))))
-    )
+    kind: Any = Preparation if "attributes" in facts else ItemPreparation
+    return fragment(describe_preparation(TypeAdapter(kind).validate_python(facts)))
 
 
 # Earlier versions of a schema: what each changed, and going back to any of them.

@@ -52,8 +52,8 @@ def show(asked: Asked) -> Response:
     return asked.show(
         "release", way=way, release=release, told=release.describe(), verdict=verdict,
         doubted=doubted, sentences=guarantee(release),
-        findings=None if doubted is not None else Markup(
-            opened.page("findings", lambda: str(fragment(findings(release))))
+        findings=None if doubted is not None else opened.page(
+            "findings", lambda: fragment(findings(release))
         ),
         command=command_text(["verify", way.argument("release")]),
     )  # fmt: skip
@@ -134,7 +134,7 @@ def table(asked: Asked) -> Response:
     return asked.show(
         "table", way=way, names=known, first=first, second=second, by=by, where=where,
         kind=release.kind, title=title_of(release, cells, where or None),
-        grid=Markup(fragment([count_grid(release, cells, where or None)])),
+        grid=fragment([count_grid(release, cells, where or None)]),
         notes=how_to_read(cells, release.schema),
         total=total, shown=len(cells), command=command_text(written),
         example=release.example.strip("'\""),
@@ -203,7 +203,7 @@ def tree(asked: Asked) -> Response:
             parts = cuts(table, table.partition)
     told, largest = release.describe(), KINDS[release.kind].division(release, _ROWS)
     return asked.show(
-        "tree", way=way, root=root, parts_of=parts, told=told, largest=Markup(fragment(largest)),
+        "tree", way=way, root=root, parts_of=parts, told=told, largest=fragment(largest),
         command=command_text(["show", name]),
     )  # fmt: skip
 
@@ -360,4 +360,4 @@ def _describe(result: Any) -> dict[str, Markup]:
 
     fields = {key: one for key, one in result.items() if key in Judgment.__dataclass_fields__}
     judgment = TypeAdapter(Judgment).validate_python(fields)
-    return {one.title: Markup(fragment(one.parts)) for one in against.sections(judgment)}
+    return {one.title: fragment(one.parts) for one in against.sections(judgment)}
