@@ -737,8 +737,8 @@ BY_HAND = (
     ByHand(
         name="items-read-twice",
         path="data/lookup.py",
-        old="if out[spot] != out[last]:",
-        new="if out[spot] >= out[last]:",
+        old="keys = keys[np.diff(keys, prepend=-1) > 0]",
+        new="keys = keys[np.diff(keys, prepend=-1) >= 0]",
         flaw="An item that stands twice in a record counts twice, and its square four times.",
         notice="records of distinct items; replay from files with a delta",
         method=ITEMS,

@@ -21,11 +21,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "precision = bits + 65 + 2 * trials.bit_length()",
     ): "Any precision is exact; with less, more bits are asked for more often.",
     (
-        "data/lookup.py",
-        "while gap < values.size // 3:",
-        "while gap < values.size // 2:",
-    ): "With other gaps, of which the last is 1, Shell's method sorts as well.",
-    (
         "methods/diffpart.py",
         'left = int(ledger.left("epsilon", np.asarray([mine], dtype=np.int64))[0])',
         'left = int(ledger.left("epsilon", np.asarray([mine], dtype=np.int64))[ -1])',
@@ -237,11 +232,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "codes = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)",
         "codes = codes.fill_null(-1).to_numpy(zero_copy_only=True).astype(np.int64)",
     ): "One array of whole numbers without nulls needs no copy, so asking for none is no error.",
-    (
-        "data/lookup.py",
-        "return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(0x7FFFFFFF))",
-        "return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64( 2147483646))",
-    ): "It says where an item is looked for first; it is found by its bytes.",
     (
         "methods/api.py",
         "return int(min(cells, most, max(parts) ** min(plan.specializations, 64)))",

@@ -199,13 +199,10 @@ def test_items_that_are_read_twice_are_caught(tmp_path, monkeypatch):
     """Codes in order and capped, but not distinct: the squares of a record's changes add up to
     more than is paid for in rho."""
 
-    def careless(codes, sizes, cap, dummy, out, out_sizes, foreign):
-        foreign[:] = False
+    def careless(codes, sizes, cap, dummy):
         records = np.split(codes, np.cumsum(sizes)[:-1])
         kept = [np.sort(held[held >= 0])[:cap] for held in records]
-        out_sizes[:] = [len(held) for held in kept]
-        out[: out_sizes.sum()] = np.concatenate(kept)
-        return out_sizes.sum(), len(kept)
+        return np.concatenate(kept), np.array([*map(len, kept)]), np.zeros(len(sizes), bool)
 
     monkeypatch.setattr(lookup, "settle", careless)
     method = DiffPart(cap=18, core=3)  # noise is Gaussian where much is counted

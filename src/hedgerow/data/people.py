@@ -25,7 +25,7 @@ from hedgerow.suggestions import check_fields
 # Several rows per person: a public cap, kept by a rule that looks at one person alone.
 
 
-_MIX = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # the multipliers of the splitmix64 finaliser
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def person_ids(array: Any, column: str) -> tuple[Any, Bools]:
@@ -199,13 +199,15 @@ def row_hash(columns: Sequence[NDArray[Any]]) -> Words:
     """A fixed, public hash of each row's codes: the predictors, then the class."""
     mixed = np.zeros(len(columns[0]), np.uint64)
     for column in columns:
-        mixed += column.astype(np.uint64)
-        mixed += np.uint64(0x9E3779B97F4A7C15)
-        for shift, factor in zip((30, 27), _MIX, strict=True):
-            mixed ^= mixed >> np.uint64(shift)
-            mixed *= np.uint64(factor)
-        mixed ^= mixed >> np.uint64(31)
+        mixed = mix(mixed + column.astype(np.uint64) + GOLDEN)
     return mixed
+
+
+def mix(words: Words) -> Words:
+    """The finaliser of splitmix64."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
 
 
 def new_key() -> bytes:
