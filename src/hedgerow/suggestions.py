@@ -263,6 +263,14 @@ def check_fields(settings: Any) -> None:
         _check(field.name, value, hints[field.name])
 
 
+class Checked:
+    """A dataclass whose fields are compared with their annotations when it is made."""
+
+    def __post_init__(self) -> None:
+        """Refuses settings of the wrong type."""
+        check_fields(self)
+
+
 def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
     """Compares the arguments of a call with the function's annotations.
 

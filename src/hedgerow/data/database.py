@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from hedgerow.data.source import BATCH_ROWS, Source, check_names, no_file
 from hedgerow.errors import DataError, HedgerowError, UsageError
-from hedgerow.suggestions import answer_mistakes, check_fields
+from hedgerow.suggestions import Checked, answer_mistakes
 
 _POSTGRES = ("postgresql://", "postgres://")
 _DUCKDB = "duckdb://"
@@ -39,7 +39,7 @@ _STATES = {
 
 @answer_mistakes
 @dataclass(frozen=True)
-class Database:
+class Database(Checked):
     """A table in a database, or what a query of it gives.
 
     Args:
@@ -59,10 +59,6 @@ class Database:
     table: str | None = None
     query: str | None = None
     row_wise: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuses settings of the wrong type."""
-        check_fields(self)
 
     def __repr__(self) -> str:
         """The address without user and password: a repr ends up in logs."""

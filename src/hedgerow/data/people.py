@@ -20,7 +20,7 @@ from hedgerow.data.source import Source
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.schema.attributes import PLAIN, Layout
-from hedgerow.suggestions import check_fields
+from hedgerow.suggestions import Checked
 
 # Several rows per person: a public cap, kept by a rule that looks at one person alone.
 
@@ -255,7 +255,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class WeightColumns:
+class WeightColumns(Checked):
     """Which columns hold weights, and between which bounds they count.
 
     Args:
@@ -280,10 +280,6 @@ class WeightColumns:
     high: float
     missing: MissingWeight = 1.0
     outside: OutsideWeight = "clip"
-
-    def __post_init__(self) -> None:
-        """Refuses settings of the wrong type."""
-        check_fields(self)
 
     def values(self) -> Floats:
         """The weight of each level."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from hedgerow.schema.reader import label_fault
 from hedgerow.schema.taxonomy import Reading, Taxonomy, reading_faults, taxonomy_faults
-from hedgerow.suggestions import check_fields
+from hedgerow.suggestions import Checked
 
 # How private data is written: declared in the schema, public, never guessed from records.
 
@@ -30,7 +30,7 @@ _DIGITS = ("%Y", "%m", "%d")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class Layout(Checked):
     """Where the table stands in its file, and how numbers are written in it.
 
     Args:
@@ -52,10 +52,6 @@ class Layout:
     decimal: DecimalMark = ""
     thousands: Thousands = ""
 
-    def __post_init__(self) -> None:
-        """Refuses settings of the wrong type."""
-        check_fields(self)
-
     def describe(self) -> dict[str, Any]:
         """What is declared, as a schema file has it."""
         described = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -63,19 +59,6 @@ class Layout:
 
 
 PLAIN = Layout()  # nothing is declared
-
-
-def notation_fault(decimal: str, thousands: str) -> tuple[str, str] | None:
-    """What is wrong with the notation of numbers, and the hint; None if it is fine.
-
-    Example:
-        >>> notation_fault(",", ",")[0]
-        'decimal and thousands are the same sign'
-    """
-    if thousands and decimal == thousands:
-        hint = 'Write, for example, decimal: "." and thousands: ",".'
-        return "decimal and thousands are the same sign", hint
-    return None
 
 
 def grouped_fault(key: str, text: str, thousands: str, step: Fraction) -> tuple[str, str] | None:
@@ -99,29 +82,6 @@ def grouped_fault(key: str, text: str, thousands: str, step: Fraction) -> tuple[
     hint = f"Write {key}: {text.strip().replace('.', '')}{meant}."
     what = f"{key} {text.strip()!r} has its point where the data has thousands"
     return what, f"In a schema a point is the decimal sign. {hint}"
-
-
-def format_fault(format: str, kind: str) -> tuple[str, str] | None:
-    """What is wrong with the format of a column, and the hint; None if it is fine.
-
-    Example:
-        >>> format_fault("%m/%d/%y", "date")[0]
-        'format has two-digit years, which do not tell the century'
-        >>> format_fault("%m/%d/%Y", "date") is None
-        True
-    """
-    if not format:
-        return None
-    if "%y" in format:
-        hint = "Write years with four digits in the data, and %Y in the format."
-        return "format has two-digit years, which do not tell the century", hint
-    if kind != "date":
-        hint = "Write low and high as dates, such as 2020-01-31, or remove format."
-        return "format is for dates, and low and high are numbers", hint
-    if format in SERIALS or date_pattern(format) is not None:
-        return None
-    hint = 'Write %Y, %m (or %b) and %d once each, such as "%m/%d/%Y", or excel for serial days.'
-    return "format does not tell year, month and day", hint
 
 
 @cache
@@ -175,7 +135,7 @@ MOST_COMMON, MOST_BANDS = 16, 64
 
 
 @dataclass(frozen=True)
-class _AnyAttribute:
+class _AnyAttribute(Checked):
     """What an attribute of any type has; see `Numeric` for what is meant."""
 
     name: str
@@ -186,10 +146,6 @@ class _AnyAttribute:
     group: str = ""
     column: str = ""
     caption: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuses settings of the wrong type."""
-        check_fields(self)
 
     @property
     def title(self) -> str:
@@ -435,6 +391,10 @@ MAX_GRID = 2**24
 MOST_DIGITS = 40  # before the decimal point, and after it
 _DAYS = (-719162, 2932896)  # from 0001-01-01 to 9999-12-31, as days since 1970-01-01
 BOOLEAN_LABELS = ("false", "true")
+SAME_SIGN = (
+    "decimal and thousands are the same sign",
+    'Write, for example, decimal: "." and thousands: ",".',
+)
 RESERVED = (
     "region", "count", "estimate", "low", "high", "typical_error", "standard_error",
     "reliability", "basis",
@@ -456,48 +416,45 @@ def column_fault(name: str, published: bool) -> tuple[str, str] | None:
     return label_fault(name)
 
 
-def layout_faults(layout: Layout, *, items: bool = False) -> list[Complaint]:
-    """What is wrong with the layout of a file: the key, what, and the hint.
+def layout_faults(layout: Layout, *, items: bool = False) -> Iterator[Complaint]:
+    """What is wrong with the layout of a file.
 
     Args:
         layout: The layout.
         items: Whether the file holds transactions.
 
     Example:
-        >>> layout_faults(Layout(header_row=0))[0][1]
-        'header_row is below 1'
+        >>> wrong = Layout(header_row=0, decimal=",", thousands=",")
+        >>> [what for _, what, _ in layout_faults(wrong)]
+        ['header_row is below 1', 'decimal and thousands are the same sign']
     """
-    faults = []
     if layout.header_row is not None and layout.header_row < 1:
-        hint = "Lines and rows are counted from 1."
-        faults.append(("header_row", "header_row is below 1", hint))
-    wrong = None if layout.sheet is None else label_fault(layout.sheet)
-    if wrong is not None:
-        faults.append(("sheet", f"sheet: {wrong[0]}", wrong[1]))
-    same = notation_fault(layout.decimal, layout.thousands)
-    if same is not None:
-        faults.append(("thousands", *same))
+        yield "header_row", "header_row is below 1", "Lines and rows are counted from 1."
+    if layout.sheet is not None and (wrong := label_fault(layout.sheet)):
+        yield "sheet", f"sheet: {wrong[0]}", wrong[1]
+    if layout.thousands and layout.decimal == layout.thousands:
+        yield "thousands", *SAME_SIGN
     elif items and (layout.decimal or layout.thousands):
         what = "decimal and thousands are for columns of numbers, and this schema has items"
-        faults.append(("decimal", what, "Remove them."))
-    return faults
+        yield "decimal", what, "Remove them."
 
 
-def grid_faults(attribute: Numeric) -> list[Complaint]:
-    """What is wrong with a numeric grid: the key, what, and the hint."""
+def grid_faults(attribute: Numeric) -> Iterator[Complaint]:
+    """What is wrong with a numeric grid."""
     low, high, step = attribute.low, attribute.high, attribute.step
     if low >= high:
         hint = "Make low the smallest and high the largest value allowed."
-        return [("low", "low is not below high", hint)]
-    if step <= 0:
+        yield "low", "low is not below high", hint
+    elif step <= 0:
         hint = "Give the distance of neighboring values, such as 1."
-        return [("step", "step is not above zero", hint)]
-    if (high - low) / step + 1 > MAX_GRID:
+        yield "step", "step is not above zero", hint
+    elif (high - low) / step + 1 > MAX_GRID:
         what = f"low, high and step make more than {MAX_GRID} values"
-        return [("step", what, "Choose a larger step, or bounds that are closer together.")]
-    wrong = {key: number_fault(key, getattr(attribute, key), attribute.kind)
-             for key in ("low", "high", "step")}  # fmt: skip
-    return [(key, *fault) for key, fault in wrong.items() if fault is not None]
+        yield "step", what, "Choose a larger step, or bounds that are closer together."
+    else:
+        for key, value in (("low", low), ("high", high), ("step", step)):
+            if wrong := number_fault(key, value, attribute.kind):
+                yield key, *wrong
 
 
 def number_fault(key: str, value: Fraction, kind: str) -> tuple[str, str] | None:
@@ -522,8 +479,8 @@ def number_fault(key: str, value: Fraction, kind: str) -> tuple[str, str] | None
     return f"{key} is not a decimal number", "Write it with a decimal point."
 
 
-def attribute_faults(attribute: Attribute, is_class: bool) -> list[Complaint]:
-    """What is wrong with an attribute: the key, what, and the hint.
+def attribute_faults(attribute: Attribute, is_class: bool) -> Iterator[Complaint]:
+    """What is wrong with an attribute.
 
     Args:
         attribute: The attribute.
@@ -532,88 +489,100 @@ def attribute_faults(attribute: Attribute, is_class: bool) -> list[Complaint]:
     Example:
         >>> from hedgerow.schema.attributes import read_numeric
         >>> age = read_numeric("age", {"low": "5", "high": "5"}, weight=Fraction(-1))
-        >>> [what for _, what, _ in attribute_faults(age, False)][0]
+        >>> next(attribute_faults(age, False))[1]
         'low is not below high'
+        >>> day = {"low": "2020-01-01", "high": "2020-12-31"}
+        >>> for format in ("%m/%d/%Y", "%m/%d/%y"):
+        ...     wrong = attribute_faults(read_numeric("day", day, format=format), False)
+        ...     [what for _, what, _ in wrong]
+        []
+        ['format has two-digit years, which do not tell the century']
     """
     if isinstance(attribute, Numeric):
-        faults = _numeric_faults(attribute)
+        yield from _numeric_faults(attribute)
     else:
-        faults = [("values", *fault) for fault in _categorical_faults(attribute)]
+        for what, hint in _categorical_faults(attribute):
+            yield "values", what, hint
     weight, never = attribute.weight, attribute.split == "never"
     if is_class:
         given = (("split", never), ("weight", weight != 1), ("group", attribute.group))
-        what = "regions are never divided by the class"
-        faults += [(key, what, f"Remove {key}.") for key, said in given if said]
+        for key in (key for key, said in given if said):
+            yield key, "regions are never divided by the class", f"Remove {key}."
     elif not LEAST_WEIGHT <= weight <= MOST_WEIGHT or weight % LEAST_WEIGHT:
         what = "weight is not a number from 0.01 to 100 with at most two decimals"
         way = " For no regions by this attribute, write `split: never`." if weight <= 0 else ""
-        faults.append(("weight", what, f"Write, for example, weight: 0.5.{way}"))
+        yield "weight", what, f"Write, for example, weight: 0.5.{way}"
     elif never and weight != 1:
         what = "weight is given beside split: never"
-        faults.append(("weight", what, "Keep one of the two: there is nothing to weigh."))
+        yield "weight", what, "Keep one of the two: there is nothing to weigh."
     named = {"group": attribute.group, "column": attribute.column, "label": attribute.caption}
     for key, name in named.items():
-        wrong = label_fault(name) if name else None
-        if wrong is None and name != name.strip():
-            wrong = (f"the {key} {name!r} starts or ends with a space", "Remove the space.")
-        if wrong is not None:
-            faults.append((key, *wrong))
-    return faults
+        if name and (wrong := label_fault(name)):
+            yield key, *wrong
+        elif name != name.strip():
+            yield key, f"the {key} {name!r} starts or ends with a space", "Remove the space."
 
 
-def _numeric_faults(attribute: Numeric) -> list[Complaint]:
-    faults = grid_faults(attribute)
+def _numeric_faults(attribute: Numeric) -> Iterator[Complaint]:
+    yield from grid_faults(attribute)
     for value in attribute.common:
         inside = attribute.low <= value <= attribute.high
         if not inside or number_fault("common", value, attribute.kind):
             hint = "Name values between low and high, written as these are."
-            faults.append(("common", "common names a value that the attribute cannot have", hint))
+            yield "common", "common names a value that the attribute cannot have", hint
     if len(attribute.common) > MOST_COMMON:
         what = f"common names more than {MOST_COMMON} values"
-        faults.append(("common", what, "Name those alone that very many people have."))
+        yield "common", what, "Name those alone that very many people have."
     for key in ("decimal", "thousands"):
         if attribute.kind == "date" and getattr(attribute, key):
             hint = "Remove it; `format:` says how dates are written."
-            faults.append((key, f"{key} is for numbers, and these are dates", hint))
-    written = {
-        "decimal": notation_fault(attribute.decimal, attribute.thousands),
-        "format": format_fault(attribute.format, attribute.kind),
-    }
-    return faults + [(key, *fault) for key, fault in written.items() if fault]
+            yield key, f"{key} is for numbers, and these are dates", hint
+    if attribute.thousands and attribute.decimal == attribute.thousands:
+        yield "decimal", *SAME_SIGN
+    if "%y" in attribute.format:
+        hint = "Write years with four digits in the data, and %Y in the format."
+        yield "format", "format has two-digit years, which do not tell the century", hint
+    elif attribute.format and attribute.kind != "date":
+        hint = "Write low and high as dates, such as 2020-01-31, or remove format."
+        yield "format", "format is for dates, and low and high are numbers", hint
+    elif attribute.format not in ("", *SERIALS) and date_pattern(attribute.format) is None:
+        hint = 'Write %Y, %m (or %b) and %d once each, such as "%m/%d/%Y", or excel for serial '
+        yield "format", "format does not tell year, month and day", f"{hint}days."
 
 
-def _categorical_faults(attribute: Categorical) -> list[tuple[str, str]]:
-    faults = taxonomy_faults(attribute.taxonomy)
-    if faults:  # what follows looks at its leaves
-        return faults
-    faults = _band_faults(attribute) if attribute.bands or attribute.edges else []
+def _categorical_faults(attribute: Categorical) -> Iterator[tuple[str, str]]:
+    wrong = taxonomy_faults(attribute.taxonomy)
+    if wrong:  # what follows looks at its leaves
+        yield from wrong
+        return
+    if (attribute.bands or attribute.edges) and not _has_bands(attribute):
+        what = "its bands are not those of a class of numbers"
+        yield what, "Read it from a dictionary instead."
     asks = OTHER in (attribute.missing, attribute.outside)
     if asks and OTHER not in attribute.taxonomy.leaves:
-        hint = f"Add the leaf {OTHER!r} to the taxonomy."
-        faults.append((f"its rules need a leaf {OTHER!r}", hint))
+        yield f"its rules need a leaf {OTHER!r}", f"Add the leaf {OTHER!r} to the taxonomy."
     leaves = attribute.taxonomy.leaves
-    faults += [(what, hint) for _, what, hint in reading_faults(attribute.reading, leaves)]
+    for _, what, hint in reading_faults(attribute.reading, leaves):
+        yield what, hint
     if attribute.boolean:
         if attribute.reading:
-            faults.append(("a boolean has rules of reading", "Make it a categorical attribute."))
+            yield "a boolean has rules of reading", "Make it a categorical attribute."
         leaves = (*BOOLEAN_LABELS, OTHER) if asks else BOOLEAN_LABELS
         if attribute.taxonomy != Taxonomy.flat(leaves):
-            hint = f"Use Taxonomy.flat({leaves!r})."
-            faults.append(("a boolean has the values false and true", hint))
-    return faults
+            yield "a boolean has the values false and true", f"Use Taxonomy.flat({leaves!r})."
 
 
-def _band_faults(attribute: Categorical) -> list[tuple[str, str]]:
-    """What is wrong with a class of numbers, which must be what a schema file can say."""
+def _has_bands(attribute: Categorical) -> bool:
+    """Whether it is a class of numbers as a schema file can describe one."""
     numeric, edges = attribute.bands, attribute.edges
-    if numeric is not None and not attribute_faults(numeric, True):
-        rising = 1 < len(edges) <= MOST_BANDS + 1 and edges[0] == 0 and edges[-1] < numeric.grid
-        if rising and all(low < high for low, high in pairwise(edges)):
-            outside = "clip" if numeric.outside == "clip" else attribute.outside
-            numbers = replace(numeric, missing=attribute.missing, outside=outside)
-            if attribute == in_bands(numbers, edges):
-                return []
-    return [("its bands are not those of a class of numbers", "Read it from a dictionary instead.")]
+    if numeric is None or any(attribute_faults(numeric, True)):
+        return False
+    rising = 1 < len(edges) <= MOST_BANDS + 1 and edges[0] == 0 and edges[-1] < numeric.grid
+    if not rising or any(low >= high for low, high in pairwise(edges)):
+        return False
+    outside = "clip" if numeric.outside == "clip" else attribute.outside
+    numbers = replace(numeric, missing=attribute.missing, outside=outside)
+    return attribute == in_bands(numbers, edges)
 
 
 # Attributes as a schema file describes them: the way back from `build`.

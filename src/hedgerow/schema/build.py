@@ -67,8 +67,8 @@ from hedgerow.schema.trees import (
     Tree,
     branch_from_paths,
     grow,
-    has_leaf,
     leaves_of,
+    paths_of,
     read_shared,
     read_tree,
 )
@@ -273,14 +273,18 @@ def build_values(column: CategoricalModel, source: Source) -> tuple[Taxonomy, Re
     tree = _choose_tree(column, values, paths, source, report)
     taxonomy, reading = None, Reading()
     if tree.branch is not None and not report.faults:
-        other = OTHER in (column.missing, column.outside)
-        if other and has_leaf(tree.branch, OTHER) and OTHER not in {rule.leaf for rule in own}:
-            rule = "missing" if column.missing == OTHER else "outside"
-            what = f"{OTHER!r} is one of its values, so records that the rule `{rule}: {OTHER}` "
-            what += "catches are counted with those that really have this value"
-            hint = "Nothing to do if that is meant; else choose another rule, or rename the value."
-            report.warn(what, hint, source.file, source.line())
-        taxonomy = grow(tree.branch, tree.file, report, other=other)
+        root = tree.branch
+        if OTHER in (column.missing, column.outside):
+            if OTHER not in {path[0] for path in paths_of(root)}:
+                root = root if root.below else Branch(DEFAULT_ROOT, root.line, [root])
+                root = replace(root, below=[*root.below, Branch(OTHER, root.line)])
+            elif OTHER not in {rule.leaf for rule in own}:
+                rule = "missing" if column.missing == OTHER else "outside"
+                what = f"{OTHER!r} is one of its values, so records that the rule `{rule}: {OTHER}`"
+                what += " catches are counted with those that really have this value"
+                hint = "Nothing to do if that is meant; else choose another rule, or rename the "
+                report.warn(what, f"{hint}value.", source.file, source.line())
+        taxonomy = grow(root, tree.file, report)
         if column.taxonomy is not None:  # values beside it are a check on it
             known = {*taxonomy.leaves}
             for leaf in [leaf for leaf in values if leaf.label not in known][:_SHOWN]:

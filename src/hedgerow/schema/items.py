@@ -9,7 +9,7 @@ looks at one record alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +18,7 @@ from hedgerow.errors import UsageError
 from hedgerow.schema.attributes import MAX_GRID, Complaint
 from hedgerow.schema.reader import UNSEEN, label_fault
 from hedgerow.schema.taxonomy import Taxonomy, taxonomy_faults
-from hedgerow.suggestions import check_fields
+from hedgerow.suggestions import Checked
 
 if TYPE_CHECKING:
     from hedgerow.arrays import Ints, Small
@@ -33,7 +33,7 @@ Separator = Literal[" ", ",", ";", "|", "\t"]
 
 
 @dataclass(frozen=True)
-class Items:
+class Items(Checked):
     """The public universe of items, its tree, and the rules for records.
 
     Args:
@@ -75,7 +75,7 @@ class Items:
         odd = (range, Taxonomy, str, bytes, set, frozenset, Mapping)
         if isinstance(given, Iterable) and not isinstance(given, odd):
             object.__setattr__(self, "universe", tuple(map(str, given)))
-        check_fields(self)
+        super().__post_init__()
 
     @property
     def semantic(self) -> bool:
@@ -215,39 +215,23 @@ def group(labels: tuple[str, ...], fan_out: int) -> Taxonomy:
         >>> tree.nested()
         {'a .. d': {'a .. b': ['a', 'b'], 'c .. d': ['c', 'd']}, 'e': None}
     """
-    import numpy as np
-
     fan_out = max(2, min(fan_out, len(labels)))
-    widths = [1]
-    while widths[-1] < len(labels):
-        widths.append(widths[-1] * fan_out)
-    # Nodes level by level; a last group with a single member covers what that member covers.
-    lows = [np.arange(0, len(labels), width) for width in widths]
-    highs = [np.minimum(low + width, len(labels)) for low, width in zip(lows, widths, strict=True)]
-    kept = [np.ones(len(low), bool) for low in lows]
-    for level in range(1, len(widths)):
-        kept[level][-1] = lows[level][-1] != lows[level - 1][-1]
-    low = np.concatenate([part[keep] for part, keep in zip(lows, kept, strict=True)])
-    high = np.concatenate([part[keep] for part, keep in zip(highs, kept, strict=True)])
-    order = np.lexsort((-high, low))  # preorder: what begins first, the larger one first
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    first = np.cumsum([0, *(keep.sum() for keep in kept)])
-    parents = np.full(len(order), -1, np.int64)
-    above = np.full(1, -1, np.int64)  # the preorder number of each node one level up
-    for level in reversed(range(len(widths))):
-        if level + 1 < len(widths):
-            above = above[np.arange(len(lows[level])) // fan_out]
-        mine = place[first[level] : first[level + 1]]
-        parents[mine] = above[kept[level]]
-        numbers = above.copy()  # a node that disappeared stands for the one above it
-        numbers[kept[level]] = mine
-        above = numbers
-    names = [
-        labels[a] if b - a == 1 else f"{labels[a]} .. {labels[b - 1]}"
-        for a, b in zip(low[order].tolist(), high[order].tolist(), strict=True)
-    ]
-    return Taxonomy(tuple(names), tuple(parents.tolist()))
+    width = 1
+    while width < len(labels):
+        width *= fan_out
+    names: list[str] = []
+    parents: list[int] = []
+    stack = [(0, len(labels), width, -1)]
+    while stack:
+        low, high, width, parent = stack.pop()
+        names.append(labels[low] if high - low == 1 else f"{labels[low]} .. {labels[high - 1]}")
+        parents.append(parent)
+        if high - low > 1:
+            while high - low <= width:  # a group of one member is that member
+                width //= fan_out
+            groups = [(at, min(at + width, high)) for at in range(low, high, width)]
+            stack += [(*span, width, len(names) - 1) for span in reversed(groups)]
+    return Taxonomy(tuple(names), tuple(parents))
 
 
 def range_fault(low: int, high: int) -> tuple[str, str] | None:
@@ -284,52 +268,54 @@ def labels_fault(labels: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-def items_faults(items: Items) -> list[Complaint]:
-    """What is wrong with the items of a schema: the key, what, and the hint."""
-    faults: list[Complaint] = []
-    universe = items.universe
-    if isinstance(universe, Taxonomy):
-        faults += [("taxonomy", *fault) for fault in taxonomy_faults(universe)]
-        if items.fan_out != DEFAULT_FAN_OUT:
-            what = "a taxonomy itself says how items are grouped"
-            faults.append(("fan_out", what, "Remove fan_out, or the taxonomy."))
-    else:
-        if not isinstance(universe, range):
-            fault = labels_fault(universe)
-        else:
-            fault = range_fault(universe.start, universe.stop - 1)
-            if universe.step != 1:
-                hint = "Use a range with step 1, or list the items."
-                faults.append(("universe", "the range leaves out numbers", hint))
-        if fault is not None:
-            faults.insert(0, ("universe", *fault))
-        if items.fan_out < 2:
-            what = "fan_out is below 2, so groups would never meet in one root"
-            faults.append(("fan_out", what, f"Write, for example, fan_out: {DEFAULT_FAN_OUT}."))
-    if items.empty == "dummy" and not faults and EMPTY in items.given:
+def items_faults(items: Items) -> Iterator[Complaint]:
+    """What is wrong with the items of a schema."""
+    wrong = [*_universe_faults(items)]
+    yield from wrong
+    if items.empty == "dummy" and not wrong and EMPTY in items.given:
         what = f"{EMPTY!r} is one of the items, and also what an empty record would become"
-        faults.append(("empty", what, "Rename the item, or write empty: drop."))
+        yield "empty", what, "Rename the item, or write empty: drop."
     if items.max_items is not None and items.max_items < 1:
-        faults.append(("max_items", "max_items is below 1", "Say how many items may count."))
+        yield "max_items", "max_items is below 1", "Say how many items may count."
     if (items.person is None) != (items.item is None):
         given, other = ("person", "item") if items.item is None else ("item", "person")
         hint = f"A table with one row for each item of a person needs both: add {other}:."
-        faults.append((given, f"{given} is given without {other}", hint))
+        yield given, f"{given} is given without {other}", hint
     elif items.item is not None and items.column is not None:
         what = "column is given beside person and item"
-        faults.append(("column", what, "Keep `column`, or keep `person` and `item`."))
+        yield "column", what, "Keep `column`, or keep `person` and `item`."
     elif items.item is not None and items.separator != " ":
         what = "separator is given beside person and item, whose rows hold one item each"
-        faults.append(("separator", what, "Remove it."))
+        yield "separator", what, "Remove it."
     elif items.item is not None and items.item == items.person:
-        what = "person and item are the same column"
-        faults.append(("item", what, "Name the two columns of the table."))
+        yield "item", "person and item are the same column", "Name the two columns of the table."
     for key in ("column", "person", "item"):
         name = getattr(items, key)
-        wrong = None if name is None else label_fault(name)
-        if wrong is not None:
-            faults.append((key, *wrong))
-    return faults
+        if name is not None and (fault := label_fault(name)):
+            yield key, *fault
+
+
+def _universe_faults(items: Items) -> Iterator[Complaint]:
+    universe = items.universe
+    if isinstance(universe, Taxonomy):
+        for what, hint in taxonomy_faults(universe):
+            yield "taxonomy", what, hint
+        if items.fan_out != DEFAULT_FAN_OUT:
+            what = "a taxonomy itself says how items are grouped"
+            yield "fan_out", what, "Remove fan_out, or the taxonomy."
+        return
+    if isinstance(universe, range):
+        wrong = range_fault(universe.start, universe.stop - 1)
+    else:
+        wrong = labels_fault(universe)
+    if wrong is not None:
+        yield "universe", *wrong
+    if isinstance(universe, range) and universe.step != 1:
+        hint = "Use a range with step 1, or list the items."
+        yield "universe", "the range leaves out numbers", hint
+    if items.fan_out < 2:
+        what = "fan_out is below 2, so groups would never meet in one root"
+        yield "fan_out", what, f"Write, for example, fan_out: {DEFAULT_FAN_OUT}."
 
 
 # The tree over a universe of items as flat arrays, the form in which methods walk it.

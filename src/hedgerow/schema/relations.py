@@ -37,7 +37,7 @@ from hedgerow.schema.conditions import (
 )
 from hedgerow.schema.query import Query, Vocabulary
 from hedgerow.schema.reader import Fault, label_fault
-from hedgerow.suggestions import check_fields
+from hedgerow.suggestions import Checked
 
 if TYPE_CHECKING:
     from hedgerow.arrays import Bools, Ints
@@ -69,7 +69,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class NamedTable:
+class NamedTable(Checked):
     """A table of counts that a release should hold.
 
     Args:
@@ -79,10 +79,6 @@ class NamedTable:
 
     places: tuple[int, ...]
     weight: Fraction = Fraction(1)
-
-    def __post_init__(self) -> None:
-        """Refuses settings of the wrong type."""
-        check_fields(self)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from hedgerow.schema.relations import (
     relation_faults,
 )
 from hedgerow.schema.trees import DEFAULT_ROOT
-from hedgerow.suggestions import SCHEMA, Suggestions, answer_mistakes, as_text, check_fields
+from hedgerow.suggestions import SCHEMA, Checked, Suggestions, answer_mistakes, as_text
 
 if TYPE_CHECKING:
     from hedgerow.arrays import Bools, Ints
@@ -53,7 +53,7 @@ LONGEST = 500  # characters of one entry
 
 
 @dataclass(frozen=True, kw_only=True)
-class Metadata:
+class Metadata(Checked):
     """Facts about data and schema that a release repeats; each may be missing.
 
     Args:
@@ -87,7 +87,7 @@ class Metadata:
 
     def __post_init__(self) -> None:
         """Refuses what could not be shown or read back."""
-        check_fields(self)
+        super().__post_init__()
         wrong = faults_of(self.describe())
         raise_faults([Fault(f"metadata: {what}", hint) for _, what, hint in wrong])
 
@@ -135,20 +135,16 @@ BOTH = (
 
 
 @dataclass(frozen=True)
-class Person:
+class Person(Checked):
     """The column that identifies people, and the most rows that count for one of them."""
 
     column: str
     max_rows: int
 
-    def __post_init__(self) -> None:
-        """Refuses settings of the wrong type."""
-        check_fields(self)
-
 
 @answer_mistakes
 @dataclass(frozen=True, repr=False)
-class Schema(Suggestions):
+class Schema(Suggestions, Checked):
     """The public description of a table, by its attributes, or of transactions, by their items.
 
     Args:
@@ -207,7 +203,7 @@ class Schema(Suggestions):
         if isinstance(self.name, Mapping):
             hint = "Write hedgerow.Schema.from_dict({...}), or hedgerow.Schema.load(path)."
             raise UsageError("a schema is not made of a mapping by itself", hint=hint)
-        check_fields(self)
+        super().__post_init__()
         wrong = label_fault(self.name)
         if wrong is not None:
             raise SchemaError(f"the schema's name: {wrong[0]}", wrong[1])

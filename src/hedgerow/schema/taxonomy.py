@@ -14,7 +14,7 @@ from operator import ge, gt, le, lt
 from typing import Any, Literal, NamedTuple
 
 from hedgerow.schema.reader import MAX_DEPTH, label_fault
-from hedgerow.suggestions import check_fields
+from hedgerow.suggestions import Checked
 
 # A taxonomy: a public tree of labels whose leaves are the raw values of an attribute.
 #
@@ -23,7 +23,7 @@ from hedgerow.suggestions import check_fields
 
 
 @dataclass(frozen=True)
-class Taxonomy:
+class Taxonomy(Checked):
     """A rooted tree in preorder.
 
     Args:
@@ -40,10 +40,6 @@ class Taxonomy:
 
     labels: tuple[str, ...]
     parents: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        """Refuses labels and parents of the wrong type."""
-        check_fields(self)
 
     @staticmethod
     def from_nested(root: str, tree: Mapping[str, Any] | Sequence[str]) -> Taxonomy:
@@ -72,8 +68,9 @@ class Taxonomy:
 
     @staticmethod
     def flat(values: Sequence[str], root: str = "Any") -> Taxonomy:
-        """One level of values under a root."""
-        return Taxonomy.from_nested(root, list(values))
+        """One level of values under a root; a single value is a tree by itself."""
+        labels = (root, *map(str, values)) if len(values) != 1 else (str(values[0]),)
+        return Taxonomy(labels, (-1, *[0] * (len(labels) - 1)))
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -200,7 +197,7 @@ _SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Checked):
     """How the values of a column are read, before they are looked up among the leaves.
 
     Args:
@@ -220,7 +217,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         """Refuses settings of the wrong type; what is said twice counts once."""
-        check_fields(self)
+        super().__post_init__()
         rules = dict.fromkeys((rule.strip(), leaf) for rule, leaf in self.rules)
         object.__setattr__(self, "rules", tuple(rules))
         object.__setattr__(self, "ignore", tuple(dict.fromkeys(self.ignore)))

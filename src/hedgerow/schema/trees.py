@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.reader import (
     MAX_DEPTH,
     RANGE,
@@ -126,7 +125,7 @@ def _below(node: Node, owner: str, file: str | None, report: Report) -> list[Bra
     return branches
 
 
-def grow(root: Branch, file: str | None, report: Report, *, other: bool = False) -> Taxonomy:
+def grow(root: Branch, file: str | None, report: Report) -> Taxonomy:
     """A taxonomy from a tree; faults and warnings go to the report.
 
     Groups of a single member say nothing and would cost budget, so they are collapsed: to the
@@ -136,7 +135,6 @@ def grow(root: Branch, file: str | None, report: Report, *, other: bool = False)
         root: The tree.
         file: The file, for messages.
         report: Takes the faults and warnings. After a fault the taxonomy is not to be used.
-        other: Whether the taxonomy must have a leaf "other".
 
     Example:
         >>> tree = Branch("Any", 1, [Branch("Europe", 2, [Branch("Italy", 3)]), Branch("Asia", 4)])
@@ -146,9 +144,6 @@ def grow(root: Branch, file: str | None, report: Report, *, other: bool = False)
         >>> print(report.warnings[0])
         country.yaml:2: the group 'Europe' has a single member. Such groups are left out.
     """
-    if other and not has_leaf(root, OTHER):
-        known = root if root.below else Branch(DEFAULT_ROOT, root.line, [root])
-        root = Branch(known.label, known.line, [*known.below, Branch(OTHER, known.line)])
     labels: list[str] = []
     parents: list[int] = []
     seen: dict[str, tuple[Branch, Branch]] = {}
@@ -200,11 +195,6 @@ def grow(root: Branch, file: str | None, report: Report, *, other: bool = False)
         what = f"the name {spaced[0].label!r} starts or ends with a space"
         report.warn(what, "Remove the space unless the data has it too.", file, spaced[0].line)
     return Taxonomy(tuple(labels), tuple(parents))
-
-
-def has_leaf(root: Branch, label: str) -> bool:
-    """Whether a tree has a leaf of this label."""
-    return any(path[0] == label for path in paths_of(root))
 
 
 # ARX hierarchy files: one row for each value, from the value itself up to the root.
