@@ -31,9 +31,8 @@ ENTRIES = {"format", "format_version", "kind", "method", "settings", "schema", "
            "guarantee", "ledger", "package_version", "files", "rows"}  # fmt: skip
 MEASURED = ("partition.parquet", "measurements.parquet")
 KINDS = {  # methods, sources, files made of them, shapes of regions, what is measured
-    "marginals": ("marginals", MEASURED, (), ("cells",),
-                  "rows single by_class fine named pairs second_pairs third_pairs "
-                  "more_pairs again"),
+    "marginals": ("marginals", MEASURED, (), ("cells",), "rows single by_class fine named again "
+                  "pairs second_pairs third_pairs more_pairs"),
     "table": ("diffmulti diffgen cdiffgen", MEASURED, ("regions.parquet", "table.csv"),
               ("tree", "grid"), "rows allocate leaf count spare"),
     "transactions": ("diffpart", MEASURED, ("itemsets.parquet", "itemsets.txt"),

@@ -177,7 +177,7 @@ LEAVES_THE_DEAD_THEIR_BUDGET = """
 from hedgerow.ledger import ledger as budget_ledger
 from hedgerow.ledger.ledger import BudgetLedger
 
-BudgetLedger._swept = lambda self, file: budget_ledger.read_accounts(self.path, file)
+BudgetLedger._sweep = lambda self, file: budget_ledger.read_accounts(self.path, file)
 """
 
 
@@ -212,9 +212,9 @@ def test_broken_twins_are_caught_by_kills(audit: Audit, twin: str, words: str) -
 BOOKS_WITHOUT_A_LOCK = """
 import os, time
 import kills
-from hedgerow.ledger import ledger as budget_ledger, rules as book_rules
+from hedgerow.ledger import ledger as budget_ledger
 
-refuse, reserve = book_rules.refuse_overdraft, budget_ledger.BudgetLedger.reserve
+refuse, reserve = budget_ledger.refuse_overdraft, budget_ledger.BudgetLedger.reserve
 def unlocked(self, *words, notes, **more):
     self.check(*words, **more)  # is there enough? meanwhile others ask the same
     self.path.with_name(f'asked-{os.getpid()}').touch()
@@ -222,11 +222,11 @@ def unlocked(self, *words, notes, **more):
         if len(list(self.path.parent.glob('asked-*'))) == RUNS:
             break
         time.sleep(0.01)
-    book_rules.refuse_overdraft = lambda *_: None
+    budget_ledger.refuse_overdraft = lambda *_: None
     try:
         return reserve(self, *words, **more)
     finally:
-        book_rules.refuse_overdraft = refuse
+        budget_ledger.refuse_overdraft = refuse
 budget_ledger.BudgetLedger.reserve = unlocked
 kills.race_for_a_folder = lambda folder: []  # there one alone comes so far, and would wait
 """
