@@ -29,7 +29,7 @@ from hedgerow.draft.people import (
     tidy,
     words_of,
 )
-from hedgerow.schema.attributes import Categorical
+from hedgerow.schema.attributes import MOST_DIGITS, Categorical
 from hedgerow.schema.diff import odd_label
 from hedgerow.schema.reader import label_fault
 from hedgerow.schema.schema import Schema
@@ -338,6 +338,7 @@ _ROWS = 20  # in fewer rows, being all alike says little
 _TAIL = 0.15  # of the range, if three quarters of the values lie in it: a long tail
 _COUNTED = 20  # steps: fewer of them are counted one by one
 _CLOSED = (1, 7)  # a scale that is public by its shape, if all values occur; others are round
+_FARTHEST = Decimal(10) ** (MOST_DIGITS - 1)  # a bound with as many digits as a schema takes
 _GRID = 2000  # about as many grid points as a draft should have
 _MOST_GRID = 100_000  # where finer steps keep apart what a long tail would merge
 _MERGED = 0.02  # of the rows, from which a step that merges different values is made finer
@@ -717,7 +718,9 @@ def _numeric(name: str, present: Any, who: Any, rules: Mapping[str, str], commen
         bounds = {"low": low.isoformat(), "high": high.isoformat(), "step": str(step)}
     else:
         whole = pa.types.is_integer(present.type)
-        least, most = Decimal(str(ends["min"])), Decimal(str(ends["max"]))
+        least, most = (
+            max(-_FARTHEST, min(Decimal(str(ends[end])), _FARTHEST)) for end in ("min", "max")
+        )
         places = 0 if whole else _places(present, who)
         usual = _USUAL.get((words_of(name) or [""])[-1])
         # the numbers of bands, say, are not ages

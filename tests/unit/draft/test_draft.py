@@ -184,6 +184,14 @@ def test_a_class_of_numbers_and_an_infinite_one_takes_its_data(draft):
     read(table, schema)
 
 
+def test_numbers_of_more_digits_than_a_schema_takes_do_not_spoil_a_draft(draft):
+    dose = [1e300, -1e300, 3e38, 0.5] * 10
+    _, schema = draft(pa.table({"always": [1, 2, 3, 4] * 10, "dose": dose}))
+    number = next(one for one in schema.attributes if one.name == "dose")
+    assert (number.low, number.high, number.outside) == (-(10**39), 10**39, "clip")
+    read(pa.table({"always": [1, 2, 3, 4] * 10, "dose": dose}), schema)
+
+
 CELLS = st.one_of(
     st.lists(st.one_of(st.none(), st.integers(-(10**6), 10**6)), min_size=4, max_size=4),
     st.lists(st.one_of(st.none(), st.floats(width=32)), min_size=4, max_size=4),
