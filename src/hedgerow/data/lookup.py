@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from hedgerow.arrays import Bools, Bytes, Ints, Small, Words
 from hedgerow.data.encode import is_list, plain_array, text_of, to_list
 from hedgerow.data.people import GOLDEN, first_rows, mix
+from hedgerow.data.source import slices
 from hedgerow.errors import UsageError
 from hedgerow.schema import Items
 
@@ -154,10 +155,7 @@ class Lookup:
 
     def split_bytes(self, data: Bytes, begin: Ints, end: Ints) -> tuple[Codes, Ints]:
         """The codes of the items in pieces of bytes, and how many each piece has."""
-        ends = np.append(np.stack([begin, end], axis=1), len(data)).astype(np.int32)
-        buffers = [None, pa.py_buffer(ends), pa.py_buffer(data)]
-        parts = pa.Array.from_buffers(pa.string(), 2 * len(begin), buffers)
-        return self.split(parts.take(pa.array(range(0, len(parts), 2), pa.int64())))
+        return self.split(slices(data, begin, end))
 
     def split(self, texts: Any) -> tuple[Codes, Ints]:
         """The codes of the items in an Arrow array of texts, and how many each text has."""
