@@ -289,7 +289,9 @@ def _places(source: Any) -> set[tuple[Any, ...]]:
     if isinstance(source, Database):
         return _database(source)
     if not isinstance(source, (str, os.PathLike)):
-        return {("frame", id(_native(source)))}
+        import narwhals as nw
+
+        return {("frame", id(nw.to_native(source, pass_through=True)))}
     name = os.fsdecode(source)
     if is_database(name):
         return _database(Database(name))
@@ -298,12 +300,6 @@ def _places(source: Any) -> set[tuple[Any, ...]]:
     with suppress(HedgerowError):  # whoever reads it will complain
         return {_file(piece.path) for piece in find_files(name)}
     return set()
-
-
-def _native(source: Any) -> Any:
-    import narwhals as nw
-
-    return nw.to_native(source, pass_through=True)
 
 
 def _file(name: str) -> tuple[Any, ...]:

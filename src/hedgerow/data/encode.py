@@ -104,10 +104,8 @@ def text_reader(attribute: Numeric) -> Callable[[str], int]:
         >>> [text_reader(pay)(text) for text in ("12345", "12.345", "12.345,9", "12.34")]
         [12345, 12345, 12345, -8]
     """
-    return _date_reader(attribute) if attribute.kind == "date" else _number_reader(attribute)
-
-
-def _number_reader(attribute: Numeric) -> Callable[[str], int]:
+    if attribute.kind == "date":
+        return _date_reader(attribute)
     point = attribute.decimal or ("," if attribute.thousands == "." else ".")
     pattern = _number_pattern(point, attribute.thousands)
     # in a column of whole numbers nothing says that 12.345 is not twelve thousand

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _PLACES = 3  # named for each column and rule; more would begin to count records
 _COMPLAINTS = 10
-_KINDS = _MISSING, _STRANGE, _OUTSIDE, _FINE = ("missing", "strange", "outside", "fine")
+_MISSING, _STRANGE, _OUTSIDE, _FINE = range(4)  # what a column has at best
 _DATE = "Dates are written year-month-day, such as 2024-01-31, or as `format:` declares."
 
 
@@ -45,13 +45,13 @@ class Report:
         places: The first rows at which a column broke a rule that says "error".
         shapes: For each column, the ways of writing that the schema does not declare, and the
             first row of each.
-        useful: For each column that was seen, the least odd kind of value in it.
+        useful: For each column that was seen, the least odd kind of value in it, as a number.
         refused: The first rows with a weight that a rule refuses, by column.
     """
 
     places: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     shapes: dict[str, dict[int, int]] = field(default_factory=dict)
-    useful: dict[str, str] = field(default_factory=dict)
+    useful: dict[str, int] = field(default_factory=dict)
     refused: dict[str, list[int]] = field(default_factory=dict)
 
     def look(self, column: str, codes: Codes) -> None:
@@ -66,10 +66,7 @@ class Report:
             kind = _STRANGE
         else:
             kind = _MISSING
-        self._use(column, kind)
-
-    def _use(self, column: str, kind: str) -> None:
-        self.useful[column] = max(kind, self.useful.get(column, kind), key=_KINDS.index)
+        self.useful[column] = max(kind, self.useful.get(column, kind))
 
     def note(self, column: str, what: str, rows: Sequence[int]) -> None:
         """Remembers the first few rows at which a column broke a rule."""
@@ -83,7 +80,7 @@ class Report:
         for column, shapes in later.shapes.items():
             self.shapes[column] = shapes | self.shapes.get(column, {})
         for column, kind in later.useful.items():
-            self._use(column, kind)
+            self.useful[column] = max(kind, self.useful.get(column, kind))
         for column, rows in later.refused.items():
             self.refused.setdefault(column, []).extend(rows)
 
@@ -105,7 +102,8 @@ class Report:
             attribute = attributes[column]
             where = ", ".join(words[row] for row in places)
             lines.append(f"\n  column {column!r}, {where}: {_complaint(attribute, what)}")
-            ways.append(f"`{what}: {_way(attribute, what)}`")
+            clips = what == "outside" and isinstance(attribute, Numeric)
+            ways.append(f"`{what}: {'clip' if clips else 'other'}`")
         choices = " or ".join(dict.fromkeys(ways))
         columns = dict.fromkeys(column for (column, _), _ in shown)
         told = "".join(f" {way}" for way in self._ways(*columns))
@@ -152,7 +150,7 @@ class Report:
         return [WAYS[shape].format(", ".join(names)) for shape, names in columns_of.items()]
 
 
-def _nothing(attribute: Attribute, kind: str) -> str:
+def _nothing(attribute: Attribute, kind: int) -> str:
     if kind == _MISSING:
         return "every value is missing"
     if kind == _STRANGE and isinstance(attribute, Numeric):
@@ -173,11 +171,6 @@ def _complaint(attribute: Attribute, what: str) -> str:
         f"the value is not {sort[attribute.kind]} from {span}, "
         f"and the schema says `outside: {attribute.outside}`"
     )
-
-
-def _way(attribute: Attribute, what: str) -> str:
-    clips = what == "outside" and isinstance(attribute, Numeric)
-    return "clip" if clips else "other"
 
 
 def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: int) -> Bools | None:
@@ -270,7 +263,12 @@ class RowStream:
         allow_empty: bool = True,
         predictors: bool = False,
     ) -> None:
-        check_schema(schema)
+        if schema.items is not None:
+            raise UsageError(
+                "the schema describes transactions by their items, not a table by its attributes",
+                hint="Read it with hedgerow.data.read_transactions, or give a schema with "
+                "`attributes:`. Methods for tables do not publish transactions.",
+            )
         self.frame_kind = "arrow" if isinstance(source, Source) else frame_kind(source)
         self.source = _open(source, schema, delimiter, line_breaks)
         self.schema = schema
@@ -381,16 +379,6 @@ def _open(source: Any, schema: Schema, delimiter: str | None, line_breaks: bool)
         source, known=known_columns(schema), delimiter=delimiter, line_breaks=line_breaks,
         written=schema.file,
     )  # fmt: skip
-
-
-def check_schema(schema: Schema) -> None:
-    """Refuses a schema of transactions."""
-    if schema.items is not None:
-        raise UsageError(
-            "the schema describes transactions by their items, not a table by its attributes",
-            hint="Read it with hedgerow.data.read_transactions, or give a schema with "
-            "`attributes:`. Methods for tables do not publish transactions.",
-        )
 
 
 def known_columns(schema: Schema) -> set[str]:

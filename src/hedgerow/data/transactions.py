@@ -288,11 +288,6 @@ class Records:
         if room and foreign.any():
             self.noted.foreign += (np.flatnonzero(foreign)[:room] + first).tolist()
 
-    def note_odd(self, place: int) -> None:
-        """Remembers the first of the next records that is not proper text."""
-        if self.noted.odd is None:
-            self.noted.odd = self._seen + place
-
     def done(self, allow_empty: bool) -> None:
         """Refuses what breaks the schema and warns of what is odd, when all records were seen."""
         if self.noted.empty and not allow_empty:
@@ -456,9 +451,11 @@ def _read_text(path: Path, records: Records, progress: Progress | None) -> None:
                 long = np.flatnonzero(end - begin > LONGEST)
                 if len(long):
                     raise too_long(path, number + int(long[0]))
-                odd = _not_text(block)
-                if odd is not None:
-                    records.note_odd(int(np.searchsorted(begin, odd, side="right")) - 1)
+                null = block.find(b"\0")  # which no text holds
+                odd = null if null >= 0 else find_odd(block)
+                if odd is not None and records.noted.odd is None:
+                    line = int(np.searchsorted(begin, odd, side="right")) - 1
+                    records.noted.odd = number - 1 + line
                 records.add(*lookup.split_bytes(data, begin, end))
                 number += len(begin)
                 if progress is not None:
@@ -490,9 +487,3 @@ def _last_break(block: bytes) -> int:
     """Where the last whole line ends; a CR at the very end may still be half of a CRLF."""
     newline = block.rfind(b"\n") + 1
     return max(newline, block.rfind(b"\r", newline, max(newline, len(block) - 1)) + 1)
-
-
-def _not_text(block: bytes) -> int | None:
-    """Where lines first are not text in UTF-8, if they are not."""
-    wrong = block.find(b"\0")
-    return wrong if wrong >= 0 else find_odd(block)
