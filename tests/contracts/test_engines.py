@@ -61,8 +61,8 @@ def streamed(table: Table, memory: int | Memory = DEFAULT_MEMORY) -> Engine:
 
 ENGINES: dict[str, Callable[[Table], Engine]] = {
     "memory": MemoryEngine,
-    "memory, one entry a batch": lambda table: MemoryEngine(table, batch=1),
-    "memory, seven entries a batch": lambda table: MemoryEngine(table, batch=7),
+    "memory, one node a batch": lambda table: MemoryEngine(table, batch=1),
+    "memory, few entries a batch": lambda table: MemoryEngine(table, batch=400),
     "streamed": streamed,
     "streamed, tiny chunks on disk": lambda table: streamed(table, TINY),
     "streamed, some on disk": lambda table: streamed(

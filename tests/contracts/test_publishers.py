@@ -209,7 +209,7 @@ def test_batches_change_nothing(name: str, budget: str) -> None:
     """Noise is drawn in a fixed order, however the engine cuts its answers."""
     data = table(SCHEMAS["mixed"], 300)
     whole = run(PUBLISHERS[name], data, BUDGETS[budget])
-    for batch in (1, 40):
+    for batch in (1, 2000):
         assert same(whole, run(PUBLISHERS[name], data, BUDGETS[budget], batch=batch))
 
 

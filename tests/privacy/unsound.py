@@ -306,7 +306,7 @@ def scores_of_everybody() -> Iterator[None]:
     def of_everybody(self, nodes, lo, hi, wanted):
         kept = self._bounds.copy(), self._rows
         self._bounds[0], self._bounds[1] = 0, len(self._table.codes)
-        self._rows = np.ascontiguousarray(self._first)
+        self._rows = np.ascontiguousarray(self._first_rows)
         try:
             yield from list(
                 honest(self, nodes, np.zeros_like(lo), hi * 0 + self.domain.sizes, wanted)
@@ -314,9 +314,9 @@ def scores_of_everybody() -> Iterator[None]:
         finally:
             self._bounds, self._rows = kept
 
-    def remember(self, table, batch=1 << 21):
+    def remember(self, table, batch=1 << 27):
         init(self, table, batch)
-        self._first = self._rows.copy()
+        self._first_rows = self._rows.copy()
 
     with (
         patch.object(MemoryEngine, "__init__", remember),

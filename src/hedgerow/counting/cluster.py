@@ -12,7 +12,7 @@ import os
 import pydoc
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,7 +23,7 @@ import numpy as np
 
 from hedgerow.arrays import Bytes, Ints, Small
 from hedgerow.compiled import cores
-from hedgerow.counting.engine import Domain, Split
+from hedgerow.counting.engine import Codes, Domain, Histograms, Split
 from hedgerow.counting.items import (
     Expansion,
     ItemEngine,
@@ -39,7 +39,6 @@ from hedgerow.counting.parts import (
     HistogramQuestion,
     Layout,
     PartsEngine,
-    Tally,
     split_rows,
     sum_counts,
 )
@@ -371,7 +370,8 @@ class ClusterEngine(Workers, PartsEngine):
 
     def __init__(self, schema: Schema, client: Any, memory: int) -> None:
         Workers.__init__(self, client)
-        PartsEngine.__init__(self, Domain.of(schema), memory // 4, TAKEN + 1)
+        domain = Domain.of(schema)
+        PartsEngine.__init__(self, domain, Layout.of(domain), memory // 4, TAKEN + 1)
 
     @staticmethod
     def read(
@@ -402,15 +402,17 @@ class ClusterEngine(Workers, PartsEngine):
             engine._stack = stack.pop_all()
         return engine
 
-    def _tally(self, question: HistogramQuestion) -> Tally:
-        return self._answer(partial(_tally, question, self._layout), _sum_tallies)
+    def _count(self, question: HistogramQuestion) -> Histograms:
+        return self._answer(partial(_count, question, self._layout), question.add)
 
     def _move(self, places: Ints, split: Split) -> Ints:
         self._change(split_partition, places, split, self._layout, self.domain.classes)
         return self._level()
 
-    def _ask(self, ask: Callable[[Bytes], T], add: Callable[[Sequence[T]], T], none: T) -> T:
-        return self._answer(partial(_ask_rows, ask, add), add)
+    def _ask(
+        self, ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], none: T
+    ) -> T:
+        return self._answer(partial(_ask_rows, ask, add, self._layout), add)
 
     def _level(self) -> Ints:
         """The class counts of the nodes of the latest level."""
@@ -516,29 +518,23 @@ def split_partition(
     return replace(partition, rows=kept, bounds=inner, counts=counts, closed=closed)
 
 
-def _tally(question: HistogramQuestion, layout: Layout, partitions: Sequence[Partition]) -> Tally:
+def _count(
+    question: HistogramQuestion, layout: Layout, partitions: Sequence[Partition]
+) -> Histograms:
     """What partitions answer to a question about histograms."""
-    tally = question.tally()
-    for partition in partitions:
-        bounds = partition.bounds.take(question.nodes, axis=1)
-        question.count(partition.rows, layout, bounds, tally)
-    return tally
-
-
-def _sum_tallies(tallies: Sequence[Tally]) -> Tally:
-    if len(tallies) == 1:
-        return tallies[0]
-    total = Tally(tallies[0].counts + tallies[1].counts, [*tallies[0].keys, *tallies[1].keys])
-    for tally in tallies[2:]:
-        total.add(tally)
-    return total
+    return question.add([
+        question.count(one.rows, layout, one.bounds.take(question.nodes, axis=1))
+        for one in partitions
+    ])  # fmt: skip
 
 
 def _ask_rows(
-    ask: Callable[[Bytes], T], add: Callable[[Sequence[T]], T], partitions: Sequence[Partition]
-) -> T:
+    ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], layout: Layout,
+    partitions: Sequence[Partition],
+) -> T:  # fmt: skip
     """What all rows of partitions answer."""
-    return add([ask(rows) for one in partitions for rows in (one.rows, *one.closed)])
+    every = (rows for one in partitions for rows in (one.rows, *one.closed))
+    return add([ask(layout.blocks(rows)) for rows in every])
 
 
 # Transactions.

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -310,8 +310,7 @@ def _array(values: list[int]) -> Small:
     return np.asarray(values, dtype=np.int32)
 
 
-@dataclass(frozen=True)
-class Histograms:
+class Histograms(NamedTuple):
     """Class counts of the codes that occur, by node and attribute; travels sealed.
 
     Args:
@@ -323,6 +322,11 @@ class Histograms:
     start: Ints
     code: Small
     counts: NDArray[Any]
+
+    def trim(self) -> Histograms:
+        """The same without room that was not used."""
+        used = int(self.start[-1])
+        return Histograms(self.start, self.code[:used], self.counts[:used])
 
 
 @dataclass(frozen=True, kw_only=True)

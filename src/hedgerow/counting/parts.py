@@ -23,6 +23,7 @@ from hedgerow.compiled import helper, kernel
 from hedgerow.counting.engine import (
     DENSE,
     Cells,
+    Codes,
     Domain,
     Engine,
     Histograms,
@@ -185,114 +186,197 @@ def _code(rows: Packed, row: Any, width: Any, place: Any) -> Any:
     return np.int64(rows.r32[row, place])
 
 
-@kernel()
-def add_dense(rows: Packed, bounds: Bounds, cell: Ints, classes: int, counts: Counts) -> None:
-    """Adds each row to the dense histograms of its node.
-
-    The cell of (code c, class k) of a segment is `cell[node, attribute] + c * classes + k`; an
-    attribute whose `cell` is below -2^60 is left out.
-    """
-    attributes = rows.width.size - 1
-    number = np.empty(3, dtype=np.int64)
-    places = np.empty((3, attributes), dtype=np.int64)
-    offsets = np.empty((3, attributes), dtype=np.int64)
-    class_width, class_place = rows.width[attributes], rows.place[attributes]
-    for node in range(bounds.shape[1]):
-        first, last = np.int64(bounds[0, node]), np.int64(bounds[1, node])
-        if first == last:
-            continue
-        number[:] = 0
-        for a in range(attributes):
-            if cell[node, a] < -(1 << 60):
-                continue
-            group = rows.width[a] >> 1  # 0, 1, 2
-            places[group, number[group]] = rows.place[a]
-            offsets[group, number[group]] = cell[node, a]
-            number[group] += 1
-        ones, twos, fours = number[0], number[1], number[2]
-        for row in range(first, last):
-            klass = _code(rows, row, class_width, class_place)
-            for i in range(ones):
-                counts[offsets[0, i] + np.int64(rows.r8[row, places[0, i]]) * classes + klass] += 1
-            for i in range(twos):
-                counts[offsets[1, i] + np.int64(rows.r16[row, places[1, i]]) * classes + klass] += 1
-            for i in range(fours):
-                counts[offsets[2, i] + np.int64(rows.r32[row, places[2, i]]) * classes + klass] += 1
+@helper
+def _sort(keys: Ints, size: Any) -> None:
+    """Sorts the first keys; by insertion while they are few."""
+    if size > 48:
+        keys[:size] = np.sort(keys[:size])
+        return
+    for i in range(1, size):
+        key = keys[i]
+        j = i - 1
+        while j >= 0 and keys[j] > key:
+            keys[j + 1] = keys[j]
+            j -= 1
+        keys[j + 1] = key
 
 
-@kernel()
-def list_keys(rows: Packed, bounds: Bounds, sparse: Bools, classes: int, keys: Ints) -> None:
-    """Lists code * classes + class of every row, segment after segment, where asked to."""
-    attributes = rows.width.size - 1
-    class_width, class_place = rows.width[attributes], rows.place[attributes]
-    used = 0
-    for node in range(bounds.shape[1]):
-        first, last = np.int64(bounds[0, node]), np.int64(bounds[1, node])
-        if first == last:
-            continue
-        for a in range(attributes):
-            if not sparse[node, a]:
-                continue
-            width, place = rows.width[a], rows.place[a]
-            for row in range(first, last):
-                klass = _code(rows, row, class_width, class_place)
-                keys[used] = _code(rows, row, width, place) * classes + klass
-                used += 1
-
-
-@kernel()
-def place_keys(keys: Ints, size: Ints, sparse: Bools, filled: Ints, target: Ints) -> None:
-    """Puts one chunk's keys into their segments; `filled` is where each segment goes on."""
-    used = 0
-    for node in range(size.size):
-        if size[node] == 0:
-            continue
-        for a in range(sparse.shape[1]):
-            if sparse[node, a]:
-                place = filled[node, a]
-                target[place : place + size[node]] = keys[used : used + size[node]]
-                filled[node, a] += size[node]
-                used += size[node]
-
-
-@kernel()
-def compress(
-    counts: Counts, cell: Ints, lo: Small, hi: Small, keys: Ints, key_start: Ints, sparse: Bools,
-    classes: int, start: Ints, code_out: Small, counts_out: Counts,
+def _histograms(
+    rows: Packed, bounds: Bounds, lo: Small, hi: Small, wanted: Bools, scratch: Small, keys: Ints,
+    answer: Histograms,
 ) -> None:  # fmt: skip
-    """From dense cells and listed keys to the codes that occur, segment after segment."""
-    nodes, attributes = sparse.shape
-    entry = 0
-    for node in range(nodes):
+    """`histograms` by NumPy: all parts of all nodes in one row of cells."""
+    begin, end = bounds.astype(np.int64)
+    start, code, counts = answer
+    classes = counts.shape[1]
+    width = np.where(wanted, hi - lo, 0).astype(np.int64)
+    ends = np.cumsum(width).reshape(width.shape)
+    offset = ends - width - lo
+    node = np.repeat(np.arange(len(begin)), end - begin)
+    at = np.arange(len(node)) + np.repeat(end - np.cumsum(end - begin), end - begin)
+    views = rows.r8, rows.r16, rows.r32
+    columns = [views[w >> 1][at, p] for w, p in zip(rows.width, rows.place, strict=True)]
+    cells = np.stack(columns[:-1], axis=1) + offset[node]
+    places = (cells * classes + columns[-1][:, None])[wanted[node]]
+    total = int(width.sum()) * classes
+    if total <= DENSE * len(places):
+        dense = np.bincount(places, minlength=total)
+        present = np.flatnonzero(dense)
+        times = dense[present]
+    else:
+        present, times = np.unique(places, return_counts=True)
+    occurs, entry = np.unique(present // classes, return_inverse=True)
+    last = np.searchsorted(occurs, ends.ravel())
+    start[0], start[1:] = 0, last
+    code[: len(occurs)] = occurs - np.repeat(offset.ravel(), np.diff(start))
+    counts[: len(occurs)] = 0
+    counts[entry, present % classes] = times
+
+
+def _histogram_steps(rows: Packed, bounds: Bounds, lo: Small, *rest: Any) -> int:
+    inside = int((bounds[1] - bounds[0]).sum(dtype=np.int64))
+    return 100 + (inside + len(bounds.T)) * len(lo.T) // 16
+
+
+@kernel(steps=_histogram_steps, small=_histograms)
+def histograms(
+    rows: Packed, bounds: Bounds, lo: Small, hi: Small, wanted: Bools, scratch: Small, keys: Ints,
+    answer: Histograms,
+) -> None:  # fmt: skip
+    """Class counts of every code that occurs, for each wanted attribute of each node.
+
+    Entry e of segment (node, attribute) says that `code[e]` occurs with class k in `counts[e, k]`
+    records; codes increase within a segment; segment i lies from `start[i]` to `start[i + 1]`.
+    Rows lie grouped by node, so what is counted stays in cache. The innermost loops take unsigned
+    places: numba asks of a signed one whether it counts from the end.
+    """
+    start, code, counts = answer.start, answer.code, answer.counts
+    attributes, classes = lo.shape[1], np.int64(counts.shape[1])
+    class_width, class_place = rows.width[attributes], np.uint64(rows.place[attributes])
+    number = np.zeros(3, dtype=np.uint64)
+    places = np.empty((3, attributes), dtype=np.uint64)
+    offsets = np.empty((3, attributes), dtype=np.uint64)  # below 0 they wrap around, and back
+    step = np.uint64(classes)
+    seen = np.empty(scratch.size + 1, dtype=np.uint32)
+    entry = np.int64(0)
+    segment = np.int64(0)
+    for node in range(bounds.shape[1]):
+        first, last = np.int64(bounds[0, node]), np.int64(bounds[1, node])
+        size = last - first
+        # the row loop fills all small parts of the node at once, by the width of their codes
+        number[:] = 0
+        used = np.int64(0)
         for a in range(attributes):
-            segment = node * attributes + a
+            cells = np.int64(hi[node, a] - lo[node, a]) * classes
+            if wanted[node, a] and cells <= DENSE * size:
+                group = rows.width[a] >> 1  # 0, 1, 2
+                places[group, number[group]] = rows.place[a]
+                offsets[group, number[group]] = used - np.int64(lo[node, a]) * classes
+                number[group] += np.uint64(1)
+                used += cells
+        scratch[:used] = 0
+        ones, twos, fours = number[0], number[1], number[2]
+        for row in range(np.uint64(first), np.uint64(last)):
+            klass = np.uint64(_code(rows, row, class_width, class_place))
+            for j in range(ones):
+                scratch[offsets[0, j] + np.uint64(rows.r8[row, places[0, j]]) * step + klass] += 1
+            for j in range(twos):
+                scratch[offsets[1, j] + np.uint64(rows.r16[row, places[1, j]]) * step + klass] += 1
+            for j in range(fours):
+                scratch[offsets[2, j] + np.uint64(rows.r32[row, places[2, j]]) * step + klass] += 1
+        place = np.uint64(0)
+        for a in range(attributes):
             start[segment] = entry
-            if sparse[node, a]:
-                first, last = key_start[segment], key_start[segment + 1]
-                keys[first:last] = np.sort(keys[first:last])
-                previous = np.int64(-1)
-                for i in range(first, last):
-                    code = keys[i] // classes
-                    if code != previous:
-                        code_out[entry] = code
-                        counts_out[entry, :] = 0
-                        entry += 1
-                        previous = code
-                    counts_out[entry - 1, keys[i] - code * classes] += 1
-            elif cell[node, a] >= -(1 << 60):
-                at = cell[node, a] + np.int64(lo[node, a]) * classes
-                for value in range(lo[node, a], hi[node, a]):
-                    seen = False
+            segment += 1
+            if not wanted[node, a]:
+                continue
+            width = np.uint64(hi[node, a] - lo[node, a])
+            if np.int64(width) * classes <= DENSE * size:
+                # a branch for each code would be guessed wrong too often
+                number_seen = np.uint64(0)
+                for value in range(width):
+                    at = place + value * step
+                    some = scratch[at]
+                    for k in range(np.uint64(1), step):
+                        some |= scratch[at + k]
+                    seen[number_seen] = value
+                    number_seen += np.uint64(some != 0)
+                for j in range(number_seen):
+                    code[entry] = lo[node, a] + seen[j]
+                    at = place + seen[j] * step
+                    for k in range(step):
+                        counts[entry, k] = scratch[at + k]
+                    entry += 1
+                place += width * step
+                continue
+            code_width, code_place = rows.width[a], np.uint64(rows.place[a])
+            for row in range(np.uint64(first), np.uint64(last)):
+                klass = _code(rows, row, class_width, class_place)
+                key = _code(rows, row, code_width, code_place) * classes + klass
+                keys[np.int64(row) - first] = key
+            _sort(keys, size)
+            previous = np.int64(-1)
+            for j in range(size):
+                seen_code = keys[j] // classes
+                if seen_code != previous:
+                    code[entry] = seen_code
                     for k in range(classes):
-                        if counts[at + k]:
-                            seen = True
-                    if seen:
-                        code_out[entry] = value
-                        for k in range(classes):
-                            counts_out[entry, k] = counts[at + k]
-                        entry += 1
-                    at += classes
-    start[nodes * attributes] = entry
+                        counts[entry, k] = 0
+                    entry += 1
+                    previous = seen_code
+                counts[entry - 1, keys[j] - seen_code * classes] += 1
+    start[segment] = entry
+
+
+@kernel()
+def _add_up(
+    start: Ints, code: Small, counts: Counts, lo: Small, hi: Small, scratch: Counts, keys: Ints,
+    total: Histograms,
+) -> None:  # fmt: skip
+    """Adds up histograms; those of part p have their segment i from `start[p, i]` on."""
+    parts, classes = len(start), counts.shape[1]
+    entry = 0
+    for segment in range(lo.size):
+        total.start[segment] = entry
+        low, width = lo[segment], np.int64(hi[segment] - lo[segment])
+        number = 0
+        for part in range(parts):
+            number += start[part, segment + 1] - start[part, segment]
+        if width <= DENSE * number:
+            scratch[: width * classes] = 0
+            for part in range(parts):
+                for e in range(start[part, segment], start[part, segment + 1]):
+                    at = np.int64(code[e] - low) * classes
+                    for k in range(classes):
+                        scratch[at + k] += counts[e, k]
+            for value in range(width):
+                some = False
+                for k in range(classes):
+                    some |= scratch[value * classes + k] != 0
+                if some:
+                    total.code[entry] = low + value
+                    for k in range(classes):
+                        total.counts[entry, k] = scratch[value * classes + k]
+                    entry += 1
+            continue
+        number = 0
+        for part in range(parts):
+            for e in range(start[part, segment], start[part, segment + 1]):
+                keys[number] = np.int64(code[e]) << 32 | e
+                number += 1
+        _sort(keys, number)
+        previous = np.int64(-1)
+        for j in range(number):
+            e = keys[j] & 0xFFFFFFFF
+            if code[e] != previous:
+                previous = code[e]
+                total.code[entry] = previous
+                for k in range(classes):
+                    total.counts[entry, k] = 0
+                entry += 1
+            for k in range(classes):
+                total.counts[entry - 1, k] += counts[e, k]
+    total.start[lo.size] = entry
 
 
 @helper
@@ -411,26 +495,7 @@ def route(
 
 # Histograms, cells and sums, asked of every part.
 
-LEFT_OUT = -(1 << 61)
 _SMALL = 1 << 31  # below this many rows 32 bits count them
-
-
-@dataclass
-class Tally:
-    """What parts of the rows answered to one question, added up.
-
-    Args:
-        counts: The dense histograms of all nodes, one after another.
-        keys: For each part, the listed keys and the number of rows of each node.
-    """
-
-    counts: NDArray[Any]
-    keys: list[tuple[Ints, Ints]]
-
-    def add(self, other: Tally) -> None:
-        """Adds another answer to this one."""
-        self.counts += other.counts
-        self.keys += other.keys
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -441,9 +506,7 @@ class HistogramQuestion:
         nodes: Their places among the latest children.
         lo: [nodes, attributes], the nodes' regions.
         hi: The same.
-        cell: Where the dense histogram of each segment lies, see `add_dense`.
-        cells: How many cells there are.
-        sparse: Which segments are counted by sorting.
+        wanted: Which histograms are asked for.
         classes: The number of classes.
         wide: Whether counts need 64 bits.
     """
@@ -451,91 +514,49 @@ class HistogramQuestion:
     nodes: Ints
     lo: Small
     hi: Small
-    cell: Ints
-    cells: int
-    sparse: Bools
+    wanted: Bools
     classes: int
     wide: bool
 
-    def tally(self) -> Tally:
-        """An answer to which nothing has been added."""
-        return Tally(np.zeros(self.cells, dtype=np.int64 if self.wide else np.int32), [])
+    def count(self, rows: Bytes, layout: Layout, bounds: Bounds) -> Histograms:
+        """What a part answers, whose rows lie grouped by node: from `bounds[0]` to `bounds[1]`."""
+        size = (bounds[1] - bounds[0]).astype(np.int64)
+        width = np.where(self.wanted, self.hi - self.lo, 0).astype(np.int64)
+        dense = np.where(width * self.classes <= DENSE * size[:, None], width, 0)
+        scratch = np.empty(int(dense.sum(axis=1).max(initial=0)) * self.classes, np.int32)
+        keys = np.empty(int(size.max(initial=0)), np.int64)
+        room = int(np.minimum(width, size[:, None]).sum())
+        answer = self.none(room)
+        histograms(layout.view(rows), bounds, self.lo, self.hi, self.wanted, scratch, keys, answer)
+        return answer.trim()
 
-    def count(self, rows: Bytes, layout: Layout, bounds: Bounds, tally: Tally) -> None:
-        """Adds rows that lie grouped by node; `bounds` are those of this question's nodes."""
-        packed = layout.view(rows)
-        if self.cells:
-            add_dense(packed, bounds, self.cell, self.classes, tally.counts)
-        if self.sparse.any():
-            size = (bounds[1] - bounds[0]).astype(np.int64)
-            keys = np.empty(int(self.sparse.sum(axis=1) @ size), dtype=np.int64)
-            list_keys(packed, bounds, self.sparse, self.classes, keys)
-            tally.keys.append((keys, size))
-
-    def finish(self, tally: Tally) -> Histograms:
-        """The histograms, when all rows have been added."""
-        nodes, attributes = self.sparse.shape
-        total = np.zeros(nodes, dtype=np.int64)
-        for _, size in tally.keys:
-            total += size
-        start = np.concatenate([[0], np.cumsum((self.sparse * total[:, None]).ravel())])
-        keys = np.empty(int(start[-1]), dtype=np.int64)
-        filled = start[:-1].reshape(nodes, attributes).copy()
-        for part, size in tally.keys:
-            place_keys(part, size, self.sparse, filled, keys)
-        room = self.cells // self.classes + len(keys)
-        answer = Histograms(
-            start=np.empty(nodes * attributes + 1, dtype=np.int64),
-            code=np.empty(room, dtype=np.int32),
-            counts=np.empty((room, self.classes), dtype=tally.counts.dtype),
+    def add(self, answers: Sequence[Histograms]) -> Histograms:
+        """The sum of what several parts answered."""
+        if len(answers) == 1:
+            return answers[0]
+        first = np.cumsum([0, *(len(answer.code) for answer in answers)])
+        start = np.stack([answer.start + at for answer, at in zip(answers, first, strict=False)])
+        number = np.diff(start, axis=1).sum(axis=0)
+        width = (self.hi - self.lo).ravel()
+        dense = int(width[width <= DENSE * number].max(initial=0))
+        total = self.none(int(first[-1]))
+        _add_up(
+            start,
+            np.concatenate([answer.code for answer in answers]),
+            np.concatenate([answer.counts for answer in answers]),
+            self.lo.ravel(),
+            self.hi.ravel(),
+            np.empty(dense * self.classes, total.counts.dtype),
+            np.empty(int(number.max(initial=0)), np.int64),
+            total,
         )
-        compress(
-            tally.counts, self.cell, self.lo, self.hi, keys, start, self.sparse, self.classes,
-            answer.start, answer.code, answer.counts,
-        )  # fmt: skip
-        return answer
+        return total.trim()
 
-
-def histogram_questions(
-    nodes: Ints, size: Ints, lo: Small, hi: Small, wanted: Bools, classes: int, rows: int,
-    memory: int, copies: int,
-) -> Iterator[tuple[slice, HistogramQuestion]]:  # fmt: skip
-    """Cuts the question for many nodes into batches that fit into memory, one node at least.
-
-    Args:
-        nodes: The nodes' places among the latest children.
-        size: How many rows each has.
-        lo: [nodes, attributes], the nodes' regions.
-        hi: The same.
-        wanted: Which histograms are asked for.
-        classes: The number of classes.
-        rows: How many rows there are in all.
-        memory: How many bytes a batch may need until it has been scored.
-        copies: How many tallies are kept side by side.
-    """
-    wide = rows >= _SMALL
-    width = np.where(wanted, hi - lo, 0).astype(np.int64)
-    sparse = wanted & (width * classes > DENSE * size[:, None])
-    cells = np.where(sparse, 0, width) * classes
-    keys = sparse.sum(axis=1) * size
-    count = 8 if wide else 4
-    entry = 4 + count * classes + 40  # what is found, and a candidate for it
-    need = cells.sum(axis=1) * (count * copies + -(-entry // classes)) + keys * (16 + entry)
-    for part in batches(need, memory):
-        inside = cells[part]
-        offset = np.cumsum(inside.ravel()).reshape(inside.shape) - inside
-        dense = wanted[part] & ~sparse[part]
-        question = HistogramQuestion(
-            nodes=nodes[part],
-            lo=lo[part],
-            hi=hi[part],
-            cell=np.where(dense, offset - lo[part].astype(np.int64) * classes, LEFT_OUT),
-            cells=int(inside.sum()),
-            sparse=np.ascontiguousarray(sparse[part]),
-            classes=classes,
-            wide=wide,
-        )
-        yield part, question
+    def none(self, room: int = 0) -> Histograms:
+        """What no row answers, with room for so many codes."""
+        kind = np.int64 if self.wide else np.int32
+        start = np.zeros(self.lo.size + 1, np.int64)
+        return Histograms(start, np.empty(room, np.int32), np.empty((room, self.classes), kind))
 
 
 def split_rows(
@@ -585,15 +606,10 @@ def sum_cells(parts: Sequence[Cells]) -> Cells:
     return number[first], np.add.reduceat(counts, first)
 
 
-def row_cells(layout: Layout, edges: Sequence[Small], classes: int, rows: Bytes) -> Cells:
-    """The nonempty cells of packed rows."""
-    return cells_of(layout.blocks(rows), edges, classes)
-
-
-def row_sums(layout: Layout, question: RowSums, rows: Bytes) -> Ints:
-    """What packed rows contribute to a sum."""
+def row_sums(question: RowSums, blocks: Iterable[Codes]) -> Ints:
+    """What rows contribute to a sum."""
     total = np.zeros(question.room, dtype=np.int64)
-    for codes in layout.blocks(rows):
+    for codes in blocks:
         question.add(codes, total)
     return total
 
@@ -608,19 +624,20 @@ class PartsEngine(Engine):
 
     Args:
         domain: The attributes.
+        layout: Where the codes of a row lie.
         batch: How many bytes a batch of histograms may take until it has been scored.
-        copies: How many tallies are kept side by side.
+        copies: How many answers are kept side by side.
     """
 
-    def __init__(self, domain: Domain, batch: int, copies: int) -> None:
+    def __init__(self, domain: Domain, layout: Layout, batch: int, copies: int) -> None:
         super().__init__(domain)
-        self._layout = Layout.of(domain)
+        self._layout = layout
         self._batch = batch
         self._copies = copies
         self._first = 0  # the number of the latest level's first node
 
     @abstractmethod
-    def _tally(self, question: HistogramQuestion) -> Tally:
+    def _count(self, question: HistogramQuestion) -> Histograms:
         """What all parts answer to a question about nodes of the latest level."""
 
     @abstractmethod
@@ -632,18 +649,25 @@ class PartsEngine(Engine):
         """
 
     @abstractmethod
-    def _ask(self, ask: Callable[[Bytes], T], add: Callable[[Sequence[T]], T], none: T) -> T:
-        """What the packed rows of all parts answer, added up; `none` is an answer of no row."""
+    def _ask(
+        self, ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], none: T
+    ) -> T:
+        """What the rows of all parts answer, block by block; `none` is an answer of no row."""
 
     def histograms(
         self, nodes: Ints, lo: Small, hi: Small, wanted: Bools
     ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
         """See `Engine.histograms`."""
-        for part, question in histogram_questions(
-            nodes - self._first, self._counts[nodes].sum(axis=1), lo, hi, wanted,
-            self.domain.classes, int(self._counts[0].sum()), self._batch, self._copies,
-        ):  # fmt: skip
-            yield part, Sealed(question.finish(self._tally(question)))
+        classes, wide = self.domain.classes, int(self._counts[0].sum()) >= _SMALL
+        width = np.where(wanted, hi - lo, 0).astype(np.int64)
+        entries = np.minimum(width, self._counts[nodes].sum(axis=1)[:, None]).sum(axis=1)
+        each = 4 + (8 if wide else 4) * classes  # bytes, and a candidate for each
+        for part in batches(entries * (each * self._copies + 40), self._batch):
+            question = HistogramQuestion(
+                nodes=nodes[part] - self._first, lo=lo[part], hi=hi[part], wanted=wanted[part],
+                classes=classes, wide=wide,
+            )  # fmt: skip
+            yield part, Sealed(self._count(question))
 
     def _split(self, split: Split) -> Ints:
         counts = self._move(split.nodes - self._first, split)
@@ -651,9 +675,9 @@ class PartsEngine(Engine):
         return counts
 
     def _cells(self, edges: tuple[Small, ...]) -> Cells:
-        ask = partial(row_cells, self._layout, edges, self.domain.classes)
+        ask = partial(cells_of, edges=edges, classes=self.domain.classes)
         return self._ask(ask, sum_cells, (np.zeros(0, np.int64), np.zeros(0, np.int64)))
 
     def _sums(self, question: RowSums) -> Ints:
-        ask = partial(row_sums, self._layout, question)
-        return self._ask(ask, sum_counts, np.zeros(question.room, np.int64))
+        none = np.zeros(question.room, np.int64)
+        return self._ask(partial(row_sums, question), sum_counts, none)

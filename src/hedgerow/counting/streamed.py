@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bytes, Ints, Small, Words
 from hedgerow.compiled import cores
-from hedgerow.counting.engine import Domain, Split
+from hedgerow.counting.engine import Codes, Domain, Histograms, Split
 from hedgerow.counting.items import (
     Expansion,
     ItemEngine,
@@ -34,8 +34,8 @@ from hedgerow.counting.parts import (
     Bounds,
     Crew,
     HistogramQuestion,
+    Layout,
     PartsEngine,
-    Tally,
     split_rows,
     sum_counts,
 )
@@ -203,7 +203,9 @@ class StreamedEngine(_Streamed, PartsEngine):
         threads: int | None = None,
     ) -> None:
         _Streamed.__init__(self, memory, scratch, threads)
-        PartsEngine.__init__(self, Domain.of(schema), self._memory.batch, self._crew.size)
+        domain = Domain.of(schema)
+        copies = self._crew.size + 4  # under way, waiting to be added up, and their sum
+        PartsEngine.__init__(self, domain, Layout.of(domain), self._memory.batch, copies)
         self._schema = schema
         self._rows = self._shelf(self._memory.rows)
         self._bounds = self._shelf(self._memory.bounds)  # of the latest level's nodes
@@ -276,17 +278,14 @@ class StreamedEngine(_Streamed, PartsEngine):
                     used = 0
         if used:
             self._store(room[:used])
-        del room  # which passes need
-        self._counts = self._ask(self._count_classes, sum_counts, self._counts)
 
     def _store(self, rows: Bytes) -> None:
         self._rows.add(rows.reshape(-1))
         self._bounds.add(np.array([0, len(rows)], dtype=np.int32).view(np.uint8))
         self._sizes.append(len(rows))
         self._chunks += 1
-
-    def _count_classes(self, rows: Bytes) -> Ints:
-        return np.bincount(self._layout.column(rows, -1), minlength=self.domain.classes)[None, :]
+        classes = self._layout.column(rows, -1)
+        self._counts += np.bincount(classes, minlength=self.domain.classes)
 
     def _room(self) -> Bytes:
         """Room for a chunk."""
@@ -306,21 +305,16 @@ class StreamedEngine(_Streamed, PartsEngine):
         self._bounds.load(chunk, 0, bounds.reshape(-1).view(np.uint8))
         return bounds.take(places, axis=1)
 
-    def _tally(self, question: HistogramQuestion) -> Tally:
-        tallies, rooms = self._rooms(question.tally), self._rooms(self._room)
+    def _count(self, question: HistogramQuestion) -> Histograms:
+        rooms = self._rooms(self._room)
 
-        def count(chunk: int) -> None:
+        def count(chunk: int) -> Histograms:
             bounds = self._bounds_of(chunk, question.nodes)
-            with _borrow(rooms) as rows, _borrow(tallies) as tally:
+            with _borrow(rooms) as rows:
                 self._load(chunk, rows, bounds)
-                question.count(rows, self._layout, bounds, tally)
+                return question.count(rows, self._layout, bounds)
 
-        for _ in self._each(count):
-            pass
-        total = tallies.get()
-        while not tallies.empty():
-            total.add(tallies.get())
-        return total
+        return _add_up(question.none(), self._each(count), question.add, _size)
 
     def _move(self, places: Ints, split: Split) -> Ints:
         children, classes = len(split.edges) + len(split.nodes), self.domain.classes
@@ -351,13 +345,15 @@ class StreamedEngine(_Streamed, PartsEngine):
         self._bounds, self._nodes = level, children
         return total
 
-    def _ask(self, ask: Callable[[Bytes], T], add: Callable[[Sequence[T]], T], none: T) -> T:
+    def _ask(
+        self, ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], none: T
+    ) -> T:
         rooms = self._rooms(self._room)
 
         def answer(chunk: int) -> T:
             with _borrow(rooms) as rows:
                 self._load(chunk, rows, np.array([[0], [self._sizes[chunk]]]))
-                return ask(rows[: self._sizes[chunk]])
+                return ask(self._layout.blocks(rows[: self._sizes[chunk]]))
 
         return _add_up(none, self._each(answer), add, _size)
 

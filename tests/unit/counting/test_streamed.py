@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,8 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.counting import parts as questions
-from hedgerow.counting.parts import histogram_questions
+from hedgerow.counting.engine import Histograms
+from hedgerow.counting.parts import HistogramQuestion
 from hedgerow.counting.streamed import Memory, StreamedEngine
 from hedgerow.data import RowStream, read
 from hedgerow.errors import DataError, DataWarning
@@ -30,44 +32,44 @@ def test_more_than_two_to_the_31_rows_are_counted_in_64_bits(
     expected = hr.publish(rows, schema, hr.DiffMulti(), epsilon=1, seed=5)
     monkeypatch.setattr(questions, "_SMALL", 1)
     widths = []
-    usual = questions.HistogramQuestion.finish
+    usual = HistogramQuestion.add
 
-    def finish(self: questions.HistogramQuestion, tally: questions.Tally) -> object:
-        found = usual(self, tally)
-        widths.append(found.counts.dtype)
-        return found
+    def add(self: HistogramQuestion, answers: Sequence[Histograms]) -> Histograms:
+        widths.extend(answer.counts.dtype for answer in answers)
+        return usual(self, answers)
 
-    monkeypatch.setattr(questions.HistogramQuestion, "finish", finish)
+    monkeypatch.setattr(HistogramQuestion, "add", add)
     found = hr.publish(rows, schema, hr.DiffMulti(), epsilon=1, seed=5, engine="streamed")
     assert set(widths) == {np.dtype(np.int64)}
     assert found.measurements == expected.measurements and found.partition == expected.partition
 
 
-def test_parts_add_up_beyond_32_bits() -> None:
-    nodes, lo, hi = np.zeros(1, np.int64), np.zeros((1, 1), np.int32), np.full((1, 1), 2, np.int32)
-    wanted = np.ones((1, 1), np.bool_)
-    ((_, question),) = histogram_questions(
-        nodes, np.array([1 << 33]), lo, hi, wanted, 1, 1 << 33, 1 << 30, 1
+@pytest.mark.parametrize("codes", [4, 1000], ids=["densely", "by sorting"])
+def test_parts_add_up_beyond_32_bits(codes: int) -> None:
+    lo, hi = np.zeros((1, 1), np.int32), np.full((1, 1), codes, np.int32)
+    question = HistogramQuestion(
+        nodes=np.zeros(1, np.int64), lo=lo, hi=hi, wanted=hi > 0, classes=1, wide=True
     )
-    total = question.tally()
-    for _ in range(4):
-        part = question.tally()
-        part.counts[:] = [1 << 31, 5]
-        total.add(part)
-    assert question.finish(total).counts.tolist() == [[1 << 33], [20]]
+    part = Histograms(np.array([0, 2]), np.array([0, 3], np.int32), np.array([[1 << 31], [5]]))
+    other = Histograms(np.array([0, 1]), np.array([1], np.int32), np.array([[7]]))
+    total = question.add([question.none(), part, other, part, part, part])
+    assert total.code.tolist() == [0, 1, 3]
+    assert total.counts.tolist() == [[1 << 33], [7], [20]]
 
 
 def test_batches_keep_to_the_memory() -> None:
     """A batch has one node at least, and otherwise no more than it may."""
-    size = np.full(20, 10**6)
+    number = {"type": "numeric", "low": 0, "high": 99, "step": 1}
+    attributes = {name: number for name in "abc"}
+    schema = hr.Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
     lo, hi = np.zeros((20, 3), np.int32), np.full((20, 3), 100, np.int32)
-    wanted = np.ones((20, 3), np.bool_)
 
     def batches(memory: int) -> list[slice]:
-        asked = histogram_questions(
-            np.arange(20), size, lo, hi, wanted, 2, 20 * 10**6, memory, copies=2
-        )
-        return [part for part, _ in asked]
+        engine = StreamedEngine(schema, Memory(chunk=2000, rows=0, bounds=0, batch=memory))
+        engine._counts = np.full((20, 1), 10**6)
+        asked = engine.histograms(np.arange(20), lo, hi, np.ones((20, 3), np.bool_))
+        with engine:
+            return [part for part, _ in asked]
 
     assert batches(1) == [slice(i, i + 1) for i in range(20)]
     assert batches(1 << 40) == [slice(0, 20)]
@@ -105,10 +107,10 @@ def streamed(rows: int) -> StreamedEngine:
 def test_an_error_in_a_thread_ends_the_run_and_frees_everything(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def burst(*_: object) -> None:
+    def burst(*_: object, **__: object) -> None:
         raise ValueError("in a thread")
 
-    monkeypatch.setattr(questions, "row_cells", burst)
+    monkeypatch.setattr(questions, "cells_of", burst)
     engine = streamed(500)
     with pytest.raises(ValueError, match="in a thread"):
         engine.cell_counts(())
