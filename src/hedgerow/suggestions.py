@@ -371,7 +371,8 @@ def _check(name: str, value: Any, hint: Any) -> None:
         wrong = error.errors(include_url=False)
     else:
         return
-    words = [word for one in members(hint) for word in _literals(one)]
+    literals = [one for one in members(hint) if typing.get_origin(one) is typing.Literal]
+    words = [word for one in literals for word in typing.get_args(one)]
     if words and isinstance(value, str):
         choices = ", ".join(word if word.isidentifier() else repr(word) for word in words)
         raise UsageError(f"{name} cannot be {value!r}.", hint=f"Use one of: {choices}.")
@@ -389,10 +390,6 @@ def _check(name: str, value: Any, hint: Any) -> None:
     elif any(one["input"] is not value for one in wrong):
         what = "holds something of the wrong type"
     raise UsageError(f"{name} {what}.", hint=f"It takes {takes}.")
-
-
-def _literals(hint: Any) -> tuple[str, ...]:
-    return typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
 
 
 # What people write, and what to write here.

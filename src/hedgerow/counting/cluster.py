@@ -224,9 +224,12 @@ class Workers:
         self, pieces: Sequence[Piece], read: Callable[..., Any], told: Progress, **how: Any
     ) -> None:
         """Has the workers read all pieces; `read` takes some of them and the first one's number."""
-        parts, firsts = group_pieces(
-            [_anywhere(piece) for piece in pieces], sum(self._threads.values())
-        )
+        # by paths that mean the same in every process
+        anywhere = [
+            piece if "://" in piece.path else replace(piece, path=os.path.abspath(piece.path))
+            for piece in pieces
+        ]
+        parts, firsts = group_pieces(anywhere, sum(self._threads.values()))
         self._start(read, parts, firsts, told=told, **how)
 
     def _start(
@@ -286,8 +289,9 @@ class Workers:
         return self._merged(add, answers)
 
     def _total(self, field: str, add: Callable[[Sequence[T]], T]) -> T:
-        """What all partitions hold in a field, added up."""
+        """What all partitions hold in a field since they were changed, added up."""
         total: T = self._answer(partial(_ask_each, attrgetter(field), add), add)
+        self._look()
         return total
 
     def _merged(self, add: Callable[[Sequence[T]], T], answers: list[Any]) -> T:
@@ -304,11 +308,6 @@ class Workers:
 
         for number, _ in enumerate(as_completed(futures, loop=self._client.loop), start=1):
             told(number / len(futures))
-
-
-def _anywhere(piece: Piece) -> Piece:
-    """The piece by a path that means the same in every process."""
-    return piece if "://" in piece.path else replace(piece, path=os.path.abspath(piece.path))
 
 
 def group_pieces(pieces: Sequence[Piece], threads: int) -> tuple[list[list[Piece]], list[int]]:
@@ -416,11 +415,7 @@ class ClusterEngine(Workers, PartsEngine):
 
     def _level(self) -> Ints:
         """The class counts of the nodes of the latest level."""
-        counts: Ints = self._answer(
-            partial(_ask_each, attrgetter("counts"), sum_counts), sum_counts
-        )
-        self._look()
-        return counts
+        return self._total("counts", sum_counts)
 
 
 def _check_input(stream: RowStream) -> None:
@@ -604,9 +599,7 @@ class ClusterItems(Workers, ItemEngine):
 
     def _expand(self, expansion: Expansion) -> Masks:
         self._change(_expand, expansion)
-        masks: Masks = self._total("masks", sum_masks)
-        self._look()
-        return masks
+        return self._total("masks", sum_masks)
 
     def _keep(self, place: Ints, mask: Ints) -> Ints:
         self._change(_keep, self._expanded, place, mask)
@@ -614,11 +607,7 @@ class ClusterItems(Workers, ItemEngine):
 
     def _count_latest(self) -> Ints:
         """How many records lie in each of the latest partitions of the tree."""
-        counts: Ints = self._answer(
-            partial(_ask_each, attrgetter("latest"), sum_counts), sum_counts
-        )
-        self._look()
-        return counts
+        return self._total("latest", sum_counts)
 
 
 @dataclass(frozen=True, kw_only=True)

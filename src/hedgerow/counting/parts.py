@@ -496,6 +496,7 @@ def route(
 # Histograms, cells and sums, asked of every part.
 
 _SMALL = 1 << 31  # below this many rows 32 bits count them
+_MOST_BATCH = 1 << 35  # bytes, so that places in answers that are added up have 32 bits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -632,7 +633,7 @@ class PartsEngine(Engine):
     def __init__(self, domain: Domain, layout: Layout, batch: int, copies: int) -> None:
         super().__init__(domain)
         self._layout = layout
-        self._batch = batch
+        self._batch = min(batch, _MOST_BATCH)
         self._copies = copies
         self._first = 0  # the number of the latest level's first node
 

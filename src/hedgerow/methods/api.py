@@ -297,9 +297,14 @@ def publish(
     plan = method.plan(schema, epsilon, delta)  # settings are refused before data is opened
     if plan.remark is not None and (plan.schedule == "paper" or isinstance(plan, RowsPlan)):
         warnings.warn(plan.remark, DataWarning, stacklevel=3)  # public too
-    counting = Counting(
-        engine=_engine_for(method, engine), memory=memory, scratch=scratch, scheduler=scheduler
-    )
+    if method.in_memory:  # it looks at whole records
+        if engine not in (None, "memory"):
+            raise UsageError(
+                f"The engine {engine} does not count whole records.",
+                hint=f"Leave the engine out: {method.name} counts in memory.",
+            )
+        engine = "memory"
+    counting = Counting(engine=engine, memory=memory, scratch=scratch, scheduler=scheduler)
     notes = Notes(place=out, recipient=recipient, purpose=purpose)
     pay = payment(ledger, dataset, schema, method.name, plan.budget, seed, notes)
     pace = _Pace(progress, stage, saves=out is not None)
@@ -456,21 +461,19 @@ class _Pace:
         self._stage(f"{self._words}: {share:.0%} of the rows")
 
 
-def _engine_for(method: Publisher, engine: str | None) -> str | None:
-    """Some methods look at whole records, which only the engine in memory knows."""
-    if not method.in_memory:
-        return engine
-    if engine not in (None, "memory"):
-        raise UsageError(
-            f"The engine {engine} does not count whole records.",
-            hint=f"Leave the engine out: {method.name} counts in memory.",
-        )
-    return "memory"
-
-
 def _guarantee(schema: Schema, outcome: Outcome, *, private: bool) -> dict[str, Any]:
-    budget = outcome.plan.budget
-    unit, neighbors = _unit(schema)
+    """What a release guarantees, whom it protects, and which data sets are neighbors."""
+    budget, neighbors = outcome.plan.budget, "add or remove one record"
+    if schema.kind == "transactions":
+        column = schema.transaction_items.person
+        unit = "one record is one person"
+        if column is not None:
+            unit = f"one value of {column} is one person, with all its items"
+    elif schema.person is not None:
+        unit = f"one person, with at most {schema.person.max_rows} rows"
+        neighbors = "add or remove one person"
+    else:
+        unit, neighbors = "one row is one person", "add or remove one row"
     return {
         "epsilon": str(budget.epsilon),
         "delta": str(budget.delta),
@@ -480,22 +483,6 @@ def _guarantee(schema: Schema, outcome: Outcome, *, private: bool) -> dict[str, 
         "began_as_draft": schema.began_as_draft,
         "private": private,
     }
-
-
-def _unit(schema: Schema) -> tuple[str, str]:
-    """Whom a release protects, and which data sets are neighbors."""
-    if schema.kind == "transactions":
-        column = schema.transaction_items.person
-        if column is None:
-            return "one record is one person", "add or remove one record"
-        return (
-            f"one value of {column} is one person, with all its items",
-            "add or remove one record",
-        )
-    if schema.person is not None:
-        rows = schema.person.max_rows
-        return f"one person, with at most {rows} rows", "add or remove one person"
-    return "one row is one person", "add or remove one row"
 
 
 def _ledger(outcome: Outcome) -> dict[str, Any]:

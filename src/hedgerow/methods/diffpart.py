@@ -220,10 +220,6 @@ class GrowingCuts:
         """How many expansions lie ahead of a partition, at most."""
         return int(self.tree.inner[list(self.cuts[partition])].sum())
 
-    def height(self, partition: int) -> int:
-        """The largest height in a partition's cut."""
-        return int(self.tree.height[list(self.cuts[partition])].max())
-
     def choose(self, curator: Curator, partitions: Sequence[int]) -> None:
         """Chooses the node to expand: one of the largest height, by a coin among equals."""
         height = self.tree.height
@@ -572,9 +568,10 @@ def grow_by_thresholds(
                     kept[partition, int(mask)] = (mine, int(value), price)  # 12 to 14
             if numbering.other_sets:
                 alpha = (left - half) // cuts.inner_nodes(partition)  # S8, S9 of the step before
+                height = int(tree.height[list(cuts.cuts[partition])].max())
                 number = curator.mark(
                     "test", exact.map(numbering.others), numbering.other_sets,
-                    threshold(c2 * cuts.height(partition), alpha * unit), depth, mine + 1, alpha,
+                    threshold(c2 * height, alpha * unit), depth, mine + 1, alpha,
                 )  # fmt: skip
                 for mask in numbering.mask(number + numbering.leaf_sets + 1):
                     kept[partition, int(mask)] = (mine + 1, 0, 0)  # 16, S6 to S10

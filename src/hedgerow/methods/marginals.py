@@ -277,16 +277,10 @@ class Marginals(Publisher):
             elif place or len(shares.pairs) == 1:
                 bought.append(buy_tables(curator, engine, "again", [*base.values()][-1], cells))
                 break
-        return MarginalsOutcome(
-            plan=plan, partition=cells, measurements=tuple(bought), ledger=ledger, published=_ROOT
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class MarginalsOutcome(Outcome):
-    """A finished run: see `Outcome`."""
-
-    kind: ClassVar[str | None] = "marginals"
+        return Outcome(
+            plan=plan, partition=cells, measurements=tuple(bought), ledger=ledger, published=_ROOT,
+            kind="marginals",
+        )  # fmt: skip
 
 
 def _tell_fit(progress: Progress, begun: float, part: float, share: float) -> None:

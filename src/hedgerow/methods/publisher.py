@@ -56,8 +56,7 @@ class Outcome:
     ledger: Ledger
     published: Ints  # the ledger's accounts of the published regions
     sharing: int = 1  # how many regions share each of these accounts
-
-    kind: ClassVar[str | None] = None  # of release that it makes: that of the schema
+    kind: str | None = None  # of release that it makes, if not that of the schema
 
     @property
     def parts(self) -> dict[str, Any]:

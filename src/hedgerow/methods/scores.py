@@ -359,15 +359,6 @@ def exact_total(kind: int) -> Total:
     return total
 
 
-def exact_finish(kind: int, gain: int) -> Finish:
-    """The scores of a kernel from such sums."""
-
-    def finish(children: Sequence[int], parent: int, records: int) -> list[int]:
-        return [int(finish_score(kind, one, parent, records, gain)) for one in children]
-
-    return finish
-
-
 def total_of(numbers: Numbers) -> Total:
     """The sums of what a score's own function gives for each part."""
 
@@ -529,7 +520,11 @@ def candidates(
             rescore(*where, range(nodes), total, lambda sums, own, _: sums - off * own, start, out)
         elif histograms.counts.dtype == np.int64:
             kind, large = score.layout, large_nodes(histograms, domain.attributes)
-            rescore(*where, large, exact_total(kind), exact_finish(kind, gain), start, out)
+
+            def finish(children: Sequence[int], parent: int, records: int) -> list[int]:
+                return [int(finish_score(kind, one, parent, records, gain)) for one in children]
+
+            rescore(*where, large, exact_total(kind), finish, start, out)
         asked = (ask != SKIP).any(axis=1)  # a node that is not asked has no candidates
         start = np.append(start[:-1][asked], start[-1])
         out = out[:, : start[-1]]

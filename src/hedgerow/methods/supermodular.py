@@ -498,7 +498,6 @@ class Supermodular(Publisher):
     def check(self, schema: Schema, plan: RowsPlan) -> None:  # type: ignore[override]
         """See `Publisher.check`."""
         plan.check_rates()
-        self.terms(schema)
         self.own_weights(schema)
         if self.side is None:  # refused before any of it is spent
             made = DiffMulti()
@@ -548,7 +547,8 @@ class Supermodular(Publisher):
             rule = {"sampling_rate": str(share), "threshold": least}
         plan = RowsPlan.of(self.name, self.mode, budget, side, rule)
         number = rows or _GUESS
-        lattice, seconds = self.effort(schema, number)
+        forest, worth = self.terms(schema)
+        lattice, seconds = self.effort(forest, number)
         records = f"{number:,} different records, each with up to {lattice:,} generalizations"
         if seconds > _HOUR:
             raise UsageError(
@@ -565,7 +565,6 @@ class Supermodular(Publisher):
             "people share rows.": lattice > LARGEST and threshold and self.risk > _LOW_RISK,
             f"Generalizing {records}, takes about {seconds:,.0f} CPU seconds.": seconds > _LONG,
         }
-        forest, worth = self.terms(schema)
         shared = float(np.maximum.reduceat(worth.weight, forest.root).sum()) / self.risk
         few = (
             f"With a risk of {self.risk} some are shared by {shared:,.0f} people alone, where it "
@@ -580,17 +579,17 @@ class Supermodular(Publisher):
             remark=" ".join(text for text, said in remarks.items() if said) or None,
         )
 
-    def effort(self, schema: Schema, rows: int) -> tuple[int, float]:
+    def effort(self, forest: Forest, rows: int) -> tuple[int, float]:
         """The most generalizations of a record, and about how many CPU seconds all will take.
 
-        By public facts alone: the schema, the settings, and a guess of the number of rows.
+        By public facts alone: the hierarchies, the settings, and a guess of the number of rows.
 
         Example:
             >>> from hedgerow import sample
-            >>> Supermodular().effort(sample.schema(), 1000)[0]
+            >>> method = Supermodular()
+            >>> method.effort(method.terms(sample.schema())[0], 1000)[0]
             4515840
         """
-        forest, _ = self.terms(schema)
         lattice, elements = forest.largest_lattice(), int(forest.heights().sum())
         if lattice <= LARGEST:  # listed, whatever is looked for
             return lattice, rows * (2e-5 + 4e-9 * lattice)
@@ -636,7 +635,11 @@ class Supermodular(Publisher):
         def generalize(records: Records) -> tuple[Small, Ints]:
             """Generalizes each record by itself, and adds up those that became the same row."""
             forest, leaves = problem.forest, problem.forest.leaves(records.values)
-            factor = self._factors(schema, records)
+            names = [attribute.name for attribute in generalized_attributes(schema)]
+            own, factor = self.own_weights(schema), np.ones(records.values.shape)
+            for column, name in enumerate(self.weight_columns or ()):
+                assert own is not None
+                factor[:, names.index(name)] = own.values()[records.weights[:, column]]
 
             def advance(share: float) -> None:
                 progress(0.1 + 0.7 * share, "generalizing")
@@ -684,13 +687,3 @@ class Supermodular(Publisher):
         if isinstance(self.weights, (str, os.PathLike)):
             return read_weight_file(os.fspath(self.weights))
         return self.weights
-
-    def _factors(self, schema: Schema, records: Records) -> Floats:
-        """What each record multiplies its weights by, in each attribute."""
-        names = [attribute.name for attribute in generalized_attributes(schema)]
-        factor = np.ones(records.values.shape)
-        columns = self.own_weights(schema)
-        for column, name in enumerate(self.weight_columns or ()):
-            assert columns is not None
-            factor[:, names.index(name)] = columns.values()[records.weights[:, column]]
-        return factor

@@ -671,7 +671,8 @@ class Record:
             Points [elements + 1, attributes], from the record itself on, and counts.
         """
         points = np.zeros((self.elements + 1, len(self.heights)), np.int64)
-        _closures(self.attribute_of[order], self.level_of[order], points)
+        points[np.arange(1, self.elements + 1), self.attribute_of[order]] = self.level_of[order]
+        np.maximum.accumulate(points, axis=0, out=points)
         return points, self.along(points)
 
     def along(self, points: Ints) -> Ints:
@@ -698,13 +699,6 @@ def _distinct(rows: Small) -> tuple[Small, Ints]:
         key = dense.reshape(-1).astype(np.int64)
     _, place, index = np.unique(key, return_index=True, return_inverse=True)
     return np.ascontiguousarray(rows[place]), index.reshape(-1).astype(np.int64)
-
-
-@kernel()
-def _closures(attribute: Ints, level: Ints, points: Ints) -> None:
-    for step in range(attribute.size):
-        points[step + 1] = points[step]
-        points[step + 1, attribute[step]] = max(points[step, attribute[step]], level[step])
 
 
 @kernel()

@@ -269,7 +269,10 @@ def test_who_has_several_rows_is_told_that_rows_are_sampled():
     described["attributes"]["minds"] = {"role": "person", "max_rows": 2}
     method = METHODS["sampled"]
     words = method.plan(SCHEMA, 1, "1e-6").in_words()
-    assert "Each person is sampled" in words and f"{method.effort(SCHEMA, 1)[0]:,} gene" in words
+    assert (
+        "Each person is sampled" in words
+        and f"{method.effort(method.terms(SCHEMA)[0], 1)[0]:,} gene" in words
+    )
     assert "Each row is sampled" in method.plan(Schema.from_dict(described), 1, "1e-6").in_words()
 
 
@@ -305,7 +308,7 @@ def test_what_cannot_end_is_refused_before_data_is_opened() -> None:
     with pytest.raises(UsageError, match="hours of CPU"):
         hr.publish("nowhere.csv", wide(40), aggregate, 1, delta="1e-9")
     thorough = hr.Supermodular(thorough=True)
-    seconds = thorough.effort(wide(8), 1000)[1]
+    seconds = thorough.effort(thorough.terms(wide(8))[0], 1000)[1]
     within, beyond = int(3_590_000 / seconds), int(3_610_000 / seconds)
     assert "CPU seconds" in str(thorough.plan(wide(8), 1, "1e-9", rows=within).remark)
     with pytest.raises(UsageError, match="about 1.0 hours"):
