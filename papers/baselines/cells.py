@@ -21,8 +21,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
-from hedgerow.counting.engine import Engine
 from hedgerow.counting.items import ItemEngine
+from hedgerow.counting.parts import Engine
 from hedgerow.errors import UsageError
 from hedgerow.estimate.partition import (
     MOST_CELLS,

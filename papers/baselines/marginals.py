@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.counting.engine import Engine, Histograms
+from hedgerow.counting.engine import Histograms
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.parts import Engine
 from hedgerow.estimate.cells import round_to_total, values_of
 from hedgerow.estimate.graphical import denoise
 from hedgerow.estimate.tables import edges_of, own_codes

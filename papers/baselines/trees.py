@@ -25,7 +25,8 @@ from typing import ClassVar
 import numpy as np
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.counting.engine import Engine, Histograms
+from hedgerow.counting.engine import Histograms
+from hedgerow.counting.parts import Engine
 from hedgerow.methods.diffmulti import GrowingTree
 from hedgerow.methods.plan import Plan, levels
 from hedgerow.methods.publisher import Outcome, class_totals, count_leaves, measured
@@ -71,7 +72,7 @@ class DiffPC45(Baseline):
         rate = float(curator.noise_rate("allocate", UNITS // (2 * (self.depth + 1))))
         bought = []
         for depth in range(self.depth):
-            nodes = nodes[tree.open_nodes(nodes)]
+            nodes = nodes[tree.splittable(nodes).any(axis=1)]
             if not len(nodes):
                 break
             # is it worth it? the published rule: the count of a child's class against its noise
@@ -145,7 +146,7 @@ class RPS(Baseline):
         tree = GrowingTree(replace(engine.domain, root=np.full_like(engine.domain.root, -1)))
         nodes = np.zeros(1, dtype=np.int64)
         for depth in range(self.depth):
-            nodes = nodes[tree.open_nodes(nodes)]
+            nodes = nodes[tree.splittable(nodes).any(axis=1)]
             if not len(nodes):
                 break
             # choose an attribute at random: no record is looked at

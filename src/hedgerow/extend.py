@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hedgerow.arrays import Ints as Ints
     from hedgerow.audit.methods import Audited as Audited
-    from hedgerow.counting.engine import Engine as Engine
     from hedgerow.counting.engine import TableCounts as TableCounts
+    from hedgerow.counting.parts import Engine as Engine
     from hedgerow.counting.sealed import Sealed as Sealed
     from hedgerow.estimate.measurements import Measurement as Measurement
     from hedgerow.estimate.partition import GridPartition as GridPartition
@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 _ROOMS = {
     "hedgerow.arrays": "Ints",
     "hedgerow.audit.methods": "Audited",
-    "hedgerow.counting.engine": "Engine TableCounts",
+    "hedgerow.counting.engine": "TableCounts",
+    "hedgerow.counting.parts": "Engine",
     "hedgerow.counting.sealed": "Sealed",
     "hedgerow.estimate.measurements": "Measurement",
     "hedgerow.estimate.partition": "GridPartition TreePartition",

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.counting import sealed
-from hedgerow.counting.engine import Engine, Split, TableCounts
+from hedgerow.counting.engine import Split, TableCounts
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.parts import Engine
 from hedgerow.counting.streamed import DEFAULT_MEMORY, Memory, StreamedEngine
 from hedgerow.data import Table
 from hedgerow.errors import LeakError

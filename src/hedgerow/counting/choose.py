@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from hedgerow.counting.engine import Engine
 from hedgerow.counting.items import ItemEngine, MemoryItems
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.parts import Engine
 from hedgerow.counting.scratch import ROOM, check_folder
 from hedgerow.counting.streamed import DEFAULT_MEMORY, StreamedEngine, StreamedItems
 from hedgerow.data import (

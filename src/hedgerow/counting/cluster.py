@@ -36,9 +36,9 @@ from hedgerow.counting.items import (
 from hedgerow.counting.parts import (
     Bounds,
     Crew,
+    Engine,
     HistogramQuestion,
     Layout,
-    PartsEngine,
     split_rows,
     sum_counts,
 )
@@ -356,7 +356,7 @@ def _ask_each(
 # Tables.
 
 
-class ClusterEngine(Workers, PartsEngine):
+class ClusterEngine(Workers, Engine):
     """Counts rows on a Dask cluster.
 
     Use `read` to make one, and close it at the end.
@@ -370,7 +370,7 @@ class ClusterEngine(Workers, PartsEngine):
     def __init__(self, schema: Schema, client: Any, memory: int) -> None:
         Workers.__init__(self, client)
         domain = Domain.of(schema)
-        PartsEngine.__init__(self, domain, Layout.of(domain), memory // 4, TAKEN + 1)
+        Engine.__init__(self, domain, Layout.of(domain), memory // 4, TAKEN + 1)
 
     @staticmethod
     def read(

@@ -1,9 +1,8 @@
-"""What an engine of tables does, and how its counts are laid out."""
+"""What engines of tables are asked, and how their counts are laid out."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.compiled import kernel
-from hedgerow.counting.sealed import Sealed
 from hedgerow.data import CodeMatrix, Table
 from hedgerow.schema import Numeric, Schema
 from hedgerow.schema.attributes import LEAST_WEIGHT
@@ -203,7 +201,7 @@ def label_codes(table: Table, schema: Schema, points: Floats) -> Table:
     return Table(schema, codes, table.frame_kind)
 
 
-# What a publisher may ask of the data: exact counts, many nodes at a time, under seal.
+# What rows are counted by: nodes of a tree, whose regions follow from a public domain.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,62 +348,6 @@ class Split:
     final: bool
 
 
-class Engine(ABC):
-    """Exact counts at any size. Every engine gives the same integers.
-
-    Nodes are numbered by the publisher; node 0 holds all rows.
-
-    Args:
-        domain: The attributes.
-    """
-
-    def __init__(self, domain: Domain) -> None:
-        self.domain = domain
-        self._counts = np.zeros((1, domain.classes), np.int64)  # rows of each class in each node
-
-    @abstractmethod
-    def histograms(
-        self, nodes: Ints, lo: Small, hi: Small, wanted: Bools
-    ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
-        """Histograms of nodes in batches that fit the memory setting, in order."""
-
-    @abstractmethod
-    def _split(self, split: Split) -> Ints:
-        """See `split`; gives the class counts of the children."""
-
-    @abstractmethod
-    def _cells(self, edges: tuple[Small, ...]) -> Cells:
-        """See `cell_counts`."""
-
-    @abstractmethod
-    def _sums(self, question: RowSums) -> Ints:
-        """See `sums`."""
-
-    def split(self, split: Split) -> None:
-        """Routes the rows of nodes to their children; the parents hold no rows from then on.
-
-        Only children of the latest split may be split or asked for histograms afterwards: a tree
-        grows level by level. Class counts of any node can be had at any time.
-        """
-        self._counts = np.concatenate([self._counts, self._split(split)])
-
-    def class_counts(self, nodes: Ints) -> Sealed[Ints]:
-        """The number of rows of each class in each node: [nodes, classes]."""
-        return Sealed(self._counts[nodes])
-
-    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[Cells]:
-        """Nonempty cells of a product of cuts, and their rows.
-
-        A cell's number is its place in the product (first attribute most significant), times the
-        number of classes, plus the class. Cells come in increasing order.
-        """
-        return Sealed(self._cells(edges))
-
-    def sums(self, question: RowSums) -> Sealed[Ints]:
-        """The sum over all rows of what each contributes."""
-        return Sealed(self._sums(question))
-
-
 def batches(need: Ints, most: int) -> Iterator[slice]:
     """Cuts things that need so much into batches that need no more than the most, or are one.
 
@@ -426,7 +368,7 @@ Cells = tuple[Ints, Ints]
 
 
 def cells_of(blocks: Iterable[Codes], edges: Sequence[Small], classes: int) -> Cells:
-    """The nonempty cells of rows in a product of cuts: see `Engine.cell_counts`."""
+    """The nonempty cells of rows in a product of cuts: see `parts.Engine.cell_counts`."""
     lookups = [np.repeat(np.arange(len(cut) - 1), np.diff(cut)) for cut in edges]
     cells = [np.zeros(0, np.int64)]
     for rows in blocks:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints
 from hedgerow.counting.engine import Codes, Domain, Histograms, Split
-from hedgerow.counting.parts import HistogramQuestion, Layout, PartsEngine, split_rows
+from hedgerow.counting.parts import Engine, HistogramQuestion, Layout, split_rows
 from hedgerow.counting.sealed import Sealed
 from hedgerow.data import Table
 from hedgerow.errors import DataError
@@ -40,7 +40,7 @@ MOST_ROWS = 1 << 31  # rows' places and counts have 32 bits
 BATCH = 1 << 27  # bytes of histograms that are scored together
 
 
-class MemoryEngine(PartsEngine):
+class MemoryEngine(Engine):
     """Counts rows that fit in memory: one part, which lies as it was read.
 
     Args:

@@ -1,13 +1,13 @@
-"""Rows that lie in parts: packed, asked one part after another, and answers that add up.
+"""Engines of tables: rows that lie in parts, are asked part by part, and answers that add up.
 
 A question is public but for the sizes that shape it; it is the same for every part of the rows.
-Parts of the rows (chunks of a scratch file, partitions on a cluster) answer it one by one, and the
-sum of their answers is turned into what an engine gives.
+Parts of the rows (a table in memory, chunks of a scratch file, partitions on a cluster) answer it
+one by one, and the sum of their answers is what an engine gives, sealed.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -25,7 +25,6 @@ from hedgerow.counting.engine import (
     Cells,
     Codes,
     Domain,
-    Engine,
     Histograms,
     RowSums,
     Split,
@@ -620,8 +619,11 @@ def sum_counts(parts: Sequence[Ints]) -> Ints:
     return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
 
-class PartsEngine(Engine):
-    """Counts rows that lie in parts. Where the parts lie, an engine of its own says.
+class Engine(ABC):
+    """Exact counts at any size: what a publisher may ask of the data, under seal.
+
+    Rows lie in parts; where these lie, an engine of its own says. Every engine gives the same
+    integers. Nodes are numbered by the publisher; node 0 holds all rows.
 
     Args:
         domain: The attributes.
@@ -631,7 +633,8 @@ class PartsEngine(Engine):
     """
 
     def __init__(self, domain: Domain, layout: Layout, batch: int, copies: int) -> None:
-        super().__init__(domain)
+        self.domain = domain
+        self._counts = np.zeros((1, domain.classes), np.int64)  # rows of each class in each node
         self._layout = layout
         self._batch = min(batch, _MOST_BATCH)
         self._copies = copies
@@ -658,7 +661,7 @@ class PartsEngine(Engine):
     def histograms(
         self, nodes: Ints, lo: Small, hi: Small, wanted: Bools
     ) -> Iterator[tuple[slice, Sealed[Histograms]]]:
-        """See `Engine.histograms`."""
+        """Histograms of nodes in batches that fit the memory setting, in order."""
         classes, wide = self.domain.classes, int(self._counts[0].sum()) >= _SMALL
         width = np.where(wanted, hi - lo, 0).astype(np.int64)
         entries = np.minimum(width, self._counts[nodes].sum(axis=1)[:, None]).sum(axis=1)
@@ -670,15 +673,29 @@ class PartsEngine(Engine):
             )  # fmt: skip
             yield part, Sealed(self._count(question))
 
-    def _split(self, split: Split) -> Ints:
+    def split(self, split: Split) -> None:
+        """Routes the rows of nodes to their children; the parents hold no rows from then on.
+
+        Only children of the latest split may be split or asked for histograms afterwards: a tree
+        grows level by level. Class counts of any node can be had at any time.
+        """
         counts = self._move(split.nodes - self._first, split)
-        self._first = split.first_child
-        return counts
+        self._counts, self._first = np.concatenate([self._counts, counts]), split.first_child
 
-    def _cells(self, edges: tuple[Small, ...]) -> Cells:
+    def class_counts(self, nodes: Ints) -> Sealed[Ints]:
+        """The number of rows of each class in each node: [nodes, classes]."""
+        return Sealed(self._counts[nodes])
+
+    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[Cells]:
+        """Nonempty cells of a product of cuts, and their rows.
+
+        A cell's number is its place in the product (first attribute most significant), times the
+        number of classes, plus the class. Cells come in increasing order.
+        """
         ask = partial(cells_of, edges=edges, classes=self.domain.classes)
-        return self._ask(ask, sum_cells, (np.zeros(0, np.int64), np.zeros(0, np.int64)))
+        return Sealed(self._ask(ask, sum_cells, (np.zeros(0, np.int64), np.zeros(0, np.int64))))
 
-    def _sums(self, question: RowSums) -> Ints:
+    def sums(self, question: RowSums) -> Sealed[Ints]:
+        """The sum over all rows of what each contributes."""
         none = np.zeros(question.room, np.int64)
-        return self._ask(partial(row_sums, question), sum_counts, none)
+        return Sealed(self._ask(partial(row_sums, question), sum_counts, none))

@@ -33,9 +33,9 @@ from hedgerow.counting.items import (
 from hedgerow.counting.parts import (
     Bounds,
     Crew,
+    Engine,
     HistogramQuestion,
     Layout,
-    PartsEngine,
     split_rows,
     sum_counts,
 )
@@ -182,7 +182,7 @@ def _size(answer: Any) -> int:
     return sum(map(np.size, answer)) if isinstance(answer, tuple) else int(answer.size)
 
 
-class StreamedEngine(_Streamed, PartsEngine):
+class StreamedEngine(_Streamed, Engine):
     """Counts rows that lie in scratch files: in chunks, each grouped by node.
 
     Use `read` to make one, and close it at the end. Each level of a tree costs two passes over the
@@ -205,7 +205,7 @@ class StreamedEngine(_Streamed, PartsEngine):
         _Streamed.__init__(self, memory, scratch, threads)
         domain = Domain.of(schema)
         copies = self._crew.size + 4  # under way, waiting to be added up, and their sum
-        PartsEngine.__init__(self, domain, Layout.of(domain), self._memory.batch, copies)
+        Engine.__init__(self, domain, Layout.of(domain), self._memory.batch, copies)
         self._schema = schema
         self._rows = self._shelf(self._memory.rows)
         self._bounds = self._shelf(self._memory.bounds)  # of the latest level's nodes

@@ -38,7 +38,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hedgerow.arrays import Ints, Small
-from hedgerow.counting.engine import Domain, Engine
+from hedgerow.counting.engine import Domain
+from hedgerow.counting.parts import Engine
 from hedgerow.estimate.partition import GridPartition, TreePartition
 from hedgerow.methods.diffgen import GridPublisher, grow_cuts
 from hedgerow.methods.diffmulti import GrowingTree

@@ -41,7 +41,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from hedgerow.arrays import Bools, Ints, Small
-from hedgerow.counting.engine import Domain, Engine, Histograms
+from hedgerow.counting.engine import Domain, Histograms
+from hedgerow.counting.parts import Engine
 from hedgerow.errors import UsageError
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import MOST_CELLS, GridPartition

@@ -130,11 +130,15 @@ class DiffMulti(TablePublisher):
         """See `Publisher.plan_for`."""
         share = self._paper if self.schedule == "paper" else self._tuned
         budgets, allowances, size, depth = share(schema, budget, rows)
+        largest = largest_tree(schema)
+        digits = int((largest.bit_length() - 1) * math.log10(2))
+        number = f"{largest:,}" if digits < 9 else f"about 10^{digits}"
         return Plan(
             method=self.name, schedule=self.schedule, budget=budget, budgets=budgets,
             allowances=tuple(allowances), specializations=size, depth=depth,
             spends_all=self.schedule != "paper",
-            largest=_describe_largest(largest_tree(schema)),
+            largest=f"This schema has room for {number} specializations, by equation 14 of the "
+            "method's paper.",
         )  # fmt: skip
 
     def _paper(self, schema: Schema, budget: Budget, rows: int | None) -> _Grants:
@@ -202,7 +206,7 @@ class DiffMulti(TablePublisher):
             cuts = cuts[place]
             cuts[np.arange(len(place)), choices.part[place]] = -1  # its interval has changed
             # allocate
-            open_ = tree.open_nodes(children) & (depth + 1 < job.depth)
+            open_ = np.asarray(tree.splittable(children).any(axis=1)) & (depth + 1 < job.depth)
             sharing = open_ | paper  # the paper gives to all children
             quota = quota - 1
             if self.distribution == "even":
@@ -273,15 +277,6 @@ class DiffMulti(TablePublisher):
         return draw("select", nodes, ask), cuts
 
 
-def _describe_largest(largest: int) -> str:
-    """What a plan says of the largest number of specializations."""
-    digits = int((largest.bit_length() - 1) * math.log10(2))
-    number = f"{largest:,}" if digits < 9 else f"about 10^{digits}"
-    return (
-        f"This schema has room for {number} specializations, by equation 14 of the method's paper."
-    )
-
-
 # The tree as it grows. Everything here is public: it follows from what was drawn.
 
 
@@ -300,10 +295,6 @@ class GrowingTree:
     def splittable(self, nodes: Ints) -> Bools:
         """Which attributes of each node can be specialized."""
         return self.domain.splittable(self.lo[nodes], self.hi[nodes], self.taxon[nodes])
-
-    def open_nodes(self, nodes: Ints) -> Bools:
-        """Which nodes can be specialized at all."""
-        return np.asarray(self.splittable(nodes).any(axis=1), dtype=np.bool_)
 
     def specialize(self, nodes: Ints, choices: Choices, *, final: bool) -> tuple[Split, Ints]:
         """Adds the children of nodes; after the final level no child will be split again.

@@ -48,7 +48,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.counting.engine import Engine, TableCounts
+from hedgerow.counting.engine import TableCounts
+from hedgerow.counting.parts import Engine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.errors import UsageError
 from hedgerow.estimate.graphical import MOST_MODEL, GraphicalModel, fit_model

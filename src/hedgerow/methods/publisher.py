@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from hedgerow.arrays import Ints
-from hedgerow.counting.engine import Engine, Histograms
+from hedgerow.counting.engine import Histograms
+from hedgerow.counting.parts import Engine
 from hedgerow.counting.sealed import Sealed
 from hedgerow.data import CodeMatrix, WeightColumns
 from hedgerow.errors import SchemaError, UsageError

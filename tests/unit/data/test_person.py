@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.counting.engine import Engine
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.parts import Engine
 from hedgerow.counting.streamed import StreamedEngine
 from hedgerow.data import read, read_transactions
 from hedgerow.data.people import WeightColumns, cap_rows, person_ids, row_hash
