@@ -35,6 +35,8 @@ from hedgerow.optimize.descend import descend_from
 from hedgerow.optimize.model import Aim, Record
 
 _ROUNDS = 100
+_VERTICES = 1000
+_TOLERANCE = 1e-10  # relative to the squared size of the vertices
 _SLACK = 1e-9
 _NEVER = 1e300  # the capacity of what is never cut
 
@@ -373,11 +375,7 @@ def _source_side(source: int, sink: int, tail: Ints, head: Ints, room: Floats) -
 
 
 def minimum_norm_point(
-    vertex: Callable[[Ints], Floats],
-    elements: int,
-    enough: Callable[[Floats], bool],
-    tolerance: float = 1e-10,
-    most: int = 1000,
+    vertex: Callable[[Ints], Floats], elements: int, enough: Callable[[Floats], bool]
 ) -> Floats:
     """The minimum-norm point of a base polytope (Fujishige and Wolfe).
 
@@ -391,8 +389,6 @@ def minimum_norm_point(
         vertex: The vertex of an order of the elements.
         elements: How many there are.
         enough: Called with each point; says whether its certificate will do.
-        tolerance: Relative to the squared size of the vertices.
-        most: The most vertices to ask for.
 
     Returns:
         The last point; its negative parts bound the minimum. If rounding leaves nothing to go on
@@ -407,12 +403,12 @@ def minimum_norm_point(
     corral = point[None, :].copy()
     share = np.ones(1)
     largest = float(point @ point)
-    for _ in range(most):
+    for _ in range(_VERTICES):
         if enough(point):
             break
         new = vertex(np.argsort(point, kind="stable"))
         largest = max(largest, float(new @ new))
-        if point @ point - point @ new <= tolerance * largest:
+        if point @ point - point @ new <= _TOLERANCE * largest:
             break
         if (np.abs(corral - new[None, :]).max(axis=1) <= 1e-14 * np.sqrt(largest)).any():
             break  # rounding has brought back a vertex that is there already

@@ -121,11 +121,11 @@ class Ledger:
                 spent += self._spent[line.purpose][accounts]
         return self.budgets[budget].units - spent
 
-    def price(self, purpose: str, depth: int = 0, account: int = 0) -> int:
-        """The units that the next charge for a purpose takes: a fixed price, or what is left."""
+    def price(self, purpose: str) -> int:
+        """The units that the next charge to everybody takes: a fixed price, or what is left."""
         line = self._lines[purpose]
-        fixed = line.at(depth)
-        return int(self.left(line.budget, np.array([account]))[0]) if fixed is None else fixed
+        fixed = line.at(0)
+        return int(self.left(line.budget, np.array([0]))[0]) if fixed is None else fixed
 
     def charge(self, purpose: str, depth: int, accounts: Ints, units: Ints | None = None) -> Ints:
         """Books one use for each account, before anything is drawn, and returns its units.
