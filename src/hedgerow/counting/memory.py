@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Ints
+from hedgerow.arrays import Ints, number_rows
 from hedgerow.counting.engine import Codes, Domain, Histograms, Split
 from hedgerow.counting.parts import Engine, HistogramQuestion, Layout, split_rows
 from hedgerow.counting.sealed import Sealed
@@ -82,24 +82,10 @@ class MemoryEngine(Engine):
         table = self._table
         width = len(table.schema.attributes) + (table.schema.target is not None)
         own = table.weights
-        rows = table.codes.shape[0]
         columns: list[NDArray[Any]] = [table.codes[:, place] for place in range(width)]
         columns += [] if own is None else [own[:, place] for place in range(own.shape[1])]
-        if not rows:
-            nothing = np.zeros((0, len(columns)), np.int64)
-            return Sealed(Records(nothing[:, :width], nothing[:, width:], np.zeros(0, np.int64)))
-        key = np.zeros(rows, np.int64)
-        size = 1
-        for column in columns:
-            most = int(column.max()) + 1
-            if size * most >= 1 << 62:  # so many columns that a number would not hold them
-                _, index = np.unique(key, return_inverse=True)
-                key = index.reshape(-1).astype(np.int64)
-                size = int(key.max()) + 1
-            key *= most
-            key += column
-            size *= most
-        _, first, counts = np.unique(key, return_index=True, return_counts=True)
+        number = number_rows(columns, len(table.codes))
+        _, first, counts = np.unique(number, return_index=True, return_counts=True)
         distinct = np.stack([column[first].astype(np.int64) for column in columns], axis=1)
         return Sealed(Records(distinct[:, :width], distinct[:, width:], counts.astype(np.int64)))
 

@@ -37,7 +37,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Floats, Ints, Small
+from hedgerow.arrays import Floats, Ints, Small, number_rows
 from hedgerow.counting.memory import MemoryEngine, Records
 from hedgerow.data import (
     CodeMatrix,
@@ -112,10 +112,7 @@ class RowsOutcome:
 
     # what is asked of every outcome
 
-    @property
-    def published(self) -> Ints:
-        """The ledger's account of all rows: everybody's."""
-        return _ROOT
+    published: ClassVar[Ints] = _ROOT  # the ledger's account of all rows: everybody's
 
     @property
     def sharing(self) -> int:
@@ -158,12 +155,11 @@ def gather(forest: Forest, nodes: Small, counts: Ints) -> tuple[Small, Ints]:
     by_codes = np.lexsort((-forest.hi, forest.lo))
     rank = np.empty(len(by_codes), np.int64)
     rank[by_codes] = np.arange(len(by_codes))
-    order = np.lexsort(rank[nodes].T[::-1])
-    nodes, counts = nodes[order], counts[order]
-    if not len(nodes):
-        return nodes, counts
-    first = np.flatnonzero(np.append(True, (nodes[1:] != nodes[:-1]).any(axis=1)))
-    return nodes[first], np.add.reduceat(counts, first)
+    number = number_rows(rank[nodes].T, len(nodes))
+    _, first, row = np.unique(number, return_index=True, return_inverse=True)
+    sums = np.zeros(len(first), np.int64)
+    np.add.at(sums, row, counts)
+    return nodes[first], sums
 
 
 # Risk against utility on the side table: where the settings lie, and what others would mean.

@@ -39,7 +39,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools, Bytes, Floats, Ints, Small
+from hedgerow.arrays import Bools, Bytes, Floats, Ints, Small, number_rows
 from hedgerow.compiled import kernel
 from hedgerow.errors import UsageError
 from hedgerow.schema import Attribute, Categorical, Numeric, Schema
@@ -691,13 +691,8 @@ def _look_up(tables: list[Bytes], ranks: Small) -> Small:
 
 def _distinct(rows: Small) -> tuple[Small, Ints]:
     """Distinct rows in order, and the place of each row's; one if there are no columns."""
-    key = np.zeros(len(rows), np.int64)
-    for column in rows.T:
-        _, small = np.unique(column, return_inverse=True)
-        key = key * (int(small.max(initial=0)) + 1) + small.reshape(-1)
-        _, dense = np.unique(key, return_inverse=True)  # so that the product never overflows
-        key = dense.reshape(-1).astype(np.int64)
-    _, place, index = np.unique(key, return_index=True, return_inverse=True)
+    number = number_rows(rows.T, len(rows))
+    _, place, index = np.unique(number, return_index=True, return_inverse=True)
     return np.ascontiguousarray(rows[place]), index.reshape(-1).astype(np.int64)
 
 
