@@ -42,9 +42,11 @@ $(VENV)/test: $(VENV)/made pyproject.toml
 	@touch $(VENV)/demo $(VENV)/site $@
 
 # Kernels are compiled at their first call and kept. Two workers that begin in a fresh checkout would
-# both compile the same ones, so tests that call almost all of them go before.
+# both compile the same ones, so tests that call almost all of them go before. Only the files that
+# have such tests are collected.
 $(VENV)/kernels: $(VENV)/test
-	-$(BIN)/python -m pytest -m 'kernels and not long' tests/contracts tests/papers tests/unit
+	-$(BIN)/python -m pytest -m 'kernels and not long' \
+	  $$(grep --recursive --files-with-matches --include='*.py' mark.kernels tests/contracts tests/papers tests/unit)
 	@touch $@
 
 # What holds files for catalogs against their formats asks for older packages than hedgerow does,

@@ -6,8 +6,10 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,12 @@ def pytest_collection_finish() -> None:
     """What was imported and collected stays: looking through it for garbage takes a while."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_teardown() -> None:
+    """Plots leave their figure open, for who asked for it, and a worker runs many tests."""
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 LOADED = [
@@ -77,6 +85,67 @@ def child(processes: Any, tmp_path: Path) -> Callable[..., tuple[int, str, str]]
         return one.exitcode, *(path.read_text("utf-8") for path in told)
 
     return run
+
+
+MOST_MODELS = 64
+_MODELS: OrderedDict[Hashable, Any] = OrderedDict()
+
+
+def content(value: Any) -> Hashable:
+    """What a value holds, so that two are equal only if they hold the same."""
+    import numpy as np
+
+    from hedgerow.schema import Schema
+
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape, value.tobytes())
+    if isinstance(value, Schema):
+        return repr(value.to_dict())
+    if isinstance(value, dict):
+        return tuple((key, content(one)) for key, one in value.items())
+    if isinstance(value, tuple):
+        return tuple(map(content, value))
+    if is_dataclass(value):
+        return tuple(content(getattr(value, one.name)) for one in fields(value))
+    hash(value)
+    return value
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fit_once() -> Iterator[Callable[..., Any]]:
+    """Fits the model of the same noisy tables once, whichever test reads them.
+
+    The fit takes most of the time of reading a release, and follows from its tables alone. Where a
+    test changes how models are fitted they are fitted anew.
+    """
+    from hedgerow.estimate import graphical, junction
+    from hedgerow.release import tables
+
+    honest = tables.fit_model
+    usual = [
+        (part, name, one) for part in (graphical, junction) for name, one in vars(part).items()
+    ]
+
+    def fit_model(noisy: Any, **more: Any) -> Any:
+        if any(vars(part).get(name) is not one for part, name, one in usual):
+            return honest(noisy, **more)
+        key = content(noisy)
+        if more or key not in _MODELS:
+            _MODELS[key] = honest(noisy, **more)
+        _MODELS.move_to_end(key)
+        while len(_MODELS) > MOST_MODELS:
+            _MODELS.popitem(last=False)
+        return _MODELS[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "fit_model", fit_model)
+        yield honest
+
+
+@pytest.fixture
+def fit_anew(fit_once: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of how often models are fitted."""
+    monkeypatch.setattr("hedgerow.release.tables.fit_model", fit_once)
 
 
 @pytest.fixture(scope="session")

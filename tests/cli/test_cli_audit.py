@@ -28,8 +28,13 @@ def few_modes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("few_modes")
 @pytest.mark.parametrize("method", ["diffgen", "marginals"])
-def test_an_audit_on_ones_own_schema(hedge: Hedge, survey: Path, method: str) -> None:
-    done = hedge("audit", "--method", method, "--schema", survey / "schema.yaml", *QUICK)
+def test_an_audit_on_ones_own_schema(hedge: Hedge, tmp_path: Path, method: str) -> None:
+    (tmp_path / "own.yaml").write_text(
+        "name: own\nunit: row\nattributes:\n  age: {type: numeric, low: 0, high: 99}\n"
+        "  job: {type: categorical, values: [a, b, c]}\n  ill: {type: boolean, role: class}\n"
+    )
+    words = ["audit", "--method", method, "--schema", tmp_path / "own.yaml"]
+    done = hedge(*words, "--runs", 2, "--seed", 1)
     assert done.exit_code == 0, done.stdout + done.stderr
     for word in ("replay", "ledger", "strongest bound", "No claim was broken"):
         assert word in done.stdout

@@ -385,6 +385,7 @@ def test_a_large_epsilon_is_said_twice(
     hedge: Hedge, survey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ["publish", survey / "people.csv", "--schema", survey / "schema.yaml"]
+    words += ["--method", "diffgen"]
     out = tmp_path / "out"
     for epsilon, more in (("50", []), ("10.5", []), ("50", ["--yes-epsilon", "5"]),
                           ("1", ["--yes-epsilon", "2"]), ("50", ["--json"])):  # fmt: skip

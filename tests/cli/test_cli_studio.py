@@ -48,7 +48,7 @@ def test_the_studio_serves_one_browser_and_logs_nothing(tmp_path: Path) -> None:
         for host in ("evil.example", f"127.0.0.1:{parts.port}", f"localhost:{parts.port}"):
             assert ask("/", Cookie=cookie, Host=host)[0] == 421
         process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     assert "secret-name" not in out + errors
     assert "token" not in out + errors

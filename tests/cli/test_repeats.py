@@ -54,6 +54,7 @@ def repeats(run: Callable[[], Any], *more: str) -> dict[str, int]:
 
 
 @pytest.mark.kernels
+@pytest.mark.usefixtures("fit_anew")
 @pytest.mark.parametrize(
     ("method", "more"), [("marginals", []), ("diffpart", []), ("supermodular", ["--delta", "1e-6"])]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import re
 import shutil
@@ -30,11 +31,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@functools.cache
+def engine() -> Any:
+    """One for all tests, since opening it takes longer than an answer."""
+    return duckdb.connect(config={"threads": 1})
+
+
 def sql(folder: Path, text: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect() as engine:
-        engine.execute(f"SET file_search_path = '{folder}'")
-        found: list[tuple[Any, ...]] = engine.execute(text).fetchall()
-        return found
+    engine().execute(f"SET file_search_path = '{folder}'")
+    rows: list[tuple[Any, ...]] = engine().execute(text).fetchall()
+    return rows
 
 
 def listed(folder: Path) -> dict[str, tuple[str, ...]]:
@@ -196,9 +202,8 @@ def test_the_sql_of_the_page_runs(folder: Path) -> None:
     assert all(answers) and len(answers[0]) == 2 and {row[0] for row in answers[3]} <= {
         "female", "male", "other",
     }  # fmt: skip
-    with duckdb.connect() as engine:  # labels are those of the schema, as a CSV file's are not
-        engine.execute(f"SET file_search_path = '{folder}'")
-        assert engine.execute(questions[2]).df().columns.tolist() == ["sex", "no", "yes"]
+    # labels are those of the schema, as a CSV file's are not
+    assert engine().execute(questions[2]).df().columns.tolist() == ["sex", "no", "yes"]
     counted = hr.load(folder).table("sex", where="readmitted = no")
     assert {row[0]: row[1] for row in answers[2]} == {
         one.sex: round(one.estimate) for one in counted

@@ -59,7 +59,7 @@ print("left", account.left[0], {one.state for one in account.entries})
 from hedgerow.studio import jobs
 task = subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1, start_new_session=True)
 jobs._signal(task, signal.SIGTERM)
-print("ended", task.wait(60) != 0)
+print("ended", task.wait(600) != 0)
 """
 
 

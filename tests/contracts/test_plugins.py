@@ -91,12 +91,21 @@ def test_a_method_is_published_with_verified_and_audited(machine: Machine) -> No
 
 def test_its_rules_are_kept(machine: Machine) -> None:
     """A release that says other parts than it has is refused."""
-    # with this seed a number is cut, which other parts would cut elsewhere
-    published(machine, "other", "--method", "equalparts", "--parts", 3, "--seed", 3)
+    # a number alone is always cut, and other parts cut it elsewhere
+    (machine.folder / "ages.yaml").write_text(
+        "name: ages\nunit: row\nattributes:\n  age: {type: numeric, low: 0, high: 99}\n", "utf-8"
+    )
+    (machine.folder / "ages.csv").write_text("age\n" + "5\n60\n" * 100, "utf-8")
+    done = machine(
+        "publish", "ages.csv", "--schema", "ages.yaml", "--epsilon", 1, "--out", "other",
+        "--method", "equalparts", "--parts", 3,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert machine("verify", "other").returncode == 0
     manifest = machine.folder / "other" / "manifest.json"
-    told = json.loads(manifest.read_text(encoding="utf-8"))
-    told["settings"]["parts"] = 2
-    manifest.write_text(json.dumps(told), encoding="utf-8")
+    facts = json.loads(manifest.read_text(encoding="utf-8"))
+    facts["settings"]["parts"] = 2
+    manifest.write_text(json.dumps(facts), encoding="utf-8")
     done = machine("verify", "other")
     assert done.returncode == 6 and "not parts of equal width" in done.stdout
 

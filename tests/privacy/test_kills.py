@@ -218,7 +218,7 @@ refuse, reserve = budget_ledger.refuse_overdraft, budget_ledger.BudgetLedger.res
 def unlocked(self, *words, notes, **more):
     self.check(*words, **more)  # is there enough? meanwhile others ask the same
     self.path.with_name(f'asked-{os.getpid()}').touch()
-    for _ in range(1000):  # ten seconds, should others not come so far
+    for _ in range(6000):  # a minute, should others not come so far
         if len(list(self.path.parent.glob('asked-*'))) == RUNS:
             break
         time.sleep(0.01)

@@ -1,7 +1,7 @@
 """Holds the files of a catalog against their formats, with tools from the registries.
 
-Runs in an environment of its own (`.venv-validators`): python validate.py FOLDER. What is wrong is
-printed, a line for each fault, with the format before it.
+Runs in an environment of its own (`.venv-validators`): python validate.py FOLDER ... What is wrong
+is printed, a line for each fault, with the number of the folder and the format before it.
 """
 
 from __future__ import annotations
@@ -107,6 +107,7 @@ CHECKS = {
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # of the tools themselves
-    for name, check in CHECKS.items():
-        for fault in check(Path(sys.argv[1])):
-            print(f"{name}: {fault}")
+    for number, folder in enumerate(sys.argv[1:]):
+        for name, check in CHECKS.items():
+            for fault in check(Path(folder)):
+                print(f"{number}: {name}: {fault}")

@@ -139,12 +139,11 @@ SAME = {
     "moment": [pa.array([LATER], pa.timestamp("s")), pa.array([LATER], pa.timestamp("us")),
                pa.array([LATER.replace(tzinfo=UTC)], pa.timestamp("ms", "UTC"))],
 }  # fmt: skip
+# the first type with every other: who is the same person as the first is the same as the others
 PAIRS = [
-    pytest.param(first, second, id=f"{name}-{a}-{b}")
+    pytest.param(columns[0], second, id=f"{name}-{place}")
     for name, columns in SAME.items()
-    for a, first in enumerate(columns)
-    for b, second in enumerate(columns)
-    if a < b
+    for place, second in enumerate(columns[1:], start=1)
 ]
 ENGINES: list[Callable[[Any, Schema], Engine]] = [
     lambda source, made: MemoryEngine(read(source, made)),

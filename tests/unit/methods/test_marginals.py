@@ -73,7 +73,10 @@ def random_world(seed: int) -> tuple[Schema, pa.Table]:
     return Schema.from_dict(document), pa.table(data)
 
 
-@pytest.mark.parametrize("seed", range(24))
+WORLDS = range(12)  # each budget, delta and number of pairs twice
+
+
+@pytest.mark.parametrize("seed", WORLDS)
 def test_no_count_row_or_probability_breaks_a_rule(seed: int) -> None:
     """Whatever the raw rows do; and what rules leave is still counted."""
     schema, rows = random_world(seed)
@@ -109,14 +112,14 @@ def test_no_count_row_or_probability_breaks_a_rule(seed: int) -> None:
 def test_the_random_worlds_have_rules_that_rows_break() -> None:
     """Or the test above would show nothing."""
     broken, ruled, of_class = 0, 0, 0
-    for seed in range(24):
+    for seed in WORLDS:
         schema, rows = random_world(seed)
         codes = read(rows, schema).codes.astype(np.int64)
         last = len(schema.attributes)
         broken += schema.breaks_rules(codes[:, :last], codes[:, last:].ravel()).any()
         ruled += len(schema.rules)
         of_class += any(q.classes is not None for r in schema.rules for q in r.impossible)
-    assert broken > 12 and ruled > 24 and of_class > 4
+    assert broken > 6 and ruled > 12 and of_class > 2
 
 
 SPLIT = Schema.from_dict({
@@ -227,7 +230,7 @@ def test_progress_goes_through_counting_fitting_choosing_and_writing(tmp_path: A
     assert max(after - before for before, after in pairwise(read)) <= 0.12
 
 
-@pytest.mark.parametrize("many", [100, 300])
+@pytest.mark.parametrize("many", [100, 120])
 def test_very_wide_tables(many: int) -> None:
     """All attributes are counted by the class; pairs are sought among the first hundred alone."""
     random = np.random.default_rng(4)

@@ -101,14 +101,14 @@ def test_below_reaches_both_ends_of_a_huge_range() -> None:
     assert at.tolist() == [3, 0]
 
 
-@pytest.mark.parametrize("bits", range(1, 63))
-def test_below_reaches_every_bit(bits: int) -> None:
+def test_below_reaches_every_bit() -> None:
     """Of a bound just above a power of two, every place below it can be drawn."""
-    for place in range(bits):
-        word = np.array([1 << place], dtype=np.uint64)
-        at = np.zeros(2, dtype=np.int64)
-        assert sampler_kernels.below(word, at, (1 << bits) + 1) == 1 << place
-        assert at.tolist() == [1, 0]
+    for bits in range(1, 63):
+        for place in range(bits):
+            word = np.array([1 << place], dtype=np.uint64)
+            at = np.zeros(2, dtype=np.int64)
+            assert sampler_kernels.below(word, at, (1 << bits) + 1) == 1 << place
+            assert at.tolist() == [1, 0]
 
 
 @pytest.mark.slow

@@ -51,7 +51,7 @@ class Running:
                                 self.opened.append), daemon=True,
         )  # fmt: skip
         self._thread.start()
-        assert ready.wait(60)
+        assert ready.wait(600)
         parts = urlsplit(self.link)
         assert parts.hostname is not None and parts.port is not None
         self.name, self.port, self.path = parts.hostname, parts.port, f"{parts.path}?{parts.query}"
