@@ -35,7 +35,6 @@ import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult
 from hedgerow import sample
 from hedgerow.data import read
-from hedgerow.estimate.queries import Conditions
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts, random_conjunctions
 from hedgerow.release.tables import MarginalsRelease
 from hedgerow.schema import Numeric, Query
@@ -103,7 +102,7 @@ def _intervals(edges: np.ndarray, held: np.ndarray) -> tuple[tuple[float, float]
 def judge(release: MarginalsRelease, queries: list[Query], exact: np.ndarray) -> np.ndarray:
     """Of each query: held, width, typical error held, its size, stretched, and where it lies."""
     found = release.count(queries, level=LEVEL)
-    low, high = release.bounds.ends(Conditions.of(queries), LEVEL)
+    low, high = release.bounds.ends(release.bounds.compare(queries), LEVEL)
     assert found.typical_error is not None
     width = high - low
     return np.stack([

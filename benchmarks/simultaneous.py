@@ -28,7 +28,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 import hedgerow as hr
 from data import ADULT_SCHEMA, add_data_option, adult, find_folder
 from hedgerow.data import Table, read
-from hedgerow.estimate.queries import Conditions
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts
 from hedgerow.evaluation.simulate import publish_seeded
 from hedgerow.methods.marginals import Marginals
@@ -48,7 +47,7 @@ def one_release(table: Table, epsilon: str, seed: int, ends: bool) -> Tables:
         _, cells = cells_of(schema, divisions_of(schema, (name,), None, release.bands), Query(()))
         if ends:
             each = 1 - (1 - LEVEL) / len(cells)
-            low, high = release.bounds.ends(Conditions.of(cells), each)
+            low, high = release.bounds.ends(release.bounds.compare(cells), each)
         else:
             told = release.table(name, level=LEVEL, simultaneous=True).answers
             low, high = told.low, told.high

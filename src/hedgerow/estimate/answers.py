@@ -14,20 +14,19 @@ the tails of any such combination (`hedgerow.estimate.noise`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Floats, Ints
+from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.consistency import Fit
 from hedgerow.estimate.intervals import (
-    CHUNK,
     PART,
     REST,
     VARIANCE,
@@ -47,10 +46,11 @@ from hedgerow.estimate.queries import (
     NOT_MEASURED,
     RULED_OUT,
     Conditions,
+    basis_of,
+    find_ruled_out,
 )
 from hedgerow.estimate.regions import EVEN, INNER, TOUCHED, sums
 from hedgerow.estimate.tables import PARTS
-from hedgerow.schema import Schema
 from hedgerow.store.frames import FramedRows
 
 if TYPE_CHECKING:
@@ -229,19 +229,12 @@ def reliability(answers: Answers) -> tuple[str, ...]:
     return tuple(worth.tolist())
 
 
-def with_queries(answers: Answers, queries: Sequence[Query], schema: Schema) -> Answers:
-    """Answers that know what was asked."""
-    return replace(answers, asked=(queries, partial(_writer, schema)))
-
-
-def _writer(schema: Schema) -> Callable[[Query], str]:
-    from hedgerow.schema.query import Vocabulary
-
-    return Vocabulary(schema).text
-
-
 def by_model(
-    estimate: Floats, typical_error: Floats, ends: tuple[Floats, Floats], level: float
+    bounds: Bounds,
+    queries: Sequence[Query],
+    estimate: Floats,
+    level: float,
+    unmeasured: Collection[int],
 ) -> Answers:
     """Answers whose estimates are a model's, beside intervals that do not depend on it.
 
@@ -251,20 +244,29 @@ def by_model(
     that nothing was left of the interval.
 
     Args:
-        estimate: The estimates.
-        typical_error: How far they are off, by the model.
-        ends: The lower and upper ends of the intervals.
-        level: Their level.
+        bounds: What is sure about counts.
+        queries: The queries.
+        estimate: What the model counts.
+        level: The level of the intervals.
+        unmeasured: The attributes that the release says nothing about, or `CLASS`.
     """
-    low, high = ends
-    estimate = np.maximum(estimate, 0.0)
-    low = np.where(low < estimate, low, np.maximum(np.floor(estimate - typical_error + 0.5), 0.0))
-    high = np.where(high > estimate, high, np.ceil(estimate + typical_error - 0.5))
+    estimate, phi, parts = np.maximum(estimate, 0.0), missed_correlation(bounds), []
+    for first in range(0, max(1, len(queries)), _CHUNK):
+        here = slice(first, first + _CHUNK)
+        asked = bounds.compare(queries[here])
+        together = bounds.together(asked)
+        typical = typical_error(bounds, asked, estimate[here], phi, together)
+        nobody = find_ruled_out(bounds.tables.schema, asked.conditions)
+        basis = basis_of(queries[here], together, unmeasured, MODELED)
+        typical, basis = np.where(nobody, 0.0, typical), np.where(nobody, RULED_OUT, basis)
+        parts.append((*bounds.ends(asked, level), typical, basis))
+    low, high, typical, basis = map(np.concatenate, zip(*parts, strict=True))
+    low = np.where(low < estimate, low, np.maximum(np.floor(estimate - typical + 0.5), 0.0))
+    high = np.where(high > estimate, high, np.ceil(estimate + typical - 0.5))
     low, high = np.minimum(low, np.floor(estimate)), np.maximum(high, np.ceil(estimate))
     unknown = np.full(len(estimate), np.nan)
     if level >= USUAL:  # a guess that is wider than what is guaranteed says nothing
-        room = np.maximum(estimate - low, high - estimate)
-        typical_error = np.minimum(typical_error, room)
+        typical = np.minimum(typical, np.maximum(estimate - low, high - estimate))
     return Answers(
         estimate=estimate,
         low=low,
@@ -273,7 +275,8 @@ def by_model(
         uniformity_low=unknown,
         uniformity_high=unknown,
         level=level,
-        typical_error=typical_error,
+        typical_error=typical,
+        basis=basis,
     )
 
 
@@ -341,30 +344,12 @@ def answer(partition: Partition, fit: Fit, queries: Sequence[Query], level: floa
 
 _TINY = 1e-9
 _DUST = 1e-9  # code units that are rounding errors of the query's bounds
+_CHUNK = 4096  # queries that are looked at together
 _WIDTH_LAPLACE, _WIDTH_NORMAL = 1.96, 1.8  # for 95%, of Laplace and of Gaussian noise
 _UNKNOWN = 0.2  # phi, where no pair was counted
 _PHI, _LEAST_PHI, _MOST_PHI = 0.1, 0.05, 0.5  # unless counted pairs tell otherwise; the limits
 _UNEVEN, _ANYHOW = 0.1, 1 / 3  # how unevenly records may lie in cells; in full ones that were
 # not counted in parts, where any share is as likely as any other
-
-
-def typical_error(bounds: Bounds, asked: Conditions, estimate: Floats) -> Floats:
-    """The typical error of each query.
-
-    Args:
-        bounds: What is sure about counts.
-        asked: The conditions of the queries.
-        estimate: What the model counts.
-
-    Returns:
-        The errors.
-    """
-    phi, errors = missed_correlation(bounds), np.empty(asked.queries)
-    for first in range(0, asked.queries, CHUNK):
-        here = slice(first, first + CHUNK)
-        some = asked.slice(first, first + CHUNK)
-        errors[here] = _errors(bounds, some, np.maximum(estimate[here], 0.0), phi)
-    return errors
 
 
 def missed_correlation(bounds: Bounds) -> float:
@@ -408,22 +393,33 @@ def _strength(base: Stage, stage: Stage, block: tuple[int, ...], margin: Margin)
     return math.sqrt(max(0.0, square) / max(most, 1.0))
 
 
-def _errors(bounds: Bounds, conditions: Conditions, estimate: Floats, phi: float) -> Floats:
-    base, asked = bounds.stages[0], bounds.asked(conditions)
+def typical_error(
+    bounds: Bounds, asked: Asked, estimate: Floats, phi: float, together: Bools
+) -> Floats:
+    """The typical error of each query.
+
+    Args:
+        bounds: What is sure about counts.
+        asked: The queries.
+        estimate: What the model counts, not below 0.
+        phi: How strongly attributes are related that were not counted together.
+        together: Whether just what each query asks for was counted.
+    """
+    base = bounds.stages[0]
     number, noise = base.number(asked.classes if base.by_class else None, len(estimate))
     number = np.maximum(number, 1.0)
     shares = {place: _share(bounds, asked, place, number) for place in asked.at}
-    together = np.prod([share for share, _ in shares.values()], axis=0, initial=1.0)
+    product = np.prod([share for share, _ in shares.values()], axis=0, initial=1.0)
     # a count that was taken for nothing may still be as large as its noise
-    counted = np.maximum(estimate, number * together)
+    counted = np.maximum(estimate, number * product)
     square = 1 + (counted / number) ** 2 * noise
     odds = {}
     for place, (share, variance) in shares.items():
         square += (counted / (share * number)) ** 2 * variance
         odds[place] = (1 - share) / share * (asked.at[place] >= 0)
     total = sum(odds.values(), np.zeros(len(square)))
-    chance = np.maximum(0.0, 1 - together * (1 + total))
-    square += estimate * np.where(bounds.together(conditions), 0.0, chance)
+    chance = np.maximum(0.0, 1 - product * (1 + total))
+    square += estimate * np.where(together, 0.0, chance)
     unknown = (total**2 - sum((one**2 for one in odds.values()), 0 * total)) / 2
     everybody, _ = base.number(None, len(estimate))
     known: set[tuple[int, ...]] = set()

@@ -47,10 +47,11 @@ from typing import Literal
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
-from hedgerow.estimate.noise import LATTICE, Candidates, factor
+from hedgerow.estimate.noise import LATTICE, Bound, best_upper_ends, factor, pad
 from hedgerow.estimate.queries import Conditions, find_ruled_out
 from hedgerow.estimate.tables import ROUNDS, Cells, NoisyTable, Tables
 from hedgerow.schema import CLASS
+from hedgerow.schema.query import Query
 
 Block = tuple[int, ...]
 Side = Literal["inner", "touched", "part"]
@@ -62,7 +63,6 @@ _UPPER = (0.5, 0.5, 0.6, 0.95)  # the upper end's part of alpha, by the number o
 _FIRST, _FIRST_OF_TWO = 0.7, 0.5  # the first stage's part of that, if others may come
 _HALF = 0.5  # half of the step between whole numbers
 _NEAR = 1e-9
-CHUNK = 4096  # queries that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +235,7 @@ def sums_of(
     return sums
 
 
-def collect_bounds(stage: Stage, asked: Asked, *, inner: bool) -> tuple[Candidates, Bools]:
+def collect_bounds(stage: Stage, asked: Asked, *, inner: bool) -> tuple[list[Bound], Bools]:
     """The bounds of one end by one stage, and which queries one block holds altogether.
 
     Args:
@@ -244,7 +244,8 @@ def collect_bounds(stage: Stage, asked: Asked, *, inner: bool) -> tuple[Candidat
         inner: Whether the negated counts are bounded, by cells wholly inside.
     """
     queries = asked.conditions.queries
-    bounds, whole = Candidates(queries), np.zeros(queries, np.bool_)
+    bounds: list[Bound] = []
+    whole = np.zeros(queries, np.bool_)
     side: Side = "inner" if inner else "touched"
 
     def add(met: Bools, sums: Floats, more: Ints, by_class: bool) -> None:
@@ -255,7 +256,8 @@ def collect_bounds(stage: Stage, asked: Asked, *, inner: bool) -> tuple[Candidat
         weight = sums[PART, query] - many
         value = sums[REST, query] + weight * number
         variance = np.maximum(sums[VARIANCE, query], 0.0) + weight**2 * noise
-        bounds.add(query, -value if inner else value, variance, _HALF * np.maximum(1, many))
+        step = _HALF * np.maximum(1, many)
+        bounds.append((query, -value if inner else value, np.sqrt(variance), step))
 
     def bound(wanted: Bools, margins: Mapping[Block, Margin], by_class: bool = False) -> None:
         """Bounds some queries by blocks, of their classes or of all."""
@@ -298,9 +300,9 @@ def collect_bounds(stage: Stage, asked: Asked, *, inner: bool) -> tuple[Candidat
     return bounds, whole
 
 
-def _in_parts(tables: Tables, stage: Stage, asked: Asked, *, inner: bool) -> Candidates:
+def _in_parts(tables: Tables, stage: Stage, asked: Asked, *, inner: bool) -> list[Bound]:
     """Bounds by attributes whose cut cells were all counted again in parts."""
-    bounds = Candidates(asked.conditions.queries)
+    bounds: list[Bound] = []
     alone = ~asked.of_classes & (asked.attributes == 1 if inner else True)
     for place in asked.at.keys() & {a for a, _ in tables.fine}:
         margin, here = stage.all_classes[place,], asked.conditions.on(place)
@@ -330,7 +332,8 @@ def _in_parts(tables: Tables, stage: Stage, asked: Asked, *, inner: bool) -> Can
         value = np.where(less, number - rest, value)
         variance = np.where(less, more + noise, variance)
         query = asked.conditions.query[here]
-        bounds.add(query, -value if inner else value, variance, np.full(len(query), _HALF))
+        step = np.full(len(query), _HALF)
+        bounds.append((query, -value if inner else value, np.sqrt(variance), step))
     return bounds
 
 
@@ -350,8 +353,9 @@ class Bounds:
         >>> from hedgerow import publish, sample
         >>> from hedgerow.schema import Query
         >>> release = publish(sample.people(500), sample.schema(), "marginals", epsilon=10, seed=1)
-        >>> asked = Conditions.of([Query((), (0,)), Query((), (1,))])
-        >>> [end.tolist() for end in Bounds(release.tables).ends(asked, 0.95)]
+        >>> bounds = Bounds(release.tables)
+        >>> asked = bounds.compare([Query((), (0,)), Query((), (1,))])
+        >>> [end.tolist() for end in bounds.ends(asked, 0.95)]
         [[355.0, 140.0], [361.0, 145.0]]
     """
 
@@ -372,38 +376,29 @@ class Bounds:
             for kinds in STAGES
         )
 
-    @cached_property
-    def counted(self) -> frozenset[int]:
-        """The attributes that anything counted."""
-        return frozenset(column for table in self.tables.tables for column in table.columns)
-
-    def ends(self, asked: Conditions, level: float) -> tuple[Floats, Floats]:
+    def ends(self, asked: Asked, level: float) -> tuple[Floats, Floats]:
         """The ends of intervals that hold the truth at a level, whatever the data looks like.
 
         Args:
-            asked: The conditions of the queries, which were chosen without looking at the release.
+            asked: The queries, which were chosen without looking at the release.
             level: The level.
 
         Returns:
             The lower and upper ends: whole numbers, at least 0.
         """
-        low, high = np.empty(asked.queries), np.empty(asked.queries)
-        for first in range(0, asked.queries, CHUNK):
-            some = self.asked(asked.slice(first, first + CHUNK))
-            many = np.minimum(some.conditions.number, len(_UPPER) - 1)
-            upper, here = np.array(_UPPER)[many], slice(first, first + CHUNK)
-            least = -self._end(some, (1 - level) * (1 - upper), inner=True)
-            most = self._end(some, (1 - level) * upper, inner=False)
-            # the truth is a whole number, so an interval may end at one
-            low[here] = np.maximum(np.ceil(least - 1e-9), 0.0)
-            high[here] = np.maximum(np.floor(most + 1e-9), 0.0)
-        nobody = find_ruled_out(self.tables.schema, asked)
+        many = np.minimum(np.diff(asked.conditions.start), len(_UPPER) - 1)
+        upper = np.array(_UPPER)[many]
+        least = -self._end(asked, (1 - level) * (1 - upper), inner=True)
+        most = self._end(asked, (1 - level) * upper, inner=False)
+        # the truth is a whole number, so an interval may end at one
+        low = np.maximum(np.ceil(least - 1e-9), 0.0)
+        high = np.maximum(np.floor(most + 1e-9), 0.0)
+        nobody = find_ruled_out(self.tables.schema, asked.conditions)
         return np.where(nobody, 0.0, low), np.where(nobody, 0.0, high)
 
-    def together(self, conditions: Conditions) -> Bools:
+    def together(self, asked: Asked) -> Bools:
         """Whether what each query asks for is a union of cells, or groups, of one table."""
-        asked = self.asked(conditions)
-        together = np.zeros(conditions.queries, np.bool_)
+        together = np.zeros(asked.conditions.queries, np.bool_)
         for stage in self.stages:
             for margins, met in (
                 (stage.by_class, asked.of_classes), (stage.all_classes, ~asked.of_classes)
@@ -429,9 +424,10 @@ class Bounds:
             whole &= (asked.at[place] >= 0) & ~cut[asked.at[place]]
         return whole
 
-    def asked(self, conditions: Conditions) -> Asked:
+    def compare(self, queries: Sequence[Query]) -> Asked:
         """Queries beside the cells of these tables."""
-        at: dict[int, Ints] = {}
+        conditions, at = Conditions.of(queries), dict[int, Ints]()
+        counted = frozenset(column for table in self.tables.tables for column in table.columns)
         for place in np.unique(conditions.place[conditions.place != CLASS]).tolist():
             here = conditions.on(place)
             at[place] = np.full(conditions.queries, -1)
@@ -443,8 +439,9 @@ class Bounds:
         if len(here):
             classes[of_classes] = conditions.cover(here, np.arange(number + 1)).inner
         return Asked(
-            conditions=conditions, cells=self.tables.cells, counted=self.counted, at=at,
-            attributes=conditions.number - of_classes, classes=classes, of_classes=of_classes,
+            conditions=conditions, cells=self.tables.cells, counted=counted, at=at,
+            attributes=np.diff(conditions.start) - of_classes, classes=classes,
+            of_classes=of_classes,
         )  # fmt: skip
 
     def _end(self, asked: Asked, alpha: Floats, *, inner: bool) -> Floats:
@@ -452,7 +449,7 @@ class Bounds:
         base, *later = self.stages
         bounds, whole = collect_bounds(base, asked, inner=inner)
         spent = alpha * self._first_part(asked, whole)
-        end = bounds.ends(spent, normal=base.normal)
+        end = best_upper_ends(*pad(bounds, len(alpha)), spent, normal=base.normal)
         left, two = alpha - spent, asked.attributes == 2
         parts = _in_parts(self.tables, base, asked, inner=inner)
         stages = [(parts, asked.attributes < 2, base.normal)]
@@ -460,8 +457,10 @@ class Bounds:
             bounds, whole = collect_bounds(stage, asked, inner=inner)
             stages.append((bounds, two | whole | (place >= len(later) - _LAST), stage.normal))
         for bounds, last, normal in stages:
-            spent = np.where(bounds.many > 0, np.where(last, left, left / 2), 0.0)
-            end = np.minimum(end, bounds.ends(spent, normal=normal))
+            padded = pad(bounds, len(alpha))
+            known = np.isfinite(padded[0]).any(axis=1)
+            spent = np.where(known, np.where(last, left, left / 2), 0.0)
+            end = np.minimum(end, best_upper_ends(*padded, spent, normal=normal))
             left = left - spent
         return end
 
@@ -473,7 +472,7 @@ class Bounds:
         if not any(stage.tables for stage in self.stages[1:]):
             return np.ones(asked.conditions.queries)
         cut = np.zeros(asked.conditions.queries, np.bool_)
-        for place in asked.at.keys() & self.counted:
+        for place in asked.at.keys() & asked.counted:
             here = asked.conditions.query[asked.conditions.on(place)]
             cut[here] |= asked.cut(place).any(axis=1)
         cut &= ~asked.of_classes
@@ -495,14 +494,14 @@ _ROUNDS = 60  # of bisection
 
 
 def sum_ends(
-    bounds: Bounds, asked: Conditions, place: int, values: tuple[Floats, Floats], level: float,
+    bounds: Bounds, asked: Query, place: int, values: tuple[Floats, Floats], level: float,
     *, mean: bool,
 ) -> tuple[float, float] | None:  # fmt: skip
     """The ends of the sum, or mean, of a number over the records of one query.
 
     Args:
         bounds: What is sure about counts.
-        asked: The conditions of the query.
+        asked: The query.
         place: The number.
         values: The smallest and the largest value of each of its cells, but for that of "other".
         level: The level.
@@ -511,7 +510,7 @@ def sum_ends(
     Returns:
         The ends; nothing if no table counts the number together with whole cells of all conditions.
     """
-    query = bounds.asked(asked)
+    query = bounds.compare([asked])
     classed = bool(query.of_classes[0])
     block = tuple(sorted({*query.at, place}))
     stages = [

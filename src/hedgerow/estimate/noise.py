@@ -211,66 +211,31 @@ _END_ROUNDS = 40  # of bisection
 _DISCRETE = 1 + 1e-7  # how much more often a discrete Gaussian noise lies beyond: see `noise`
 
 
-class Candidates:
-    """Noisy upper bounds of the counts of many queries, collected bit by bit.
+Bound = tuple[Ints, Floats, Floats, Floats]
+"""Some queries, each with a noisy upper bound of its count, the standard deviation of the noise,
+for the tails, and what is added because noise is discrete."""
+
+
+def pad(bounds: Sequence[Bound], queries: int) -> tuple[Floats, Floats, Floats]:
+    """The values (infinite where there is none), standard deviations and steps of all bounds.
+
+    Returns:
+        Three arrays of the shape [queries, most bounds of a query].
 
     Example:
-        >>> bounds = Candidates(queries=2)
-        >>> bounds.add(np.array([1]), np.array([40.0]), np.array([9.0]), np.array([0.5]))
-        >>> bounds.ends(np.array([0.025, 0.025]), normal=True).round(2).tolist()
-        [inf, 46.39]
+        >>> one = np.array([1]), np.array([40.0]), np.array([3.0]), np.array([0.5])
+        >>> [padded.tolist() for padded in pad([one], 2)]
+        [[[inf], [40.0]], [[1.0], [3.0]], [[1.0], [0.5]]]
     """
-
-    def __init__(self, queries: int) -> None:
-        self.queries = queries
-        self._all: list[tuple[Ints, Floats, Floats, Floats]] = []
-
-    def add(self, query: Ints, value: Floats, variance: Floats, step: Floats) -> None:
-        """Adds a bound to each of some queries.
-
-        Args:
-            query: The queries.
-            value: Their bounds.
-            variance: The variance of the noise of each, for the tails.
-            step: What is added because noise is discrete.
-        """
-        self._all.append((query, value, np.sqrt(np.maximum(variance, 0.0)), step))
-
-    @property
-    def many(self) -> Ints:
-        """How many bounds each query has."""
-        query = np.concatenate([np.empty(0, np.int64), *(one[0] for one in self._all)])
-        return np.bincount(query, minlength=self.queries)
-
-    def padded(self) -> Floats:
-        """Values (infinite where there is none), standard deviations and steps of all bounds.
-
-        Returns:
-            Of the shape [3, queries, most bounds of a query].
-        """
-        nothing = np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0)
-        query, *columns = (np.concatenate(one) for one in zip(nothing, *self._all, strict=True))
-        many = self.many
-        order = np.argsort(query, kind="stable")
-        rank = np.arange(len(query)) - np.repeat(np.cumsum(many) - many, many)
-        full = np.full((3, self.queries, int(many.max(initial=0))), 1.0)
-        full[0] = np.inf
-        full[:, query[order], rank] = np.stack(columns)[:, order]
-        return full
-
-    def ends(self, alpha: Floats, *, normal: bool) -> Floats:
-        """The best upper end of each query, infinite without a bound: see `best_upper_ends`.
-
-        Args:
-            alpha: The probability with which the end of each may fail; 0 for no end at all.
-            normal: Whether all noise is Gaussian.
-        """
-        ends = np.full(self.queries, np.inf)
-        asked = np.flatnonzero((self.many > 0) & (alpha > 0))
-        if len(asked):
-            value, deviation, step = self.padded()[:, asked]
-            ends[asked] = best_upper_ends(value, deviation, step, alpha[asked], normal=normal)
-        return ends
+    nothing = np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0)
+    query, *columns = (np.concatenate(one) for one in zip(nothing, *bounds, strict=True))
+    many = np.bincount(query, minlength=queries)
+    order = np.argsort(query, kind="stable")
+    rank = np.arange(len(query)) - np.repeat(np.cumsum(many) - many, many)
+    full = np.full((3, queries, int(many.max(initial=0))), 1.0)
+    full[0] = np.inf
+    full[:, query[order], rank] = np.stack(columns)[:, order]
+    return full[0], full[1], full[2]
 
 
 def best_upper_ends(
@@ -282,7 +247,7 @@ def best_upper_ends(
         values: The noisy bounds, shape [queries, candidates]; infinite where there is none.
         deviations: The standard deviations of their noise.
         steps: The half steps that are added because noise is discrete.
-        alpha: The probability with which the end of each query may fail.
+        alpha: The probability with which the end of each query may fail; 0 for no end at all.
         normal: Whether all noise is Gaussian.
 
     Returns:
@@ -296,6 +261,11 @@ def best_upper_ends(
         >>> best_upper_ends(np.array(two), noise, steps, np.array([0.025])).round(1).tolist()
         [122.8]
     """
+    ends = np.full(len(values), np.inf)
+    asked = np.flatnonzero(np.isfinite(values).any(axis=1) & (alpha > 0))
+    if not len(asked):
+        return ends
+    values, deviations, steps, alpha = values[asked], deviations[asked], steps[asked], alpha[asked]
     there = np.isfinite(values)
     number = there.sum(axis=1)
     alone = number <= 1  # nothing to choose from, so nothing to pay for a choice
@@ -308,13 +278,13 @@ def best_upper_ends(
         0.0 if share == 1 else factor(1 - share / _DISCRETE, normal=normal) for share in levels
     ])[place]  # fmt: skip
     h = reach[:, None] * deviations + steps
-    lowest = np.where(there, values + h, np.inf).min(axis=1, initial=np.inf)
+    lowest = np.where(there, values + h, np.inf).min(axis=1)
     with np.errstate(invalid="ignore"):
         gaps = np.where(there, np.maximum(0.0, values - h - lowest[:, None]) / scale, np.inf)
     gaps[alone] = np.where(there[alone], 0.0, np.inf)
     c = _solve(gaps, (alpha - first) / _DISCRETE, normal)
-    ends = np.where(there, values + c[:, None] * deviations + steps, np.inf)
-    return np.asarray(ends.min(axis=1, initial=np.inf))
+    ends[asked] = np.where(there, values + c[:, None] * deviations + steps, np.inf).min(axis=1)
+    return ends
 
 
 def _solve(gaps: Floats, alpha: Floats, normal: bool) -> Floats:

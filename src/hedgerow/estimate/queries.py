@@ -43,6 +43,7 @@ class Conditions:
 
     Args:
         queries: How many queries there are.
+        start: Where the conditions of each query begin; one more than there are queries.
         query: The query of each condition.
         place: Its attribute, or `CLASS`.
         begin: Where its intervals begin; one more than there are conditions.
@@ -51,6 +52,7 @@ class Conditions:
     """
 
     queries: int
+    start: Ints
     query: Ints
     place: Ints
     begin: Ints
@@ -76,44 +78,15 @@ class Conditions:
         flat = list(each(several))
         ends = np.fromiter(each(each(intervals for _, intervals in flat)), np.float64)
         many = np.fromiter((len(intervals) for _, intervals in flat), np.int64, len(flat))
+        number = np.array([len(one) for one in several], np.int64)
         return Conditions(
             queries=len(queries),
-            query=np.repeat(np.arange(len(queries)), [len(one) for one in several]),
+            start=np.concatenate([[0], np.cumsum(number)]),
+            query=np.repeat(np.arange(len(queries)), number),
             place=np.fromiter((place for place, _ in flat), np.int64, len(flat)),
             begin=np.concatenate([[0], np.cumsum(many)]),
             lows=np.ascontiguousarray(ends[::2]),
             highs=np.ascontiguousarray(ends[1::2]),
-        )
-
-    @property
-    def number(self) -> Ints:
-        """How many conditions each query has."""
-        return np.bincount(self.query, minlength=self.queries)
-
-    @property
-    def start(self) -> Ints:
-        """Where the conditions of each query begin; one more than there are queries."""
-        return np.concatenate([[0], np.cumsum(self.number)])
-
-    def slice(self, first: int, last: int) -> Conditions:
-        """The conditions of some neighboring queries, as far as there are so many.
-
-        Example:
-            >>> from hedgerow.schema.query import Query
-            >>> asked = Conditions.of([Query((), (1,)), Query(), Query(((0, ((0.0, 2.0),)),))])
-            >>> asked.slice(1, 3).query.tolist(), asked.slice(1, 3).highs.tolist()
-            ([1], [2.0])
-        """
-        last = min(last, self.queries)
-        start, end = self.start[[first, last]]
-        one, other = self.begin[[start, end]]
-        return Conditions(
-            queries=last - first,
-            query=self.query[start:end] - first,
-            place=self.place[start:end],
-            begin=self.begin[start : end + 1] - one,
-            lows=self.lows[one:other],
-            highs=self.highs[one:other],
         )
 
     def on(self, place: int) -> Ints:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ArgumentError, UsageError
-from hedgerow.estimate.answers import Answers, with_queries
+from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.cells import labels_of, probabilities_of
 from hedgerow.estimate.measurements import Alike, exact
 from hedgerow.estimate.partition import check_names
@@ -65,6 +65,7 @@ from hedgerow.release.tabulate import (
     tabulate,
 )
 from hedgerow.schema import CLASS, Categorical, Numeric, Query, Schema
+from hedgerow.schema.query import Vocabulary
 from hedgerow.schema.schema import display_label
 from hedgerow.store.frames import Frame, Framed, as_kind
 from hedgerow.suggestions import RELEASE, answer_mistakes, as_text
@@ -371,7 +372,8 @@ class Release(Alike, Framed):
             230
         """
         share, asked = check_level(level), read_many(queries, self.schema)
-        return with_queries(self._answer(asked, share), asked, self.schema)
+        answers = self._answer(asked, share)
+        return replace(answers, asked=(asked, partial(_writer, self.schema)))
 
     @abstractmethod
     def _answer(self, queries: list[Any], level: float) -> Answers:
@@ -1034,3 +1036,8 @@ class Release(Alike, Framed):
 
     def _frame(self, table: pa.Table, kind: str | None) -> Frame:
         return as_kind(table, self.frame_kind if kind is None else kind)
+
+
+def _writer(schema: Schema) -> Callable[[Query], str]:
+    """What writes a query in words; a function of its own, since answers can be pickled."""
+    return Vocabulary(schema).text

@@ -25,7 +25,6 @@ from hedgerow.estimate.answers import (
     by_model,
     least_by_noise,
     least_by_sampling,
-    typical_error,
 )
 from hedgerow.estimate.cells import (
     CellCounts,
@@ -387,14 +386,8 @@ class MarginalsRelease(MeasuredRelease):
 
     def _answer(self, queries: list[Query], level: float) -> Answers:
         """Estimates by the model, and intervals that do not depend on it."""
-        estimate, conditions = self.model.count(queries), Conditions.of(queries)
-        ends = self.bounds.ends(conditions, level)
-        nobody = find_ruled_out(self.schema, conditions)
-        typical = np.where(nobody, 0.0, typical_error(self.bounds, conditions, estimate))
-        together = self.bounds.together(conditions)
-        basis = basis_of(queries, together, self._unmeasured, MODELED)
-        answers = by_model(estimate, typical, ends, level)
-        return replace(answers, basis=np.where(nobody, RULED_OUT, basis))
+        estimate = self.model.count(queries)
+        return by_model(self.bounds, queries, estimate, level, self._unmeasured)
 
     def estimate(self, queries: Questions) -> Floats:
         """See `Release.estimate`."""
@@ -438,9 +431,8 @@ class MarginalsRelease(MeasuredRelease):
         number = self.schema.attributes[place]
         assert isinstance(number, Numeric)
         values = Values.of(number, self.partition.edges[place])
-        asked = Conditions.of([group])
         ends = values.least, values.most
-        return sum_ends(self.bounds, asked, place, ends, level, mean=mean)
+        return sum_ends(self.bounds, group, place, ends, level, mean=mean)
 
     def stand_ins(self) -> pa.Table:
         """See `Release.stand_ins`: each row stands for as many records as any other.

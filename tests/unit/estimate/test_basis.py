@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow.estimate.intervals import Bounds
-from hedgerow.estimate.queries import Conditions, basis_of
+from hedgerow.estimate.queries import basis_of
 from hedgerow.estimate.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import CLASS, Query, Schema
 
@@ -69,7 +69,7 @@ QUERIES = {
 
 def test_the_basis_of_queries_with_marginals() -> None:
     asked = list(QUERIES)
-    together = BOUNDS.together(Conditions.of(asked))
+    together = BOUNDS.together(BOUNDS.compare(asked))
     assert basis_of(asked, together, {3}, "modeled").tolist() == list(QUERIES.values())
     # an attribute without a table, but divided by regions, is not unknown
     assert basis_of([Query(FOURTH)], np.array([False]), ()).tolist() == ["assumed even"]

@@ -15,7 +15,7 @@ EDGES = np.array([0, 1, 10, 20])
 
 
 def test_conditions_of_queries() -> None:
-    assert ASKED.number.tolist() == [3, 0, 1, 1]
+    assert ASKED.start.tolist() == [0, 3, 3, 4, 5]
     assert ASKED.place.tolist() == [0, 2, CLASS, 0, 0]
     assert [found.tolist() for found in ASKED.ends(ASKED.on(CLASS))] == [[0.0, 2.0], [1.0, 3.0]]
     assert ASKED.summed(ASKED.on(0), np.array([1.0, 2.0, 5.0])).tolist() == [3.0, 5.0, 0.0]
@@ -34,4 +34,4 @@ def test_cells_that_are_covered() -> None:
 
 def test_without_queries() -> None:
     nothing = Conditions.of([])
-    assert nothing.number.tolist() == [] and nothing.cover(nothing.on(0), EDGES).inner.size == 0
+    assert nothing.start.tolist() == [0] and nothing.cover(nothing.on(0), EDGES).inner.size == 0

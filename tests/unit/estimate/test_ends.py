@@ -10,7 +10,7 @@ import pytest
 
 from hedgerow.arrays import Ints
 from hedgerow.estimate.intervals import BASE, Bounds, collect_bounds, sum_ends
-from hedgerow.estimate.queries import Conditions
+from hedgerow.estimate.noise import pad
 from hedgerow.estimate.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 
@@ -46,7 +46,6 @@ QUERIES = [
     Query(((0, ((3.0, 7.0),)), (2, ((1.0, 2.0),))), (0,)),
     Query((), (0,)),
 ]
-ASKED = Conditions.of(QUERIES)
 
 
 def records(kind: str) -> Ints:
@@ -131,7 +130,8 @@ def failures(kind: str, told: float = NOISE, **options: object) -> np.ndarray:
     missed = np.zeros(len(QUERIES))
     for _ in range(RELEASES):
         tables = measure(table, random, told=told, **options)  # type: ignore[arg-type]
-        low, high = Bounds(tables).ends(ASKED, LEVEL)
+        bounds = Bounds(tables)
+        low, high = bounds.ends(bounds.compare(QUERIES), LEVEL)
         missed += (exact < low) | (exact > high)
     return missed
 
@@ -164,8 +164,8 @@ def test_too_little_noise_is_noticed() -> None:
 def bound(tables: Tables, query: Query, *, inner: bool) -> tuple[float, float]:
     """The tightest bound by the first tables, and its variance."""
     bounds = Bounds(tables)
-    asked = bounds.asked(Conditions.of([query]))
-    value, deviation, _ = collect_bounds(bounds.stages[0], asked, inner=inner)[0].padded()[:, 0]
+    found, _ = collect_bounds(bounds.stages[0], bounds.compare([query]), inner=inner)
+    value, deviation, _ = (one[0] for one in pad(found, 1))
     best = int(np.argmin(value))
     return float(value[best]), float(deviation[best] ** 2)
 
@@ -225,7 +225,8 @@ def test_a_single_condition_is_counted_by_least_squares() -> None:
 def test_nobody_meets_what_a_rule_forbids() -> None:
     tables = measure(records("independent"), np.random.default_rng(4))
     inside, beside = (Query(((0, ((0.0, high),)), (1, ((1.0, 2.0),)))) for high in (2.0, 3.0))
-    low, high = Bounds(tables).ends(Conditions.of([inside, beside]), LEVEL)
+    bounds = Bounds(tables)
+    low, high = bounds.ends(bounds.compare([inside, beside]), LEVEL)
     assert (low[0], high[0]) == (0, 0)
     assert high[1] > 0
 
@@ -234,7 +235,7 @@ def test_what_nobody_counted_is_bounded_by_all_records() -> None:
     tables = measure(records("one place"), np.random.default_rng(4))
     kept = tuple(table for table in tables.tables if 0 not in table.columns)
     bounds = Bounds(replace(tables, tables=kept, fine={}))
-    low, high = bounds.ends(Conditions.of([QUERIES[0], QUERIES[1]]), 0.9999)
+    low, high = bounds.ends(bounds.compare([QUERIES[0], QUERIES[1]]), 0.9999)
     assert low.tolist() == [low[0], 0]
     assert abs(high[1] - high[0]) < NOISE
     assert low[0] < RECORDS < high[0]
@@ -248,7 +249,6 @@ def sum_failures(kind: str, told: float = NOISE) -> np.ndarray:
     """How often intervals of sums and of means missed the truth: [sums and means, groups]."""
     table, random = records(kind), np.random.default_rng(6)
     missed = np.zeros((2, len(GROUPS)))
-    asked = [Conditions.of([group]) for group in GROUPS]
     for _ in range(RELEASES):
         bounds = Bounds(measure(table, random, told=told))
         for place, group in enumerate(GROUPS):
@@ -259,7 +259,7 @@ def sum_failures(kind: str, told: float = NOISE) -> np.ndarray:
                 met &= (table[:, column] >= low) & (table[:, column] < high)
             ages = table[met, 0]
             for mean, truth_ in ((False, ages.sum()), (True, ages.mean() if len(ages) else 0.0)):
-                ends = sum_ends(bounds, asked[place], 0, VALUES, LEVEL, mean=mean)
+                ends = sum_ends(bounds, group, 0, VALUES, LEVEL, mean=mean)
                 if ends is not None:  # what holds a pair of attributes is not always there
                     missed[int(mean), place] += not ends[0] <= truth_ <= ends[1]
     return missed
@@ -279,4 +279,4 @@ def test_too_little_noise_is_noticed_in_sums() -> None:
 def test_no_table_no_ends() -> None:
     bounds = Bounds(measure(records("xor"), np.random.default_rng(4)))
     for query in (QUERIES[1], QUERIES[7], QUERIES[9]):  # its own bounds; unknown; and cut
-        assert sum_ends(bounds, Conditions.of([query]), 0, VALUES, LEVEL, mean=True) is None
+        assert sum_ends(bounds, query, 0, VALUES, LEVEL, mean=True) is None

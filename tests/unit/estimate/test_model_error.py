@@ -9,7 +9,6 @@ import pytest
 
 from hedgerow.estimate.answers import missed_correlation, typical_error
 from hedgerow.estimate.intervals import Bounds
-from hedgerow.estimate.queries import Conditions
 from hedgerow.estimate.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 
@@ -53,9 +52,9 @@ def bounds(pairs: int, phi: float = PHI) -> Bounds:
 
 
 def errors(of: Bounds, *queries: Query) -> list[float]:
-    asked = Conditions.of(queries)
+    asked, phi = of.compare(queries), missed_correlation(of)
     share = np.array([0.5 ** len(query.where) for query in queries])
-    return typical_error(of, asked, RECORDS * share).tolist()
+    return typical_error(of, asked, RECORDS * share, phi, of.together(asked)).tolist()
 
 
 def test_what_pairs_are_missing_is_told_by_those_that_are_there() -> None:

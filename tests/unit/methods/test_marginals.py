@@ -15,7 +15,6 @@ from hedgerow import sample
 from hedgerow.audit.neighbors import Pick, picker
 from hedgerow.data import read
 from hedgerow.errors import HedgerowError
-from hedgerow.estimate.queries import Conditions
 from hedgerow.evaluation import exact_counts
 from hedgerow.methods.marginals import Marginals, share_budget
 from hedgerow.privacy.budget import UnitBudget
@@ -162,7 +161,7 @@ def test_estimates_lie_near_the_middle_of_their_intervals(delta: Any) -> None:
         ]
         exact = exact_counts(table, queries)
         estimate = release.estimate(queries)
-        low, high = release.bounds.ends(Conditions.of(queries), 0.95)
+        low, high = release.bounds.ends(release.bounds.compare(queries), 0.95)
         inside = low > 0
         outside.append(np.mean((estimate < low - 1) | (estimate > high + 1)))
         place = (estimate - low) / np.maximum(high - low, 1)
