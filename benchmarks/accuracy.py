@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluation import classify as features
-from hedgerow.evaluation.classify import by_counts, mean_and_error
-from hedgerow.evaluation.classify import by_regions as by_estimates
 from hedgerow.schema import Categorical, Schema
+from papers import classify as features
+from papers.classify import by_counts, mean_and_error
+from papers.classify import by_regions as by_estimates
 
 __all__ = ["boosting", "by_counts", "by_estimates", "mean_and_error", "split"]
 

@@ -60,7 +60,7 @@ from data import add_data_option, adult
 from dominance import Compared, losses, print_dominance, print_losses
 from hedgerow.data import read
 from hedgerow.errors import HedgerowError
-from hedgerow.evaluation import NOT_PRIVATE, on_rows, random_conjunctions
+from hedgerow.evaluation import NOT_PRIVATE, random_conjunctions
 from hedgerow.release.tables import MarginalsRelease
 from papers.baselines import (
     RPS,
@@ -72,6 +72,7 @@ from papers.baselines import (
     top_down_specialization,
 )
 from papers.baselines.apart import AIM_FINISHES, DPMM, OPENDP, Dpmm, OpenDP, install
+from papers.classify import on_rows
 from papers.clusters import cpu_seconds
 from papers.data import adult_schema
 from papers.figure import Runs

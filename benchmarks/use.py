@@ -31,7 +31,7 @@ from accuracy import by_counts, by_estimates, mean_and_error, split
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow.evaluation import NOT_PRIVATE
-from hedgerow.evaluation.classify import baseline, lower_bound, on_output
+from papers.classify import baseline, lower_bound, on_output
 from results import Results, add_json_option
 
 EPSILONS = ("1", "0.5", "0.25", "0.1")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluation.classify import Model, baseline, lower_bound, on_output
 from hedgerow.methods.api import publish
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
+from papers.classify import Model, baseline, lower_bound, on_output
 from papers.clusters import cpu_seconds
 from papers.figure import Inputs
 

@@ -12,7 +12,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.estimate.partition import Partition
-from hedgerow.evaluation.classify import boxes
+from papers.classify import boxes
 
 # Does a release keep together what belongs together? NOT PRIVATE.
 #

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.evaluation.classify import as_table, discernibility, ncp, on_rows
+from hedgerow.evaluation import discernibility, ncp
 from hedgerow.methods.api import publish
 from hedgerow.methods.clusters import cluster_schema, find_centroids, label_rows
 from hedgerow.methods.diffgen import DiffGen
@@ -27,6 +27,7 @@ from papers.adult import (
 )
 from papers.baselines import RPS, DPCube, mondrian
 from papers.baselines.bayes import draw_privbayes
+from papers.classify import as_table, on_rows
 from papers.clusters import cluster_records, cluster_regions, cpu_seconds, match_point
 from papers.figure import (
     Claim,

@@ -29,9 +29,9 @@ from hedgerow.counting.engine import Domain
 from hedgerow.data import Table
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import GridPartition, Partition, TreePartition
-from hedgerow.evaluation.classify import as_table
 from hedgerow.release import TableRelease
 from hedgerow.schema import Schema
+from papers.classify import as_table
 
 __all__ = ["entropy", "exact_release", "mondrian", "top_down_specialization"]
 

@@ -23,7 +23,6 @@ from hedgerow.counting.parts import Engine
 from hedgerow.estimate.cells import round_to_total, values_of
 from hedgerow.estimate.graphical import denoise
 from hedgerow.estimate.tables import edges_of, own_codes
-from hedgerow.evaluation.classify import as_table
 from hedgerow.methods.plan import Plan
 from hedgerow.methods.publisher import Progress, no_progress
 from hedgerow.privacy.budget import Budget, Number
@@ -34,6 +33,7 @@ from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Query
 from papers.baselines.base import ledger_of, plan_of
+from papers.classify import as_table
 
 __all__ = ["Marginals", "ProductModel"]
 

@@ -12,7 +12,7 @@ import hedgerow
 from hedgerow import sample
 from hedgerow.data import Table, read
 from hedgerow.errors import UsageError
-from hedgerow.evaluation import by_regions, exact_counts, lower_bound, random_queries
+from hedgerow.evaluation import exact_counts, random_queries
 from hedgerow.privacy.budget import rho_of_epsilon
 from hedgerow.schema import Schema
 from hedgerow.schema.query import Query
@@ -27,6 +27,7 @@ from papers.baselines import (
     mondrian,
     top_down_specialization,
 )
+from papers.classify import by_regions, lower_bound
 
 SCHEMA = Schema.from_dict(
     {

@@ -1,17 +1,6 @@
 """Comparison with the raw data. Whatever is computed here is NOT PRIVATE and must not leave."""
 
-from hedgerow.evaluation.classify import (
-    MODELS,
-    baseline,
-    by_counts,
-    by_regions,
-    discernibility,
-    lower_bound,
-    mean_and_error,
-    ncp,
-    on_output,
-    on_rows,
-)
+from hedgerow.evaluation.classify import discernibility, ncp
 from hedgerow.evaluation.measures import (
     NOT_PRIVATE,
     ErrorTable,
@@ -22,20 +11,12 @@ from hedgerow.evaluation.measures import (
 )
 
 __all__ = [
-    "MODELS",
     "NOT_PRIVATE",
     "ErrorTable",
-    "baseline",
-    "by_counts",
-    "by_regions",
     "discernibility",
     "error_table",
     "exact_counts",
-    "lower_bound",
-    "mean_and_error",
     "ncp",
-    "on_output",
-    "on_rows",
     "random_conjunctions",
     "random_queries",
 ]

@@ -392,9 +392,6 @@ SPLIT = 10_000  # from so many raw rows on a model is trained once, on others th
 FOLDS = 5
 _NAMES: dict[classify.Model, str] = {
     "tree": "decision tree",
-    "c45": "pruned decision tree",
-    "id3": "decision tree grown to the end",
-    "svm": "linear support vectors",
     "boosting": "gradient boosting",
 }
 SANITY = 0.001  # of all records: errors of smaller counts are told relative to so many
@@ -467,7 +464,7 @@ class Accuracy:
     """How well one model tells the class, in percent of raw rows. NOT PRIVATE.
 
     Args:
-        model: Its name in `MODELS`, where its settings are.
+        model: Its name in `hedgerow.evaluation.classify.Model`.
         words: What it is called.
         released: Trained on released rows.
         raw: Trained on raw rows other than those it is tested on.

@@ -19,7 +19,6 @@ from hedgerow.data import Table, Transactions, read, read_transactions
 from hedgerow.data.source import Progress, silent
 from hedgerow.errors import DataError, UsageError
 from hedgerow.estimate.cells import values_of
-from hedgerow.evaluation.classify import mean_and_error
 from hedgerow.evaluation.measures import (
     exact_counts,
     exact_supports,
@@ -456,7 +455,7 @@ class Spread:
             >>> Spread.of([1.0, 2.0, 6.0])
             Spread(mean=3.0, low=1.0, high=6.0)
         """
-        return Spread(mean_and_error(values)[0], min(values), max(values))
+        return Spread(float(np.mean(values)), min(values), max(values))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,7 +68,7 @@ def test_a_finer_release_is_less_distorted():
     from hedgerow import sample
 
     people, schema = sample.people(800, seed=1), sample.schema()
-    table = hedgerow.evaluation.classify.as_table(people, schema)
+    table = hedgerow.data.read(people, schema)
     coarse, fine = (
         hedgerow.publish(people, schema, hedgerow.DiffMulti(specializations=h), 5, seed=2)
         for h in (2, 60)

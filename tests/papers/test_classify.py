@@ -12,9 +12,10 @@ import pytest
 from hedgerow.errors import UsageError
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import GridPartition
-from hedgerow.evaluation import MODELS, classify
 from hedgerow.release import Release, TableRelease
 from hedgerow.schema import Schema
+from papers import classify
+from papers.classify import MODELS
 
 pytest.importorskip("sklearn")
 
