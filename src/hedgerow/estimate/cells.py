@@ -17,7 +17,7 @@ cells is then credited to listed ones. Ask for a dense release where that matter
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,7 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.consistency import Fit, fit, gather, is_censored
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import Partition, Parts, TreePartition, dictionary, numbers
-from hedgerow.schema import Attribute, Categorical, Numeric, Schema
+from hedgerow.schema import Attribute, Categorical, Schema
 from hedgerow.suggestions import whole
 
 # Whole numbers that are not negative and add up.
@@ -345,8 +345,7 @@ def draw_rows(
     check_whole("n", n)
     check_whole("seed", seed)
     random = np.random.default_rng(seed)
-    columns = draw_codes(schema, parts, counts, n, random)
-    return pa.table({one.name: values_of(one, codes, random) for one, codes in columns})
+    return rows_of(schema, draw_codes(schema, parts, counts, n, random), random)
 
 
 def draw_codes(
@@ -354,32 +353,38 @@ def draw_codes(
     parts: Sequence[Parts],
     counts: Ints,
     n: int | None,
-    seed: np.random.Generator | int,
-) -> Iterator[tuple[Attribute, Ints]]:
+    random: np.random.Generator,
+) -> Iterator[Ints]:
     """The same rows as codes, one column after another: see `draw_rows`."""
-    random = np.random.default_rng(seed)
     weights = counts.ravel()
-    if n is None and int(weights.sum()) > _MOST_ROWS:
+    total = int(weights.sum())
+    if n is None and total > _MOST_ROWS:
         raise UsageError(
             "this release counts very many records, more than are drawn unasked",
             hint="Say how many rows you want (--rows, n=).",
         )
+    if n and not total:
+        raise UsageError(
+            "this release counts no records, so there is nothing to draw from",
+            hint="Leave the number of rows out to get an empty table.",
+        )
     if n is not None:
-        weights = _share_out(n, weights, random)
+        weights = random.multinomial(n, weights / total) if n else np.zeros_like(weights)
     cell = random.permutation(np.repeat(np.arange(len(weights)), weights))
-    yield from _codes_of(schema, parts, counts.shape[1], cell, random)
+    return _codes_in(schema, parts, counts.shape[1], cell, random)
 
 
-def _codes_of(
+def _codes_in(
     schema: Schema, parts: Sequence[Parts], classes: int, cell: Ints, random: np.random.Generator
-) -> Iterator[tuple[Attribute, Ints]]:
+) -> Iterator[Ints]:
+    """The codes of rows by the region and class of each, column by column."""
     row, klass = np.divmod(cell, classes)
-    for attribute, part in zip(schema.attributes, parts, strict=True):
+    for part in parts:
         interval = part.index[row]
         low, width = part.lo[interval], (part.hi - part.lo)[interval]
-        yield attribute, low + (random.random(len(row)) * width).astype(np.int64)
+        yield low + (random.random(len(row)) * width).astype(np.int64)
     if schema.target is not None:
-        yield schema.target, klass
+        yield klass
 
 
 def stand_for(
@@ -402,15 +407,13 @@ def stand_for(
         number = np.ceil(weights * (STAND_INS / total)).astype(np.int64)
     random = np.random.default_rng(seed)
     cell = random.permutation(np.repeat(np.arange(len(weights)), number))
-    columns = _codes_of(schema, parts, counts.shape[1], cell, random)
-    rows = pa.table({one.name: values_of(one, codes, random) for one, codes in columns})
+    rows = rows_of(schema, _codes_in(schema, parts, counts.shape[1], cell, random), random)
     return rows, weights[cell] / np.maximum(1, number)[cell]
 
 
-def rows_of(schema: Schema, codes: Ints, classes: Ints, random: np.random.Generator) -> pa.Table:
-    """Rows of codes with their classes as a table of values."""
-    columns = [*zip(schema.attributes, codes.T, strict=True)]
-    columns += [] if schema.target is None else [(schema.target, classes)]
+def rows_of(schema: Schema, codes: Iterable[Ints], random: np.random.Generator) -> pa.Table:
+    """Columns of codes, the class last, as a table of values."""
+    columns = zip(schema.columns, codes, strict=True)
     return pa.table({one.name: values_of(one, column, random) for one, column in columns})
 
 
@@ -422,33 +425,10 @@ def check_whole(name: str, number: object) -> None:
         )
 
 
-def _share_out(n: int, weights: Ints, random: np.random.Generator) -> Ints:
-    total = int(weights.sum())
-    if n and not total:
-        raise UsageError(
-            "this release counts no records, so there is nothing to draw from",
-            hint="Leave the number of rows out to get an empty table.",
-        )
-    return random.multinomial(n, weights / max(total, 1)) if n else np.zeros_like(weights)
-
-
 def values_of(attribute: Attribute, codes: Ints, random: np.random.Generator) -> pa.Array:
     """Values for codes: labels, or numbers and dates drawn inside their grid cells."""
-    if isinstance(attribute, Numeric):
-        return _numeric(attribute, codes, random)
-    return labels_of(attribute, codes)
-
-
-def labels_of(attribute: Categorical, codes: Ints, nulls: Bools | None = None) -> pa.Array:
-    """The leaf labels of codes; truth values if the attribute is a boolean of just those."""
-    leaves = attribute.taxonomy.leaves
-    truths = [leaf.lower() == "true" for leaf in leaves]
-    if attribute.boolean and sorted(leaf.lower() for leaf in leaves) == ["false", "true"]:
-        return pa.array(np.array(truths)[codes], mask=nulls)
-    return dictionary(pa.array(codes.astype(np.int32), mask=nulls), leaves)
-
-
-def _numeric(attribute: Numeric, codes: Ints, random: np.random.Generator) -> pa.Array:
+    if isinstance(attribute, Categorical):
+        return labels_of(attribute, codes)
     nulls = codes >= attribute.grid
     if attribute.kind == "decimal":
         return numbers(attribute, codes, nulls)
@@ -459,6 +439,15 @@ def _numeric(attribute: Numeric, codes: Ints, random: np.random.Generator) -> pa
     if attribute.kind == "date":
         return pa.array(values.astype(np.int32), pa.int32(), mask=nulls).cast(pa.date32())
     return pa.array(values, pa.int64(), mask=nulls)
+
+
+def labels_of(attribute: Categorical, codes: Ints, nulls: Bools | None = None) -> pa.Array:
+    """The leaf labels of codes; truth values if the attribute is a boolean of just those."""
+    leaves = attribute.taxonomy.leaves
+    truths = [leaf.lower() == "true" for leaf in leaves]
+    if attribute.boolean and sorted(leaf.lower() for leaf in leaves) == ["false", "true"]:
+        return pa.array(np.array(truths)[codes], mask=nulls)
+    return dictionary(pa.array(codes.astype(np.int32), mask=nulls), leaves)
 
 
 # Which class a region mostly holds, with the help of its ancestors.

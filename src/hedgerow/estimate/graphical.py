@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.cells import project
-from hedgerow.estimate.junction import Calibrated, Detail, Factor, JunctionTree
+from hedgerow.estimate.junction import Detail, Factor, JunctionTree
 from hedgerow.estimate.queries import of_class
 from hedgerow.estimate.tables import Tables, covered, own_codes
 from hedgerow.schema import Categorical
@@ -318,11 +318,6 @@ class GraphicalModel:
     left: float
     theta: Floats = field(default_factory=lambda: np.empty(0))
 
-    @property
-    def total(self) -> float:
-        """How many records there are."""
-        return self.tables.number
-
     def marginal(self, columns: Sequence[int]) -> Floats:
         """The table of the groups of some columns that lie together in a clique."""
         factor = self.tree.factor(columns)
@@ -330,12 +325,8 @@ class GraphicalModel:
         table = np.bincount(factor.index, here, factor.cells).astype(np.float64)
         return table.reshape([self.tree.sizes[c] for c in columns])
 
-    def draw_groups(self, rows: int, seed: int) -> list[Ints]:
-        """The groups of so many rows, by column: a function of the model and the seed."""
-        return self.tree.draw(self.mass, rows, np.random.default_rng(seed))[0]
-
-    def draw(self, rows: int, random: np.random.Generator) -> tuple[Ints, Ints]:
-        """So many rows as codes, in random order, and their classes."""
+    def draw(self, rows: int, random: np.random.Generator) -> list[Ints]:
+        """So many rows in random order: columns of codes, the class last."""
         groups, cells = self.tree.draw(self.mass, rows, random)
         columns = [
             _codes_of(edges, spread, cells[a], random)
@@ -343,24 +334,21 @@ class GraphicalModel:
                 zip(self.tables.cells.edges, self.codes, strict=True)
             )
         ]
-        classes = groups[-1] if self.tables.cells.classes else np.zeros(rows, np.int64)
         order = random.permutation(rows)
-        return np.stack(columns, axis=1)[order], classes[order]
+        return [column[order] for column in columns + groups[len(columns) :]]
 
     @cached_property
-    def stand_ins(self) -> tuple[Ints, Ints]:
+    def stand_ins(self) -> list[Ints]:
         """Rows that stand for the records, each for as many as any other."""
-        rows = min(STAND_INS, max(FEWEST, int(PER_RECORD * self.total)))
+        rows = min(STAND_INS, max(FEWEST, int(PER_RECORD * self.tables.number)))
         return self.draw(rows, np.random.default_rng(0))
 
     @cached_property
     def _bitmaps(self) -> Bitmaps:
-        codes, classes = self.stand_ins
-        every, sizes = codes, [len(spread) for spread in self.codes]
-        if self.tables.cells.classes:
-            every = np.concatenate([codes, classes[:, None]], axis=1)
-            sizes.append(self.tables.cells.classes)
-        return Bitmaps(every, self.total / len(codes), sizes)
+        columns = self.stand_ins
+        sizes = [*map(len, self.codes), self.tables.cells.classes][: len(columns)]
+        weight = self.tables.number / len(columns[0])
+        return Bitmaps(np.stack(columns, axis=1), weight, sizes)
 
     def count(self, queries: Sequence[Query]) -> Floats:
         """How many records meet each query."""
@@ -449,26 +437,12 @@ def fit_model(
         progress: Called now and then with about the share that is done.
     """
     forbidden = impossible_cells(tables)
-    tree, factors = _build(tables, [columns for columns, _ in forbidden])
-    reference = _reference(tables, tree, factors, forbidden)
-    spreads = tuple(_spread_of(tables, a) for a in range(tables.cells.attributes))
-    begin = np.empty(0) if warm is None else warm.theta
-    dual = _Dual(tables, tree, factors, reference)
-    theta, calibrated, steps, left = _minimize(dual, begin, progress)
-    return GraphicalModel(
-        tables=tables, tree=tree, mass=calibrated.mass, codes=spreads, steps=steps, left=left,
-        theta=theta,
-    )  # fmt: skip
-
-
-def _build(tables: Tables, ruled: Sequence[tuple[int, ...]]) -> tuple[JunctionTree, list[Factor]]:
-    """The junction tree of all tables and columns of rules, and where each table meets it."""
     cells, last = tables.cells, tables.cells.attributes
     with_class = {t.columns[0] for t in tables.tables if t.columns[1:] == (last,)}
     sets = [t.columns for t in tables.tables if t.grouped or t.kind == "named"]
     if with_class:  # what meets a class table does so for each class
         sets = [tuple({*one, last}) for one in sets]
-    sets += ruled
+    sets += [columns for columns, _ in forbidden]
     details = {
         a: Detail(cells.group[a], (last,) if a in with_class else ())
         for a in range(cells.attributes)
@@ -484,7 +458,13 @@ def _build(tables: Tables, ruled: Sequence[tuple[int, ...]]) -> tuple[JunctionTr
             factors.append(tree.factor(table.columns))
         else:
             factors.append(tree.detail_factor(table.columns[0], table.columns[1:]))
-    return tree, factors
+    dual = _Dual(tables, tree, factors, _reference(tables, tree, factors, forbidden))
+    begin = np.empty(0) if warm is None else warm.theta
+    theta, mass, steps, left = _minimize(dual, begin, progress)
+    spreads = tuple(_spread_of(tables, a) for a in range(last))
+    return GraphicalModel(
+        tables=tables, tree=tree, mass=mass, codes=spreads, steps=steps, left=left, theta=theta
+    )
 
 
 def impossible_cells(tables: Tables) -> list[tuple[tuple[int, ...], Ints]]:
@@ -602,21 +582,20 @@ class _Dual:
         )
         self.free = possible.astype(np.float64)
 
-    def value(self, theta: Floats) -> tuple[float, Floats, Floats, Calibrated]:
+    def value(self, theta: Floats) -> tuple[float, Floats, Floats, Floats]:
         """The value, its gradient, the tables that the model expects, and the marginals."""
         logits = self.reference + np.bincount(self.place, theta[self.number], len(self.reference))
-        calibrated = self.tree.calibrate(logits, self.total)
-        mass = calibrated.mass[self.place]
-        expected = np.bincount(self.number, mass, len(self.y)).astype(np.float64)
-        value = self.total * calibrated.log_normalizer - _dot(theta, self.y)
+        mass, log_normalizer = self.tree.calibrate(logits, self.total)
+        expected = np.bincount(self.number, mass[self.place], len(self.y)).astype(np.float64)
+        value = self.total * log_normalizer - _dot(theta, self.y)
         value += 0.5 * _dot(self.weight * theta, theta)
         gradient = self.free * (expected - self.y + self.weight * theta)
-        return value, gradient, expected, calibrated
+        return value, gradient, expected, mass
 
 
 def _minimize(
     dual: _Dual, begin: Floats, progress: Callable[[float], None]
-) -> tuple[Floats, Calibrated, int, float]:
+) -> tuple[Floats, Floats, int, float]:
     """L-BFGS (Liu and Nocedal 1989), scaled by what a cell's own curvature is.
 
     What the gradient has left falls about evenly on a logarithmic scale, which tells the progress.
@@ -626,13 +605,13 @@ def _minimize(
     """
     theta = np.zeros(len(dual.y))
     theta[: len(begin)] = begin[: len(theta)]
-    value, gradient, expected, calibrated = dual.value(theta)
+    value, gradient, expected, mass = dual.value(theta)
     memory: list[tuple[Floats, Floats, float]] = []
     most, done = 0.0, 0.0
     for step in range(MOST_STEPS):
         left = float(np.sqrt(np.mean((gradient / dual.deviation) ** 2)))
         if left < CONVERGED:
-            return theta, calibrated, step, left
+            return theta, mass, step, left
         most = max(most, left, 2 * CONVERGED)
         done = max(done, math.log(most / left) / math.log(most / CONVERGED))
         progress(done)
@@ -645,13 +624,13 @@ def _minimize(
                 break
             length /= 2
         else:
-            return theta, calibrated, step, left
+            return theta, mass, step, left
         moved, turned = tried - theta, now[1] - gradient
         curvature = _dot(moved, turned)
         if curvature > 0:
             memory = [*memory[1 - MEMORY :], (moved, turned, 1 / curvature)]
-        theta, (value, gradient, expected, calibrated) = tried, now
-    return theta, calibrated, MOST_STEPS, left
+        theta, (value, gradient, expected, mass) = tried, now
+    return theta, mass, MOST_STEPS, left
 
 
 def _direction(

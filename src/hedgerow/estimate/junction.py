@@ -50,19 +50,6 @@ class Factor:
     cells: int
 
 
-@dataclass(frozen=True, eq=False)
-class Calibrated:
-    """The marginals of all cliques.
-
-    Args:
-        mass: How many records lie in each cell, clique after clique.
-        log_normalizer: The logarithm of what all products of factors add up to.
-    """
-
-    mass: Floats
-    log_normalizer: float
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JunctionTree:
     """Cliques, each of which hangs on an earlier one; the first is the root.
@@ -222,12 +209,16 @@ class JunctionTree:
                     waiting.append(clique)
         return ways
 
-    def calibrate(self, logits: Floats, total: float) -> Calibrated:
+    def calibrate(self, logits: Floats, total: float) -> tuple[Floats, float]:
         """The marginals of all cliques, which agree where they meet.
 
         Args:
             logits: The logarithm of the product of factors in each cell of each clique.
             total: How many records there are.
+
+        Returns:
+            How many records lie in each cell, clique after clique, and the logarithm of what all
+            products of factors add up to.
         """
         start, logits = self.start, logits.copy()
         part = [logits[start[c] : start[c + 1]] for c in range(len(start) - 1)]
@@ -247,7 +238,7 @@ class JunctionTree:
         for c in range(1, len(part)):
             lower, upper, size = self._messages[c]
             part[c] *= np.bincount(upper, part[self.parent[c]], size)[lower]
-        return Calibrated(logits, most + math.log(whole))
+        return logits, most + math.log(whole)
 
     def draw(
         self, mass: Floats, rows: int, random: np.random.Generator

@@ -183,7 +183,7 @@ def read_many(queries: object, schema: Schema) -> list[Query]:
     """
     from hedgerow.schema.query import Query, Vocabulary
 
-    words = Vocabulary(schema)
+    words = None
     if isinstance(queries, (Query, str, Mapping)):
         queries = [queries]
     if isinstance(queries, (bytes, bytearray)) or not isinstance(queries, Iterable):
@@ -192,12 +192,11 @@ def read_many(queries: object, schema: Schema) -> list[Query]:
     for query in queries:
         if isinstance(query, Query):  # first, since very many are given in this form
             several.append(query)
-        elif isinstance(query, str):
-            several.append(words.parse(query))
-        elif isinstance(query, Mapping):
-            several.append(words.of(query))
-        else:
+            continue
+        if not isinstance(query, str | Mapping):
             raise _unreadable(query)
+        words = words or Vocabulary(schema)
+        several.append(words.parse(query) if isinstance(query, str) else words.of(query))
     _check(several, schema)
     return several
 

@@ -618,15 +618,16 @@ def choose_pairs(
 
 def expected_groups(model: GraphicalModel, tables: Sequence[Table]) -> Ints:
     """How many records the model expects in the groups of tables, one table after the other."""
-    rows = int(min(LOOKED_AT, max(FEWEST_LOOKED_AT, 10 * model.total)))
-    drawn, groups = model.draw_groups(rows, seed=1), model.tables.cells.groups
+    rows = int(min(LOOKED_AT, max(FEWEST_LOOKED_AT, 10 * model.tables.number)))
+    drawn, _ = model.tree.draw(model.mass, rows, np.random.default_rng(1))
+    groups = model.tables.cells.groups
     found = []
     for table in tables:
         cell = np.zeros(rows, np.int64)
         for column in table:
             cell = cell * groups[column] + drawn[column]
         found.append(np.bincount(cell, minlength=math.prod(groups[column] for column in table)))
-    return np.asarray(np.rint(np.concatenate(found) * (model.total / rows)), np.int64)
+    return np.asarray(np.rint(np.concatenate(found) * (model.tables.number / rows)), np.int64)
 
 
 def _scores(exact: Ints, *, expected: Ints, starts: Ints, handicap: Ints) -> Ints:

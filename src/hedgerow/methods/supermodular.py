@@ -146,8 +146,8 @@ def make_side(
     tree, places = outcome.partition, range(len(schema.attributes))
     parts = [tree.parts(place, found.regions) for place in places]
     # codes and no values: read again, what was other could break a rule after it was paid for
-    columns = draw_codes(schema, parts, counts, number, seed=0)
-    return np.stack([codes for _, codes in columns], axis=1).astype(np.uint32)
+    columns = draw_codes(schema, parts, counts, number, np.random.default_rng(0))
+    return np.stack([*columns], axis=1).astype(np.uint32)
 
 
 def gather(forest: Forest, nodes: Small, counts: Ints) -> tuple[Small, Ints]:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Ints
 from hedgerow.estimate.partition import bounds_of, csv_blocks
-from hedgerow.release.tabulate import CountTable, Division, cells_of, divisions_of
+from hedgerow.release.tabulate import Division, cells_of, divisions_of, rows_of_cells
 from hedgerow.schema import Numeric, Query, Schema
 
 if TYPE_CHECKING:
@@ -108,13 +108,10 @@ def plain_tables(
         cells += queries
     if not cells:
         return
-    answers, total = release.count(cells), release.count_all()
+    answers = release.count(cells)
     for names, divisions, labels, places in made:
-        table = CountTable(
-            names=names, labels=labels, answers=answers.take(np.array(places)), total=total,
-            by="count", simultaneous=False,
-        )  # fmt: skip
-        yield names, _with_bounds(finite(table.to_arrow()), schema, divisions)
+        table = rows_of_cells(names, labels, answers.take(np.array(places)))
+        yield names, _with_bounds(finite(table), schema, divisions)
 
 
 def finite(table: pa.Table) -> pa.Table:

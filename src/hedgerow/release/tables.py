@@ -377,8 +377,8 @@ class MarginalsRelease(MeasuredRelease):
                 hint="Say how many rows you want (--rows, n=).",
             )
         random = np.random.default_rng(seed)
-        codes, classes = self.model.draw(rows, random)
-        return self._frame(rows_of(self.schema, codes, classes, random), kind)
+        codes = self.model.draw(rows, random)
+        return self._frame(rows_of(self.schema, codes, random), kind)
 
     def _weights(self, codes: NDArray[np.integer]) -> Floats:
         """See `Release._weights`."""
@@ -439,9 +439,8 @@ class MarginalsRelease(MeasuredRelease):
 
         Counts and tables are counts of these rows, so sums of weights agree with them.
         """
-        codes, classes = self.model.stand_ins
-        rows = rows_of(self.schema, codes, classes, np.random.default_rng(ROWS_SEED))
-        return weighted(rows, self.schema, self.model.total / max(1, rows.num_rows))
+        rows = rows_of(self.schema, self.model.stand_ins, np.random.default_rng(ROWS_SEED))
+        return weighted(rows, self.schema, self.tables.number / max(1, rows.num_rows))
 
     def counted_tables(self) -> list[tuple[str, ...]]:
         """See `Release.counted_tables`: also what was named or chosen."""

@@ -134,21 +134,7 @@ class CountTable(FramedRows):
 
     def to_arrow(self) -> pa.Table:
         """An Arrow table with one row per cell; null is what is not known."""
-        columns: dict[str, Any] = dict(zip(self.names, self.labels, strict=True))
-        found, unknown = self.answers, ~self.known
-        for name in ("estimate", "low", "high", "typical_error"):
-            values = getattr(found, name)
-            columns[name] = (
-                pa.nulls(len(self), pa.float64())
-                if values is None
-                else pa.array(values, mask=unknown)
-            )
-        columns["reliability"] = list(self.reliability)
-        if found.standard_error is not None:
-            columns["standard_error"] = found.standard_error
-        if found.basis is not None:
-            columns["basis"] = found.basis.tolist()
-        return pa.table(columns)
+        return rows_of_cells(self.names, self.labels, self.answers)
 
     @answer_mistakes
     def pivot(self, values: str = "estimate", *, kind: str = "pandas") -> Frame:
@@ -232,6 +218,26 @@ class CountTable(FramedRows):
             # intervals that hold for all cells at once hold for those that are kept
             picked=self.picked or (len(order) < len(self) and not self.simultaneous),
         )
+
+
+def rows_of_cells(
+    names: tuple[str, ...], labels: tuple[tuple[str, ...], ...], answers: Answers
+) -> pa.Table:
+    """The columns that tell cells apart, and what is said of each; null is what is not known."""
+    columns: dict[str, Any] = dict(zip(names, labels, strict=True))
+    words = reliability(answers)
+    unknown = np.array([one == NOT_MEASURED for one in words], np.bool_)
+    for name in ("estimate", "low", "high", "typical_error"):
+        values = getattr(answers, name)
+        columns[name] = (
+            pa.nulls(len(words), pa.float64()) if values is None else pa.array(values, mask=unknown)
+        )
+    columns["reliability"] = list(words)
+    if answers.standard_error is not None:
+        columns["standard_error"] = answers.standard_error
+    if answers.basis is not None:
+        columns["basis"] = answers.basis.tolist()
+    return pa.table(columns)
 
 
 def check_table(top: object, simultaneous: object, share: object, bins: object = None) -> None:
