@@ -10,7 +10,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Small
 from hedgerow.data import Table, read
-from hedgerow.evaluation.simulate import as_frame
+from hedgerow.estimate.cells import rows_of
 from hedgerow.optimize.exact import search
 from hedgerow.optimize.model import Aim, Forest, Problem, Record, Side, Worth
 from hedgerow.schema import Attribute, Categorical, Schema
@@ -143,6 +143,6 @@ def depth_of_rows(attribute: Attribute, lo: Ints, hi: Ints) -> Floats:
 
 def side_frame(here: Setting, schema: Schema) -> Any:
     """The side table in the words of a schema."""
-    codes = np.zeros((len(here.side_codes), len(here.attributes) + 1), np.uint32)
-    codes[:, :-1] = here.side_codes
-    return as_frame(Table(schema, codes))
+    nobody = np.zeros(len(here.side_codes), np.int64)  # of any class, if there is one
+    columns = [*np.asarray(here.side_codes, np.int64).T, nobody][: len(schema.columns)]
+    return rows_of(schema, columns, np.random.default_rng(0))

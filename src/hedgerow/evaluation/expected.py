@@ -433,7 +433,7 @@ def plan_by_accuracy(
     if all(target.columns for target in targets):
         runs = 0
     stage("making rows")
-    data = [source.data_of(seed * 1000 + number) for number in range(runs)]
+    data = [source.trial(seed * 1000 + number).data for number in range(runs)]
     plans = []
     most = most_epsilons(len(targets)) * max(1, runs)
     for place, (setting, method) in enumerate(methods):

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Table, Transactions, read, read_transactions
 from hedgerow.data.source import Progress, silent
 from hedgerow.errors import DataError, UsageError
-from hedgerow.estimate.cells import values_of
 from hedgerow.evaluation.measures import (
     exact_counts,
     exact_supports,
@@ -48,6 +46,8 @@ from hedgerow.suggestions import check_arguments
 # in the schema is taken from it.
 
 KINDS = 6
+# how near to the edge of a number most people may be, how far they spread, and how fast values fall
+COMMON, HABIT = (0.1, 0.12, 2), (0.0, 0.05, 3)
 _OTHER = 0.02  # how often a number is missing, where the schema has a place for that
 _LENGTH = 5  # how many items a record has on average, before repeated ones are dropped
 
@@ -88,8 +88,8 @@ class HiddenKinds:
         check_dependence(dependence)
         random = np.random.default_rng(seed)
         columns = [
-            (1 - dependence) * _common(attribute, random)[None, :]
-            + dependence * np.stack([_habit(attribute, random) for _ in range(KINDS)])
+            (1 - dependence) * _chances(attribute, random, *COMMON)[None, :]
+            + dependence * np.stack([_chances(attribute, random, *HABIT) for _ in range(KINDS)])
             for attribute in schema.attributes
         ]
         if schema.target is not None:
@@ -171,17 +171,6 @@ def simulated_transactions(
     return Transactions(schema, start.astype(np.int64), code.astype(np.int32))
 
 
-def as_frame(table: Table) -> pa.Table:
-    """Rows of a simulated or public table in the words of its schema."""
-    schema, random = table.schema, np.random.default_rng(0)
-    return pa.table(
-        {
-            attribute.name: values_of(attribute, table.codes[:, place].astype(np.int64), random)
-            for place, attribute in enumerate(schema.columns)
-        }
-    )
-
-
 def check_dependence(dependence: float) -> None:
     """Refuses what is no number from 0 to 1."""
     if not 0 <= dependence <= 1:
@@ -198,19 +187,13 @@ def _falling(size: int, power: float) -> Floats:
     return shares
 
 
-def _common(attribute: Attribute, random: np.random.Generator) -> Floats:
-    if isinstance(attribute, Numeric):
-        return _hump(attribute, random.uniform(0.1, 0.9), 0.12)
-    return _falling(attribute.size, 2)[random.permutation(attribute.size)]
-
-
-def _habit(attribute: Attribute, random: np.random.Generator) -> Floats:
-    if isinstance(attribute, Numeric):
-        return _hump(attribute, random.uniform(0, 1), 0.05)
-    return _falling(attribute.size, 3)[random.permutation(attribute.size)]
-
-
-def _hump(attribute: Numeric, middle: float, width: float) -> Floats:
+def _chances(
+    attribute: Attribute, random: np.random.Generator, edge: float, width: float, power: int
+) -> Floats:
+    """The chances of codes: a hump somewhere on a numeric scale, or some order of preference."""
+    if not isinstance(attribute, Numeric):
+        return _falling(attribute.size, power)[random.permutation(attribute.size)]
+    middle = random.uniform(edge, 1 - edge)
     place = (np.arange(attribute.grid) + 0.5) / attribute.grid
     weights = np.exp(-(((place - middle) / width) ** 2) / 2)
     weights /= weights.sum()
@@ -352,16 +335,11 @@ class Simulated:
     def __init__(self, schema: Schema, rows: int, dependence: float) -> None:
         self.schema, self.rows, self.dependence = schema, rows, dependence
 
-    def data_of(self, seed: int) -> Any:
-        """People from another population."""
-        if self.schema.kind == "transactions":
-            return simulated_transactions(self.schema, self.rows, self.dependence, seed)
-        return HiddenKinds.of(self.schema, self.dependence, seed).draw(self.rows, seed + 1)
-
     def trial(self, seed: int) -> TableTrial | TransactionsTrial:
         """Another population, and people from it."""
         if self.schema.kind == "transactions":
-            return TransactionsTrial(self.data_of(seed), seed)
+            made = simulated_transactions(self.schema, self.rows, self.dependence, seed)
+            return TransactionsTrial(made, seed)
         people = HiddenKinds.of(self.schema, self.dependence, seed)
         table = people.draw(self.rows, seed + 1)
         if self.schema.target is None:
@@ -387,10 +365,6 @@ class Public:
         if most < 1:
             raise DataError("The public table has no rows.", hint="Name another one.")
         self.rows = min(rows or most, most)
-
-    def data_of(self, seed: int) -> Table | Transactions:
-        """Other rows of the table."""
-        return self.trial(seed).data
 
     def trial(self, seed: int) -> TableTrial | TransactionsTrial:
         """Other rows of the table."""

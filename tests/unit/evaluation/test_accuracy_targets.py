@@ -81,7 +81,7 @@ def test_errors_by_hand() -> None:
 
 
 def test_cells_agree_with_tables() -> None:
-    data = Simulated(sample.schema(), 900, 0.5).data_of(3)
+    data = Simulated(sample.schema(), 900, 0.5).trial(3).data
     release = publish_seeded(data, DiffMulti(), "1", 0, 1)
     for name, (told, truth) in cells_of_release(release, data).items():
         assert told.tolist() == release.table(name).answers.estimate.tolist()

@@ -5,7 +5,8 @@ import pytest
 
 from hedgerow.data import read
 from hedgerow.errors import UsageError
-from hedgerow.evaluation.simulate import HiddenKinds, as_frame, simulated_transactions
+from hedgerow.estimate.cells import rows_of
+from hedgerow.evaluation.simulate import HiddenKinds, simulated_transactions
 from hedgerow.schema import Schema
 
 SCHEMA = Schema.from_dict(
@@ -25,7 +26,8 @@ SCHEMA = Schema.from_dict(
 
 def test_rows_keep_to_the_schema_and_come_back_as_the_same_codes() -> None:
     table = HiddenKinds.of(SCHEMA, 0.5, 1).draw(500, 2)
-    again = read(as_frame(table), SCHEMA)
+    columns = table.codes.astype(np.int64).T
+    again = read(rows_of(SCHEMA, columns, np.random.default_rng(0)), SCHEMA)
     assert np.array_equal(again.codes, table.codes)
     assert (table.codes[:, 0] == SCHEMA.attributes[0].size - 1).any()  # some ages are missing
 
