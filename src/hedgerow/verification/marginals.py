@@ -341,11 +341,8 @@ def _upon(release: MarginalsRelease, stored: pa.Table, ours: bool) -> MarginalsR
     if stored.equals(release.stand_ins()):
         return release
     _rows(release, stored, ours)
-    *codes, classes = _codes(release.schema, stored)
-    if not release.schema.classes:
-        codes, classes = [*codes, classes], np.zeros(stored.num_rows, np.int64)
     found, model = replace(release), replace(release.model)
-    vars(model)["stand_ins"] = np.stack(codes, axis=1), classes  # as if they had been drawn
+    vars(model)["stand_ins"] = _codes(release.schema, stored)  # as if they had been drawn
     vars(found)["model"] = model
     return found
 
