@@ -157,13 +157,12 @@ class Answers(FramedRows):
 
     def take(self, places: Any) -> Self:
         """See `FramedRows.take`."""
-        names = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
-        may = ("typical_error", "standard_error", "basis")
-        known = [*names, *(name for name in may if getattr(self, name) is not None)]
-        asked = self.asked
-        if asked is not None:
-            asked = [asked[0][place] for place in places], asked[1]
-        return replace(self, asked=asked, **{name: getattr(self, name)[places] for name in known})
+        columns: dict[str, Any] = {
+            name: one[places] for name, one in vars(self).items() if isinstance(one, np.ndarray)
+        }
+        if self.asked is not None:
+            columns["asked"] = [self.asked[0][place] for place in places], self.asked[1]
+        return replace(self, **columns)
 
     def caption(self) -> str:
         """See `Framed.caption`."""

@@ -197,7 +197,15 @@ def read_many(queries: object, schema: Schema) -> list[Query]:
             raise _unreadable(query)
         words = words or Vocabulary(schema)
         several.append(words.parse(query) if isinstance(query, str) else words.of(query))
-    _check(several, schema)
+    # queries made by hand may name places that this schema does not have
+    attributes, classes = len(schema.attributes), len(schema.classes)
+    places = {place for query in several for place, _ in query.where}
+    codes = {code for query in several for code in query.classes or ()}
+    if any(not 0 <= p < attributes for p in places) or any(not 0 <= c < classes for c in codes):
+        raise UsageError(
+            "a query names an attribute or a class that this release does not have",
+            hint="Make it with Query.parse or Query.of and the schema of this release.",
+        )
     return several
 
 
@@ -208,18 +216,6 @@ def _unreadable(query: object) -> UsageError:
     elif isinstance(query, (bytes, bytearray)):
         hint = 'Make it text first, such as query.decode("utf-8").'
     return UsageError(f"a query cannot be read from type {type(query).__name__}", hint=hint)
-
-
-def _check(queries: Sequence[Query], schema: Schema) -> None:
-    """Queries made by hand may name places that this schema does not have."""
-    attributes, classes = len(schema.attributes), len(schema.classes)
-    places = {place for query in queries for place, _ in query.where}
-    codes = {code for query in queries for code in query.classes or ()}
-    if any(not 0 <= p < attributes for p in places) or any(not 0 <= c < classes for c in codes):
-        raise UsageError(
-            "a query names an attribute or a class that this release does not have",
-            hint="Make it with Query.parse or Query.of and the schema of this release.",
-        )
 
 
 def grouped(queries: Sequence[Query], key: Callable[[Query], Any]) -> dict[Any, Ints]:

@@ -426,8 +426,10 @@ def _sums(
     alone = index.apart * (many * (1 - many / of))
     if on_top and by_cover:
         # without adjustment a node wholly inside is counted by its own measurement alone
-        estimate, alone = _cover(fit, chosen)
-        whole = 0.0
+        nodes = fit.evidence.nodes
+        passes = replace(fit.passes, own=np.isfinite(nodes.variance).astype(np.float64))
+        estimate = passes.first(nodes.values[:, chosen]).sum(axis=1)
+        alone, whole = many * passes.spread(nodes.tail).first, 0.0
     weights = np.column_stack(
         [estimate, index.share, index.variance, alone, index.own, index.below]
     )
@@ -461,12 +463,3 @@ def _sums(
         root = own**2 * noise + (1 - own) ** 2 * of * root
         a, r = mean, rest
     return sums, np.maximum(a**2 * root + 2 * a * c + r, 0.0)
-
-
-def _cover(fit: Fit, chosen: list[int]) -> tuple[Floats, Floats]:
-    """What was measured at each node, or below it where it was not, and its variance."""
-    nodes = fit.evidence.nodes
-    measured = np.isfinite(nodes.variance).astype(np.float64)
-    passes = replace(fit.passes, own=measured)
-    estimate = passes.first(nodes.values[:, chosen]).sum(axis=1)
-    return estimate, len(chosen) * passes.spread(nodes.tail).first

@@ -15,7 +15,7 @@ None of this is needed for intervals (`most_records`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import NormalDist
@@ -304,12 +304,11 @@ def _exceeds(terms: int, time: float) -> float:
     return total
 
 
-def most_records(
-    size: Measurement, most: int, cap: int, error: float
-) -> Callable[[Floats], Floats]:
-    """How many records can have weights of some sum, at most: a function of such sums.
+def most_records(sums: Floats, size: Measurement, most: int, cap: int, error: float) -> Floats:
+    """How many records can have weights of each of some sums, at most.
 
     Args:
+        sums: The sums.
         size: The noisy sizes.
         most: The most items that a record can have.
         cap: The cap of the weights.
@@ -322,15 +321,11 @@ def most_records(
     # sums of weights of all records of the longest bins, and how many records these are
     start = np.append(0.0, np.cumsum(more * weight)[:-1])
     records = np.append(0.0, bounds[:-1])
-
-    def bound(sums: Floats) -> Floats:
-        place = np.searchsorted(start, np.maximum(sums, 0.0), side="right") - 1
-        rest = np.maximum(sums, 0.0) - start[place]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            further = np.where(weight[place] > 0, rest / weight[place], np.inf)
-        return np.asarray(records[place] + further)
-
-    return bound
+    place = np.searchsorted(start, np.maximum(sums, 0.0), side="right") - 1
+    rest = np.maximum(sums, 0.0) - start[place]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        further = np.where(weight[place] > 0, rest / weight[place], np.inf)
+    return np.asarray(records[place] + further)
 
 
 _DEPENDENCE = 0.2  # of the spread of weights, by which an item's records are taken to differ
@@ -446,7 +441,7 @@ class Supports:
         """
         value, deviation = self.sums(groups)
         ends = value + factor(1 - error, normal=normal) * deviation + LATTICE
-        return float(most_records(self.size, self.items.most, self.cap, for_sizes)(ends).min())
+        return float(most_records(ends, self.size, self.items.most, self.cap, for_sizes).min())
 
     def bounds(self, groups: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals for the number of records with anything of each group, each by itself.
@@ -462,7 +457,7 @@ class Supports:
         )
         number = np.array([len(group) for group in groups])
         low = (value - down) / np.minimum(number, self.cap)
-        return low, most_records(self.size, self.items.most, self.cap, for_sizes)(value + up)
+        return low, most_records(value + up, self.size, self.items.most, self.cap, for_sizes)
 
 
 def prior_groups(items: Items) -> Ints:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints, Words
-from hedgerow.compiled import kernel
 from hedgerow.data import Table, Transactions, read
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
@@ -270,7 +269,6 @@ class _Index:
         size = transactions.schema.transaction_items.size
         self.supports = np.bincount(transactions.codes, minlength=size)
         self._records = records
-        self._words = -(-records // 64)
         order = np.argsort(transactions.codes, kind="stable")
         owner = np.repeat(np.arange(records), np.diff(transactions.start))
         self._held = owner[order]
@@ -278,12 +276,11 @@ class _Index:
         self._known: dict[int, Bits] = {}
 
     def bits(self, code: int) -> Bits:
-        bits = self._known.get(code)
-        if bits is None:
-            bits = np.zeros(self._words, dtype=np.uint64)
-            _set(self._held[self._first[code] : self._first[code + 1]], bits)
-            self._known[code] = bits
-        return bits
+        if code not in self._known:
+            held = np.zeros(-(-self._records // 64) * 64, np.bool_)
+            held[self._held[self._first[code] : self._first[code + 1]]] = True
+            self._known[code] = np.packbits(held, bitorder="little").view(np.uint64)
+        return self._known[code]
 
     def support(self, itemset: Itemset) -> int:
         if not itemset:
@@ -301,12 +298,6 @@ class _Index:
 
 def _ones(bits: Bits) -> int:
     return int(np.bitwise_count(bits).sum())
-
-
-@kernel()
-def _set(records: Ints, bits: Bits) -> None:
-    for record in records:
-        bits[record >> 6] |= np.uint64(1) << np.uint64(record & 63)
 
 
 # How good predicted probabilities of the class are. NOT PRIVATE on raw rows.
@@ -592,24 +583,32 @@ def itemset_errors(
 
 def _errors(sizes: Ints, truth: Floats, answers: Answers, records: int) -> CountErrors:
     bound = max(1.0, SANITY * records)
-    line = partial(_line, sizes, truth, answers, bound)
+    line = partial(error_line, sizes, truth, answers, bound)
     lines = tuple(line(int(size)) for size in np.unique(sizes))
     return CountErrors(lines=lines, overall=line(None), sanity=bound, level=answers.level)
 
 
-def _line(
+def error_line(
     sizes: Ints, truth: Floats, answers: Answers, bound: float, size: int | None
 ) -> CountLine:
-    """How far counts of one size are off, or all of them."""
+    """How far counts of one size are off, or all of them.
+
+    Args:
+        sizes: The size of each query, or whatever else tells lines apart.
+        truth: The true counts.
+        answers: What the release says.
+        bound: The sanity bound, in records.
+        size: Which line; all of them without it.
+    """
     these = np.ones(len(sizes), bool) if size is None else sizes == size
     truth, low, high = truth[these], answers.low[these], answers.high[these]
     off = np.abs(answers.estimate[these] - truth)
-    relative = off / np.maximum(truth, bound)
+    relative, width = off / np.maximum(truth, bound), float(np.median(high - low))
     return CountLine(
         size=size, queries=int(these.sum()), absolute=float(off.mean()),
         mean=float(relative.mean()), median=float(np.median(relative)),
         covered=float(((low <= truth) & (truth <= high)).mean()),
-        width=_finite(float(np.median(high - low))),
+        width=width if np.isfinite(width) else None,
     )  # fmt: skip
 
 
@@ -685,7 +684,7 @@ def error_table(
     sizes = np.asarray([len(query.where) for query in queries])
     answers = release.count(list(queries))
     bound = max(1.0, sanity * table.codes.shape[0])
-    lines = [_line(sizes, truth, answers, bound, int(size)) for size in np.unique(sizes)]
+    lines = [error_line(sizes, truth, answers, bound, int(size)) for size in np.unique(sizes)]
 
     def column(name: str) -> tuple[Any, ...]:
         return tuple(getattr(line, name) for line in lines)
@@ -793,10 +792,6 @@ def classification(
         regions=regions, models=tuple(accuracies), rows=tested, classes=schema.classes,
         margin=98 * float(np.sqrt(left / tested)),
     )  # fmt: skip
-
-
-def _finite(number: float) -> float | None:
-    return number if np.isfinite(number) else None
 
 
 def synthetic_codes(release: Release, number: int, seed: int) -> Ints:

@@ -92,16 +92,15 @@ def table_errors(table: Table, release: Release) -> tuple[TableErrors, ...]:
     ]
     cells = [cell for some in tables for cell in some]
     answers, counts = release.count(cells), exact_counts(table, cells)  # far quicker at once
-    ends = np.cumsum([len(some) for some in tables])
-    for name, some, end in zip(names, tables, ends.tolist(), strict=True):
-        here = np.arange(end - len(some), end)
-        told, truth = answers.take(here), counts[here]
-        off = np.abs(told.estimate - truth)
-        width = float(np.median(told.high - told.low))
-        held = (told.low <= truth) & (truth <= told.high)
+    off, place = (
+        np.abs(answers.estimate - counts),
+        np.repeat(range(len(names)), [*map(len, tables)]),
+    )
+    for number, name in enumerate(names):
+        line = measures.error_line(place, counts, answers, 1.0, number)
         errors.append(TableErrors(
-            name=name, cells=len(truth), mean=float(off.mean()), worst=float(off.max()),
-            width=width if np.isfinite(width) else None, covered=float(held.mean()),
+            name=name, cells=line.queries, mean=line.absolute,
+            worst=float(off[place == number].max()), width=line.width, covered=line.covered,
         ))  # fmt: skip
     return tuple(errors)
 
