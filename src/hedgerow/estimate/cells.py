@@ -258,21 +258,18 @@ def _listed(measurements: Sequence[Measurement], classes: int) -> CellCounts:
             np.add.at(weight, place, share[:, None])
             np.add.at(weighted, place, share[:, None] * measurement.values)
     listed = weight > 0
+    totals = [  # of the whole table, whatever they were bought for
+        (float(m.values[row].sum()), float(m.variance[row] * m.values.shape[1]))
+        for m in measurements
+        if m.at == "node"
+        for row in np.flatnonzero(m.where == 0)
+    ]
     return CellCounts(
         regions=regions,
         values=np.divide(weighted, weight, out=np.zeros_like(weight), where=listed),
         variance=np.divide(1.0, weight, out=np.zeros_like(weight), where=listed),
-        totals=tuple(_totals(measurements)),
+        totals=tuple(totals),
     )
-
-
-def _totals(measurements: Sequence[Measurement]) -> Iterator[tuple[float, float]]:
-    """Counts of the whole table, whatever they were bought for."""
-    for measurement in measurements:
-        if measurement.at == "node":
-            spread = measurement.variance * measurement.values.shape[1]
-            for row in np.flatnonzero(measurement.where == 0):
-                yield float(measurement.values[row].sum()), float(spread[row])
 
 
 def noisy_total(cells: CellCounts) -> float | None:

@@ -146,7 +146,7 @@ class Stage:
         weights = [1 / (table.tail * table.values.size) for table in known]
         if not known:
             return 0.0, math.inf
-        totals = [weight * table.total[0] for weight, table in zip(weights, known, strict=True)]
+        totals = [w * float(table.values.sum()) for w, table in zip(weights, known, strict=True)]
         return sum(totals) / sum(weights), 1 / sum(weights)
 
 

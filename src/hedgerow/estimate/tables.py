@@ -301,11 +301,6 @@ class NoisyTable:
         """Whether it counts groups, and not cells."""
         return self.kind in ROUNDS
 
-    @property
-    def total(self) -> tuple[float, float]:
-        """How many records it counts, and the variance of that."""
-        return float(self.values.sum()), self.variance * self.values.size
-
 
 _UNEVEN = 10.0 ** np.arange(-3, 0.5, 0.5)  # how unevenly cells may be filled
 
@@ -405,7 +400,8 @@ class Tables:
     @cached_property
     def number(self) -> float:
         """How many records there are: the mean of all that counted them, by their variances."""
-        known = [*self.totals, *(table.total for table in self.tables)]
+        known = [*self.totals]
+        known += [(float(t.values.sum()), t.variance * t.values.size) for t in self.tables]
         weights = sum(1 / variance for _, variance in known)
         if not weights:
             return 1.0

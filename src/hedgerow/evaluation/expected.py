@@ -539,7 +539,8 @@ class _Search:
             cells = cells_of_release(release, data, None if counted else names)
             for place, target in enumerate(self.targets):
                 if not target.columns:
-                    runs[place].append(errors_of(target, cells, _records(data)))
+                    records = len(data.start) - 1 if hasattr(data, "start") else len(data.codes)
+                    runs[place].append(errors_of(target, cells, records))
         promises = expected_errors(self.schema, self.method, epsilon, self.delta, self.rows)
         named = {frozenset(promise.names): promise.error for promise in promises}
         errors = []
@@ -550,7 +551,3 @@ class _Search:
             errors.append(error / self.rows if error and by_share else error)
         self.tried[epsilon] = errors
         return errors
-
-
-def _records(data: Any) -> int:
-    return len(data.start) - 1 if hasattr(data, "start") else int(data.codes.shape[0])

@@ -421,16 +421,6 @@ class Spread:
     low: float
     high: float
 
-    @staticmethod
-    def of(values: Sequence[float]) -> Spread:
-        """The spread of the results of runs.
-
-        Example:
-            >>> Spread.of([1.0, 2.0, 6.0])
-            Spread(mean=3.0, low=1.0, high=6.0)
-        """
-        return Spread(float(np.mean(values)), min(values), max(values))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
@@ -579,9 +569,10 @@ def simulate(
 
 
 def _point(setting: str, epsilon: str, results: list[Result]) -> Point:
-    measures = {
-        name: Spread.of([result.values[name] for result in results]) for name in results[0].values
-    }
+    measures = {}
+    for name in results[0].values:
+        values = [result.values[name] for result in results]
+        measures[name] = Spread(float(np.mean(values)), min(values), max(values))
     regions = float(np.mean([result.regions for result in results]))
     return Point(
         setting=setting, epsilon=epsilon,
