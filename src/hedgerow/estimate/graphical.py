@@ -325,6 +325,10 @@ class GraphicalModel:
         table = np.bincount(factor.index, here, factor.cells).astype(np.float64)
         return table.reshape([self.tree.sizes[c] for c in columns])
 
+    def draw_groups(self, rows: int, seed: int) -> list[Ints]:
+        """The groups of so many rows, by column: a function of the model and the seed."""
+        return self.tree.draw(self.mass, rows, np.random.default_rng(seed))[0]
+
     def draw(self, rows: int, random: np.random.Generator) -> list[Ints]:
         """So many rows in random order: columns of codes, the class last."""
         groups, cells = self.tree.draw(self.mass, rows, random)

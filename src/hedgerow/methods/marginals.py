@@ -619,8 +619,7 @@ def choose_pairs(
 def expected_groups(model: GraphicalModel, tables: Sequence[Table]) -> Ints:
     """How many records the model expects in the groups of tables, one table after the other."""
     rows = int(min(LOOKED_AT, max(FEWEST_LOOKED_AT, 10 * model.tables.number)))
-    drawn, _ = model.tree.draw(model.mass, rows, np.random.default_rng(1))
-    groups = model.tables.cells.groups
+    drawn, groups = model.draw_groups(rows, seed=1), model.tables.cells.groups
     found = []
     for table in tables:
         cell = np.zeros(rows, np.int64)
