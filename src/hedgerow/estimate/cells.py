@@ -350,9 +350,10 @@ def draw_codes(
     parts: Sequence[Parts],
     counts: Ints,
     n: int | None,
-    random: np.random.Generator,
+    seed: np.random.Generator | int,
 ) -> Iterator[Ints]:
     """The same rows as codes, one column after another: see `draw_rows`."""
+    random = np.random.default_rng(seed)
     weights = counts.ravel()
     total = int(weights.sum())
     if n is None and total > _MOST_ROWS:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
@@ -481,29 +482,13 @@ def _join(level: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
 # is for a rule that was not picked for what the release says of it.
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Associations:
-    """Rules, the largest confidence first; a row for each in every field.
-
-    Args:
-        given: The items that are held.
-        then: The item that is held too.
-        support: How many records hold all of them: estimates and the ends of intervals, [rules, 3].
-        confidence: The same for confidences.
-        lift: The same for lifts.
-    """
-
-    given: Sequence[Ints]
-    then: Ints
-    support: Floats
-    confidence: Floats
-    lift: Floats
-
-
 def find_associations(
     model: ItemsetModel, items: Items, k: int, least: float, level: float
-) -> Associations:
-    """The rules of the k most frequent itemsets, from a least confidence on.
+) -> pa.Table:
+    """The rules of the k most frequent itemsets, from a least confidence on, the largest first.
+
+    The columns `given` and `then` have items; for supports, confidences and lifts there are columns
+    with estimates and with the ends of intervals, such as `lift`, `lift_low` and `lift_high`.
 
     Args:
         model: What tells estimates.
@@ -537,13 +522,16 @@ def find_associations(
     lift = np.nan_to_num(lift[:, first], nan=0.0, posinf=np.inf)
     order = np.lexsort((-lift[:, 0], -confidence[:, 0]))
     order = order[confidence[order, 0] >= least]
-    return Associations(
-        given=[given[place] for place in order],
-        then=then[order],
-        support=counts(both, 1)[order],
-        confidence=confidence[order],
-        lift=lift[order],
-    )
+    names = items.labels
+    columns: dict[str, Any] = {
+        "given": pa.array([[names[c] for c in given[x]] for x in order], pa.list_(pa.string())),
+        "then": pa.array([names[then[x]] for x in order], pa.string()),
+    }
+    numbers = {"support": counts(both, 1), "confidence": confidence, "lift": lift}
+    for name, found in numbers.items():
+        for column, end in enumerate(("", "_low", "_high")):
+            columns[name + end] = found[order, column]
+    return pa.table(columns)
 
 
 # The list of itemsets that people read: those whose noisy count stands out of the noise.
@@ -556,35 +544,6 @@ def find_associations(
 
 
 _LINES_PER_BLOCK = 10_000
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ListedItemsets:
-    """Itemsets with noisy counts, the largest first, equal ones in the order of their places.
-
-    Args:
-        count: The noisy counts.
-        start: Where the items of each begin, and the end of the last.
-        codes: Places in `labels`.
-        labels: What items and groups of items are called.
-        others: How many other items the records have, in words; None if that says nothing.
-    """
-
-    count: Ints
-    start: Ints
-    codes: Ints
-    labels: Sequence[str]
-    others: tuple[Sequence[str], Ints] | None
-
-    def table(self) -> pa.Table:
-        """The columns `count`, `items` and, where it tells something, `others`."""
-        labels = pa.array(self.labels, pa.string()).take(pa.array(self.codes))
-        lists = pa.ListArray.from_arrays(pa.array(self.start.astype(np.int32)), labels)
-        columns = {"count": pa.array(self.count), "items": lists}
-        if self.others is not None:
-            words, which = self.others
-            columns["others"] = pa.array(words, pa.string()).take(pa.array(which))
-        return pa.table(columns)
 
 
 def public_threshold(variance: float, places: int, law: Law = "laplace") -> int:
@@ -612,8 +571,12 @@ def public_threshold(variance: float, places: int, law: Law = "laplace") -> int:
 
 def list_itemsets(
     items: Items, partition: Itemsets, measurements: Sequence[Measurement]
-) -> ListedItemsets:
-    """The itemsets that stand out of the noise."""
+) -> pa.Table:
+    """The itemsets that stand out of the noise, the largest first, equal ones in canonical order.
+
+    The columns are `count`, the noisy one, `items` and, where it says something, `others`: how many
+    other items the records have, in words.
+    """
     core = isinstance(partition, CoreCells)
     name = "cell" if core else "leaf"
     empty = np.zeros(0, np.int64)
@@ -628,7 +591,7 @@ def list_itemsets(
             stand = np.ones(len(values), bool) if listed else values >= np.array(least)[which]
             order = np.lexsort((counted.where[stand], -values[stand]))
             where, count = counted.where[stand][order], values[stand][order]
-    others = None
+    columns = {"count": pa.array(count)}
     if isinstance(partition, CoreCells):
         mask, place = np.divmod(where, len(partition.rest))
         holds = (mask[:, None] >> np.arange(len(partition.core)) & 1).astype(bool)
@@ -639,35 +602,36 @@ def list_itemsets(
             words = [
                 str(low) if low == end - 1 else f"{low} to {end - 1}" for low, end in pairwise(rest)
             ]
-            others = [*words, f"{rest[-1]} or more"], place
+            words.append(f"{rest[-1]} or more")
+            columns["others"] = pa.array(words, pa.string()).take(pa.array(place))
     else:
         number, codes = partition.entries(where)
         labels = ItemTree.of(items).labels
-    start = np.concatenate(([0], np.cumsum(number)))
-    return ListedItemsets(count=count, start=start, codes=codes, labels=labels, others=others)
+    start = pa.array(np.concatenate(([0], np.cumsum(number))).astype(np.int32))
+    held = pa.array(labels, pa.string()).take(pa.array(codes))
+    columns["items"] = pa.ListArray.from_arrays(start, held)
+    return pa.table(columns).select(sorted(columns, key=["count", "items", "others"].index))
 
 
-def text_blocks(listed: ListedItemsets) -> Iterator[bytes]:
+def text_blocks(listed: pa.Table) -> Iterator[bytes]:
     """The list as text: a head, then one line for each itemset, fields divided by tabs."""
-    about = "count, then the items"
-    if listed.others is not None:
-        about = "count, how many other items, then the items"
+    others = "others" in listed.column_names
+    about = "count, how many other items, then the items" if others else "count, then the items"
     yield (
         f"# {about}, divided by tabs. Counts are noisy, as they were drawn; only those are\n"
         "# listed that stand out of the noise. How many records hold some items, whatever else\n"
         "# they hold? hedgerow.Release.load(folder).count({...}) estimates it, with an interval.\n"
     ).encode()
-    names = [_field(label) for label in listed.labels]
-    start, codes, counts = listed.start.tolist(), listed.codes.tolist(), listed.count.tolist()
-    for begin in range(0, len(counts), _LINES_PER_BLOCK):
-        lines = []
-        for place in range(begin, min(begin + _LINES_PER_BLOCK, len(counts))):
-            fields = [str(counts[place])]
-            if listed.others is not None:
-                fields.append(listed.others[0][listed.others[1][place]])
-            fields += [names[code] for code in codes[start[place] : start[place + 1]]]
-            lines.append("\t".join(fields) + "\n")
-        yield "".join(lines).encode()
+    items = listed["items"].combine_chunks()
+    labels = items.flatten().dictionary_encode()
+    fields = pa.array(map(_field, labels.dictionary.to_pylist()), pa.string()).take(labels.indices)
+    held = pc.binary_join(pa.ListArray.from_arrays(items.offsets, fields), "\t")
+    held = pc.if_else(pc.equal(pc.list_value_length(items), 0), None, held)
+    columns = [listed["count"].cast(pa.string()), *([listed["others"]] if others else []), held]
+    lines = pc.binary_join_element_wise(*columns, "\t", null_handling="skip")
+    for first in range(0, len(lines), _LINES_PER_BLOCK):
+        block = lines.slice(first, _LINES_PER_BLOCK).to_pylist()
+        yield ("\n".join(block) + "\n").encode()
 
 
 def _field(label: str) -> str:

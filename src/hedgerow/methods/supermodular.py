@@ -146,7 +146,7 @@ def make_side(
     tree, places = outcome.partition, range(len(schema.attributes))
     parts = [tree.parts(place, found.regions) for place in places]
     # codes and no values: read again, what was other could break a rule after it was paid for
-    columns = draw_codes(schema, parts, counts, number, np.random.default_rng(0))
+    columns = draw_codes(schema, parts, counts, number, seed=0)
     return np.stack([*columns], axis=1).astype(np.uint32)
 
 

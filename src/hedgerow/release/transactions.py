@@ -166,8 +166,7 @@ class TransactionsRelease(MeasuredRelease):
         Args:
             kind: The kind of frame wanted.
         """
-        found = list_itemsets(self.items, self.partition, self.measurements)
-        return self._frame(found.table(), kind)
+        return self._frame(list_itemsets(self.items, self.partition, self.measurements), kind)
 
     @answer_mistakes
     def count(self, queries: Questions, *, level: float = 0.95) -> Answers:
@@ -269,18 +268,7 @@ class TransactionsRelease(MeasuredRelease):
             raise UsageError(
                 "the least confidence is no number from 0 to 1", hint="Take 0.5, for example."
             )
-        found = find_associations(self.model, self.items, k, least, share)
-        names = self.items.labels
-        columns: dict[str, Any] = {
-            "given": pa.array(
-                [[names[c] for c in one] for one in found.given], pa.list_(pa.string())
-            ),
-            "then": pa.array([names[c] for c in found.then], pa.string()),
-        }
-        for name in ("support", "confidence", "lift"):
-            for column, end in enumerate(("", "_low", "_high")):
-                columns[name + end] = getattr(found, name)[:, column]
-        return self._frame(pa.table(columns), kind)
+        return self._frame(find_associations(self.model, self.items, k, least, share), kind)
 
     @answer_mistakes
     def synthesize(
@@ -404,7 +392,7 @@ class TransactionsRelease(MeasuredRelease):
         """See `Release.own_files`."""
         yield from super().own_files()
         found = list_itemsets(self.items, self.partition, self.measurements)
-        yield ITEMSETS, found.table()
+        yield ITEMSETS, found
         yield ITEMSETS_TEXT, text_blocks(found)
 
     def check(self) -> None:
