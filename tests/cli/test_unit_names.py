@@ -24,7 +24,7 @@ from hedgerow.present.against import (
     tables_against,
     values_against,
 )
-from hedgerow.present.html import fragment
+from hedgerow.present.render import fragment
 from hedgerow.present.report import page as page_of
 from hedgerow.schema import Schema
 

@@ -1,4 +1,4 @@
-"""A document as plain data, which says nothing of how it looks, and as text and Markdown.
+"""A document as plain data, which says nothing of how it looks, and as text for a terminal.
 
 What is drawn on a page is told in numbers. By hand: loading rich would take longer than all else
 that `hedgerow show` and `query` do.
@@ -10,7 +10,7 @@ import math
 import re
 import textwrap
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import zip_longest
 from typing import Literal
@@ -207,6 +207,7 @@ class Box:
         count: Its published count.
         mark: The share of the most frequent class in it, if there is a class.
         regions: How many regions it is divided into.
+        divided: Whether it has branches, which need not be drawn.
         below: Its branches, as far as they are drawn.
         merged: How many branches it stands for, if it is what is left of several.
         root: Whether everything is below it. The head of a page tells how many that is, by all
@@ -217,6 +218,7 @@ class Box:
     count: int
     mark: float
     regions: int
+    divided: bool = False
     below: tuple[Box, ...] = ()
     merged: int = 0
     root: bool = False
@@ -488,7 +490,8 @@ def _cell(cell: Cell, head: str | Scale) -> str:
 
 
 def _branch(box: Box, before: str, below: str) -> list[str]:
-    lines = [f"{before}{box.where}: {box.count:,}"]
+    more = " ..." if box.divided and not box.below else ""
+    lines = [f"{before}{box.where}{more}: {box.count:,}"]
     for number, child in enumerate(box.below, 1):
         last = number == len(box.below)
         ends = ("└── ", "    ") if last else ("├── ", "│   ")
@@ -597,103 +600,3 @@ def _widths(least: list[int], natural: list[int], room: int) -> list[int]:
         for place in wanting[: room - sum(widths)]:
             widths[place] += 1
     return widths
-
-
-# As Markdown, in which text is escaped.
-
-
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])")
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-
-
-def markdown(document: Document) -> str:
-    r"""The document as Markdown.
-
-    Args:
-        document: What to write.
-
-    Example:
-        >>> one = Section("One", (Text("x < y"), Bullets(("a",))))
-        >>> print(markdown(Document(title="A_B", sections=(one,), numbered=True)), end="")
-        # A\_B
-        <BLANKLINE>
-        ## 1. One
-        <BLANKLINE>
-        x \< y
-        <BLANKLINE>
-        - a
-    """
-    parts = [f"# {_plain(document.title)}"]
-    parts += [f"**{_plain(f'{one.loud}. {one.why}')}**" for one in document.warnings]
-    parts += _blocks(document.head)
-    for number, one in enumerate(document.sections, 1):
-        parts.append(f"## {f'{number}. ' if document.numbered else ''}{_plain(one.title)}")
-        parts += _blocks(one.parts)
-    if document.foot:
-        parts.append(_plain(document.foot))
-    return "\n\n".join(parts) + "\n"
-
-
-def _blocks(parts: Iterable[Part]) -> list[str]:
-    return [block for one in parts if (block := _block(one))]
-
-
-def _block(part: Part) -> str:
-    """A part in Markdown; nothing for what is drawn alone."""
-    match part:
-        case str():
-            return _plain(part)
-        case Text():
-            strong = f"**{_plain(part.strong)}** " if part.strong else ""
-            return strong + _plain(part.words)
-        case Heading():
-            return f"### {_plain(part.words)}"
-        case Bullets():
-            return "\n".join(
-                f"- {_plain(one)}"
-                if isinstance(one, str)
-                else f"- **{_plain(one[0])}.** {_plain(one[1])}"
-                for one in part.entries
-            )
-        case Facts():
-            return "\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in part.pairs)
-        case Code():
-            return "\n".join(f"    {_UNSEEN.sub(_spelt, line)}" for line in part.lines)
-        case Grid():
-            kept = [place for place, head in enumerate(part.heads) if isinstance(head, str)]
-            rows = [
-                [_plain(cell) if isinstance(cell := row[place], str) else "" for place in kept]
-                for row in (part.heads, *part.rows)
-            ]
-            rows.insert(1, ["---"] * len(kept))
-            lines = (f"| {' | '.join(row)} |" for row in rows)
-            return f"{_plain(part.caption)}:\n\n" + "\n".join(lines)
-        case Histogram() | Stack():
-            lines = (f"- {_plain(label)}: {share:.1%}" for label, share in part.parts)
-            return f"{_plain(part.caption)}:\n\n" + "\n".join(lines)
-        case Strip():
-            labels = "; ".join(label for label, _ in part.parts)
-            return f"{_plain(part.title)}: {_plain(labels)}"
-        case Tree():
-            return _plain(part.caption)
-        case Legend():
-            return ""
-        case Cards():
-            return "\n\n".join(_blocks(part.cards))
-        case Folded():
-            return "\n\n".join([f"**{_plain(part.summary)}**", *_blocks(part.parts)])
-        case Card() | Finding():
-            sentence = [_plain(part.sentence)] if isinstance(part, Finding) else []
-            return "\n\n".join([f"### {_plain(part.title)}", *sentence, *_blocks(part.parts)])
-
-
-def _spelt(found: re.Match[str]) -> str:
-    return f"⟨U+{ord(found[0]):04X}⟩"
-
-
-def _plain(text: str) -> str:
-    """Text that Markdown shows as it is."""
-    text = _SPECIAL.sub(r"\\\1", _UNSEEN.sub(_spelt, text))
-    # at the start of a line these would make a list, and a name could look like an address
-    text = re.sub(r"^(\s*\d*)([-+=.)])(?=[-=\s]|$)", r"\1\\\2", text)
-    return text.replace("://", ":\\//")

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Ints
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.estimate.answers import USUAL
 from hedgerow.estimate.noise import half_width
@@ -295,43 +294,6 @@ _LEAST = 0.012  # the share of everybody below which a branch is drawn together 
 _PARTS = 40
 
 
-def _sum_nodes(tree: TreePartition, values: Ints) -> None:
-    """Adds up what leaves hold, in place, so that every node has the sum of its branches."""
-    for depth in range(int(tree.depth.max()), 0, -1):
-        here = np.flatnonzero(tree.depth == depth)
-        np.add.at(values, tree.parent[here], values[here])
-
-
-def nest_nodes(release: TableRelease, tree: TreePartition, deepest: int) -> dict[str, Any]:
-    """The upper part of a release's tree, as nested objects.
-
-    Args:
-        release: The release.
-        tree: Its partition.
-        deepest: Nodes below this depth are left out.
-
-    Returns:
-        The root: `where` it lies in its parent, its `count`, whether it is `divided`, and the
-        nodes `below` it that are not left out.
-    """
-    totals = np.zeros(len(tree.parent), np.int64)
-    totals[tree.leaves[release.regions]] = release.counts.sum(axis=1)
-    _sum_nodes(tree, totals)
-    made: dict[int, dict[str, Any]] = {}
-    for node in np.flatnonzero(tree.depth <= deepest).tolist():  # children stand after parents
-        where, above = "everyone", int(tree.parent[node])
-        if above >= 0:
-            axis = int(tree.split[above])
-            attribute = release.schema.attributes[axis]
-            label = attribute.label(int(tree.lo[node, axis]), int(tree.hi[node, axis]))
-            where = f"{attribute.title} {label}"
-        divided = bool(tree.split[node] >= 0)
-        made[node] = {"where": where, "count": int(totals[node]), "divided": divided, "below": []}
-        if above >= 0:
-            made[above]["below"].append(made[node])
-    return made[0]
-
-
 def cuts(
     release: TableRelease,
     grid: GridPartition,
@@ -344,14 +306,30 @@ def cuts(
     }
 
 
-def upper_tree(release: TableRelease, tree: TreePartition) -> Box:
-    """The upper part of a tree, with small branches drawn together."""
+def upper_tree(
+    release: TableRelease,
+    tree: TreePartition,
+    deepest: int = _LEVELS,
+    least: float = _LEAST,
+    named: Callable[[Attribute, int, int], str] = part_of,
+) -> Box:
+    """The upper part of a release's tree.
+
+    Args:
+        release: The release.
+        tree: Its partition.
+        deepest: Nodes below this depth are left out.
+        least: Branches with a smaller share of everybody are drawn together.
+        named: What generalized values are called.
+    """
     nodes = len(tree.parent)
     counts = np.zeros((nodes, release.counts.shape[1]), np.int64)
     counts[tree.leaves[release.regions]] = release.counts
     regions = (tree.split < 0).astype(np.int64)
-    _sum_nodes(tree, counts)
-    _sum_nodes(tree, regions)
+    for depth in range(int(tree.depth.max()), 0, -1):  # every node has the sum of its branches
+        here = np.flatnonzero(tree.depth == depth)
+        np.add.at(counts, tree.parent[here], counts[here])
+        np.add.at(regions, tree.parent[here], regions[here])
     totals, largest = counts.sum(axis=1), int(counts[0].argmax())
     first = np.searchsorted(tree.parent[1:], np.arange(nodes)) + 1  # children stand side by side
     last = np.searchsorted(tree.parent[1:], np.arange(nodes), side="right") + 1
@@ -362,26 +340,32 @@ def upper_tree(release: TableRelease, tree: TreePartition) -> Box:
         mark = int(counts[counted, largest].sum()) / max(1, total) if classes else 0.0
         return Box(
             where=where, count=total, mark=mark, regions=int(regions[counted].sum()),
-            below=below, merged=merged, root=counted == [0],
+            divided=not merged and bool(tree.split[counted[0]] >= 0), below=below, merged=merged,
+            root=counted == [0],
         )  # fmt: skip
 
     def branch(node: int, where: str) -> Box:
-        if tree.depth[node] >= _LEVELS or tree.split[node] < 0:
+        if tree.depth[node] >= deepest or tree.split[node] < 0:
             return box(where, [node], ())
         axis = int(tree.split[node])
         attribute = release.schema.attributes[axis]
         small, below = [], []
         for child in range(int(first[node]), int(last[node])):
-            if totals[child] < _LEAST * everybody:
+            if totals[child] < least * everybody:
                 small.append(child)
                 continue
-            label = part_of(attribute, int(tree.lo[child, axis]), int(tree.hi[child, axis]))
+            label = named(attribute, int(tree.lo[child, axis]), int(tree.hi[child, axis]))
             below.append(branch(child, f"{attribute.title} {label}"))
         if small:
             below.append(box(many(len(small), "smaller part"), small, (), len(small)))
         return box(where, [node], tuple(below))
 
     return branch(0, "everyone")
+
+
+def grow_tree(release: TableRelease, tree: TreePartition, deepest: int) -> Box:
+    """The upper part of a tree with every branch and exact labels, as machines get it."""
+    return upper_tree(release, tree, deepest, -math.inf, _label)
 
 
 def tree_parts(release: TableRelease, tree: TreePartition) -> Parts:
@@ -435,19 +419,18 @@ def _division(release: TableRelease) -> Parts:
 
 def _region_steps(release: TableRelease, depth: int, top: int) -> tuple[Parts, dict[str, Any]]:
     if isinstance(release.partition, TreePartition):
-        root = nest_nodes(release, release.partition, depth)
-        return (Tree("The tree", _make_box(root)),), {"tree": root}
+        root = grow_tree(release, release.partition, depth)
+        return (Tree("The tree", root),), {"tree": _describe_box(root)}
     parts = cuts(release, release.partition)
     rows = [(name, str(len(labels)), "; ".join(labels)) for name, labels in parts.items()]
     words = "Every region is a combination of these parts"
     return (Grid(words, ("attribute", "parts", "which"), rows=rows, numbers={1}),), {"tree": parts}
 
 
-def _make_box(node: dict[str, Any]) -> Box:
-    """A nested node to be drawn; dots stand for what lies deeper."""
-    below = tuple(map(_make_box, node["below"]))
-    more = " ..." if node["divided"] and not below else ""
-    return Box(where=node["where"] + more, count=node["count"], mark=0.0, regions=1, below=below)
+def _describe_box(box: Box) -> dict[str, Any]:
+    """A node for machines."""
+    below = [_describe_box(one) for one in box.below]
+    return {"where": box.where, "count": box.count, "divided": box.divided, "below": below}
 
 
 def _region_cuts(release: TableRelease, place: int) -> tuple[int, Codes]:
@@ -525,10 +508,6 @@ def _tables_made(release: MarginalsRelease) -> Parts:
         those = ", ".join(schema.attributes[place].title for place in fine)
         parts.append(f"large groups of {those} again in parts")
     return (f"Counted over all {schema.unit_names[1]}: {'; '.join(parts)}.",)
-
-
-def _cell_cuts(release: MarginalsRelease, place: int) -> tuple[int, Codes]:
-    return _middle_first(release.measured_edges(place))
 
 
 def _middle_first(edges: Codes) -> tuple[int, Codes]:
@@ -685,10 +664,6 @@ def _itemsets(release: TransactionsRelease, top: int) -> Parts:
     )
 
 
-def _list_itemsets(release: TransactionsRelease, top: int) -> dict[str, Any]:
-    return {"frequent": item_rows(release, top)}
-
-
 def _item_steps(release: TransactionsRelease, depth: int, top: int) -> tuple[Parts, dict[str, Any]]:
     partition = release.partition
     if not isinstance(partition, CutTree):
@@ -796,7 +771,7 @@ KINDS: dict[str, Kind] = {
             "A cell with a small count may in fact be empty, and how attributes go together is "
             "known only as far as they were counted together: the rest follows from a model.",
         ),
-        cuts=_cell_cuts,
+        cuts=lambda release, place: _middle_first(release.measured_edges(place)),
         assumed="Estimates follow one model of all tables that were counted, and intervals come "
         "from the tables themselves.",
         narrow="where a table counted what is asked, and wide for other combinations",
@@ -807,7 +782,7 @@ KINDS: dict[str, Kind] = {
         columns=_describe_universe,
         division=_itemsets,
         making=_itemsets_made,
-        listing=_list_itemsets,
+        listing=lambda release, top: {"frequent": item_rows(release, top)},
         steps=_item_steps,
         small=(
             _NOISE,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hedgerow.errors import ReleaseError, UnverifiableError
 from hedgerow.estimate.measurements import exact
-from hedgerow.present import html, words
+from hedgerow.present import render, words
 from hedgerow.present.document import (
     Bar,
     Bullets,
@@ -129,7 +129,7 @@ def page(source: str | Path | Release, against: Judgment | None = None) -> str:
         True
     """
     release, verdict = open_and_verify(source)
-    return html.page(report(release, verdict, against))
+    return render.page(report(release, verdict, against))
 
 
 def report(release: Release, verdict: Verdict, against: Judgment | None = None) -> Document:

@@ -12,7 +12,7 @@ import pytest
 from hedgerow.data import check_transactions, read_transactions
 from hedgerow.data.preparation import ItemPreparation
 from hedgerow.present.against import about_rows, about_tables, describe_preparation
-from hedgerow.present.html import fragment
+from hedgerow.present.render import fragment
 from hedgerow.schema import Schema
 
 UNIVERSE = ["milk", "tea", "rice", "salt"]

@@ -9,7 +9,7 @@ from hedgerow.errors import UsageError
 from hedgerow.evaluation.compare import Line, compare_opened
 from hedgerow.evaluation.scorecard import method_of_release
 from hedgerow.present.against import _SOURCES, comparison
-from hedgerow.present.html import page
+from hedgerow.present.render import page
 from hedgerow.release import Release
 
 GOLDEN = Path(__file__).parents[2] / "golden"

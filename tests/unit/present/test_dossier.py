@@ -13,9 +13,10 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.ledger.file import Account, Entry
-from hedgerow.present.document import Bullets, Document, Grid, Section, Text, markdown
+from hedgerow.present.document import Bullets, Document, Grid, Section, Text
 from hedgerow.present.dossier import OPEN, _narrow, dossier, doubts, found_in, mechanisms
-from hedgerow.present.html import page as as_html
+from hedgerow.present.render import markdown
+from hedgerow.present.render import page as as_html
 from hedgerow.release import Release
 from hedgerow.sample.survey import shop_schema, transactions
 from hedgerow.schema import Metadata

@@ -30,7 +30,7 @@ from hedgerow.present.findings import (
     findings,
     notable,
 )
-from hedgerow.present.html import fragment
+from hedgerow.present.render import fragment
 from hedgerow.present.report import page, report
 from hedgerow.present.values import bands_parts, labels_of
 from hedgerow.release import Release

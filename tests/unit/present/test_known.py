@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from hedgerow.present.findings import findings
-from hedgerow.present.html import fragment
 from hedgerow.present.kinds import KINDS
+from hedgerow.present.render import fragment
 from hedgerow.present.report import page
 from hedgerow.present.tables import headings, how_to_read, lines
 from hedgerow.present.words import number

@@ -22,9 +22,10 @@ import hedgerow as hr
 from hedgerow.estimate.partition import TreePartition
 from hedgerow.evaluation import scorecard
 from hedgerow.evaluation.scorecard import Judgment
-from hedgerow.present.document import Text, markdown
+from hedgerow.present.document import Text
 from hedgerow.present.document import text as text_of
 from hedgerow.present.kinds import upper_tree
+from hedgerow.present.render import markdown
 from hedgerow.present.report import open_and_verify, report
 from hedgerow.present.report import page as written
 

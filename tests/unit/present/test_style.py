@@ -5,7 +5,7 @@ from importlib import resources
 
 import pytest
 
-from hedgerow.present.html import COLORS
+from hedgerow.present.render import COLORS
 
 STYLE = resources.files("hedgerow.present").joinpath("templates/style.css").read_text("utf-8")
 

@@ -11,8 +11,8 @@ import pytest
 import hedgerow as hr
 from hedgerow.estimate.partition import TreePartition
 from hedgerow.present.document import Histogram
-from hedgerow.present.html import fragment
 from hedgerow.present.kinds import tree_parts
+from hedgerow.present.render import fragment
 from hedgerow.present.report import page
 from hedgerow.present.tables import REMARKS
 from hedgerow.present.values import alone, bands_parts, share_bars, values

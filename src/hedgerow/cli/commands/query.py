@@ -631,10 +631,10 @@ def _write_table(release: Release, counts: CountTable, where: str | None, path: 
     if kind not in _DRAWN:
         table_writer(path)(counts.to_arrow(), path)
     elif kind == ".html":
-        from hedgerow.present import html
+        from hedgerow.present import render
         from hedgerow.present.tables import table_document
 
-        path.write_text(html.page(table_document(release, counts, where)), encoding="utf-8")
+        path.write_text(render.page(table_document(release, counts, where)), encoding="utf-8")
     elif kind == ".xlsx":
         from hedgerow.present.tables import write_sheet
 

@@ -122,7 +122,7 @@ def report(
     may be passed on with the release. Exit code 1 if the release fails its own checks.
     """
     from hedgerow.cli.files import refuse_existing, refuse_releases, write_text
-    from hedgerow.present import html
+    from hedgerow.present import render
     from hedgerow.present.report import doubt, open_and_verify
     from hedgerow.present.report import report as document
 
@@ -144,7 +144,7 @@ def report(
             source, opened, delimiter, seed=seed, side=side, line_breaks=line_breaks, quick=quick
         )
     doubted, seeded = doubt(opened, verdict), not opened.guarantee["private"]
-    text = html.page(document(opened, verdict, against))
+    text = render.page(document(opened, verdict, against))
     write_text(out, text, overwrite, private=raw is not None or seeded)
     if doubted is not None:
         warn(f"{doubted.loud}. {doubted.why}")
@@ -216,7 +216,7 @@ def dossier(
     left open. Exit code 1 if the release fails its own checks. Changed files get no document.
     """
     from hedgerow.cli.files import refuse_existing, refuse_releases, whole_file, write_text
-    from hedgerow.present import html
+    from hedgerow.present import render
     from hedgerow.present.catalog import (
         Listing,
         deployment_record,
@@ -226,7 +226,6 @@ def dossier(
         write_archive,
     )
     from hedgerow.present.catalog import catalog as describe
-    from hedgerow.present.document import markdown
     from hedgerow.present.dossier import dossier as document
     from hedgerow.present.report import doubt, open_and_verify
 
@@ -266,7 +265,7 @@ def dossier(
             write_archive(files, temporary)
     if out is not None:
         contents = document(opened, verdict, booked)
-        write = html.page if out.suffix.lower() in (".html", ".htm") else markdown
+        write = render.page if out.suffix.lower() in (".html", ".htm") else render.markdown
         write_text(out, write(contents), overwrite, private=seeded)
         for one in contents.warnings:
             warn(f"{one.loud}. {one.why}")
@@ -485,7 +484,7 @@ def compare(
     """
     from hedgerow.cli.files import refuse_existing, refuse_releases, write_text
     from hedgerow.evaluation.compare import compare_opened, folder_names
-    from hedgerow.present import html
+    from hedgerow.present import render
     from hedgerow.present.against import CHOOSING, comparison
     from hedgerow.release import Release
 
@@ -520,7 +519,7 @@ def compare(
     facts = compare_opened(folder_names(releases), opened, judgments, simulated=simulate)
     page = comparison(facts)
     if out is not None:
-        write_text(out, html.page(page), overwrite, private=not facts.private)
+        write_text(out, render.page(page), overwrite, private=not facts.private)
     with telling(out):
         if as_json:
             print_json(facts.to_dict() | {"out": out and str(out), "warnings": warned()})

@@ -112,7 +112,7 @@ def _describe_rows(facts: Any) -> Markup | None:
 
     from hedgerow.data.preparation import ItemPreparation, Preparation
     from hedgerow.present.against import describe_preparation
-    from hedgerow.present.html import fragment
+    from hedgerow.present.render import fragment
 
     kind: Any = Preparation if "attributes" in facts else ItemPreparation
     return fragment(describe_preparation(TypeAdapter(kind).validate_python(facts)))

@@ -41,7 +41,7 @@ def _open(asked: Asked, way: Way) -> Opened:
 def show(asked: Asked) -> Response:
     """What the release promises, whether that holds, and what can be done with it."""
     from hedgerow.present.findings import findings
-    from hedgerow.present.html import fragment
+    from hedgerow.present.render import fragment
     from hedgerow.present.report import doubt
     from hedgerow.present.words import guarantee
 
@@ -73,11 +73,11 @@ def report(asked: Asked) -> Response:
 
 
 def _report(asked: Asked) -> str:
-    from hedgerow.present import html
+    from hedgerow.present import render
     from hedgerow.present.report import report as document
 
     opened = _open(asked, asked.way)
-    return opened.page("report", lambda: html.page(document(opened.release, opened.verdict)))
+    return opened.page("report", lambda: render.page(document(opened.release, opened.verdict)))
 
 
 def dossier(asked: Asked) -> Response:
@@ -86,12 +86,12 @@ def dossier(asked: Asked) -> Response:
 
 
 def _dossier(asked: Asked) -> str:
-    from hedgerow.present import html
+    from hedgerow.present import render
     from hedgerow.present.dossier import dossier as document
 
     way = asked.way
     opened = _open(asked, way)
-    return html.page(document(opened.release, opened.verdict, _find_entry(way, opened.release)))
+    return render.page(document(opened.release, opened.verdict, _find_entry(way, opened.release)))
 
 
 def _find_entry(way: Way, release: Release) -> Any:
@@ -116,7 +116,7 @@ def _names(release: Release) -> list[str]:
 
 def table(asked: Asked) -> Response:
     """Counts of all values of an attribute, or of two together, with error bars."""
-    from hedgerow.present.html import fragment
+    from hedgerow.present.render import fragment
     from hedgerow.present.tables import count_grid, how_to_read, title_of
 
     way, release, name = _open_release(asked)
@@ -190,15 +190,15 @@ def _words(release: Release) -> list[str]:
 def tree(asked: Asked) -> Response:
     """What was published: how everyone was divided, level by level, and the largest parts."""
     from hedgerow.estimate.partition import TreePartition
-    from hedgerow.present.html import fragment
-    from hedgerow.present.kinds import KINDS, cuts, nest_nodes
+    from hedgerow.present.kinds import KINDS, cuts, grow_tree
+    from hedgerow.present.render import fragment
 
     way, release, name = _open_release(asked)
     root, parts = None, {}
     if release.kind == "table":
         table = release.expect(TableRelease)
         if isinstance(table.partition, TreePartition):
-            root = nest_nodes(table, table.partition, _DEEP)
+            root = grow_tree(table, table.partition, _DEEP)
         else:
             parts = cuts(table, table.partition)
     told, largest = release.describe(), KINDS[release.kind].division(release, _ROWS)
@@ -356,7 +356,7 @@ def _describe(result: Any) -> dict[str, Markup]:
 
     from hedgerow.evaluation.scorecard import Judgment
     from hedgerow.present import against
-    from hedgerow.present.html import fragment
+    from hedgerow.present.render import fragment
 
     fields = {key: one for key, one in result.items() if key in Judgment.__dataclass_fields__}
     judgment = TypeAdapter(Judgment).validate_python(fields)

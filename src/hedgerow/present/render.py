@@ -1,4 +1,4 @@
-"""A document as a page in one file: no scripts, nothing from elsewhere, and all text escaped.
+"""A document as a page in one file, or as Markdown: nothing from elsewhere, all text escaped.
 
 Names and values come from schemas and releases of anybody. Jinja2 escapes whatever a template
 shows, and characters that turn the direction of writing are spelt out (`hedgerow.store.markup`).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import resources
 from itertools import pairwise
@@ -84,8 +84,30 @@ def page(document: Document) -> str:
         >>> text.startswith("<!DOCTYPE html>"), "&lt;c&gt;" in text
         (True, True)
     """
-    template = _templates().get_template("page.html")
+    template = _templates(legible).get_template("page.html")
     return template.render(document=document, policy=POLICY, style=Markup(style()))
+
+
+def markdown(document: Document) -> str:
+    r"""The document as Markdown.
+
+    Args:
+        document: What to write.
+
+    Example:
+        >>> from hedgerow.present.document import Bullets, Section, Text
+        >>> one = Section("One", (Text("x < y"), Bullets(("a",))))
+        >>> print(markdown(Document(title="A_B", sections=(one,), numbered=True)), end="")
+        # A\_B
+        <BLANKLINE>
+        ## 1. One
+        <BLANKLINE>
+        x \< y
+        <BLANKLINE>
+        - a
+    """
+    text = _templates(_in_markdown).get_template("page.md").render(document=document)
+    return text.strip("\n") + "\n"
 
 
 def fragment(parts: Iterable[Part]) -> Markup:
@@ -94,7 +116,7 @@ def fragment(parts: Iterable[Part]) -> Markup:
     Args:
         parts: The parts.
     """
-    show: Any = _templates().get_template("parts.html").module
+    show: Any = _templates(legible).get_template("parts.html").module
     return Markup(show.all(tuple(parts)))
 
 
@@ -105,35 +127,33 @@ def style() -> str:
 
 
 @cache
-def _templates() -> Environment:
+def _templates(write: Callable[[str], str]) -> Environment:
+    """The templates of pages, or of Markdown, with how they write a text."""
     # loaded when a page is made: commands that print do without
     from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    def show(value: Any) -> Any:
+        """What a template shows of a value; Jinja2 escapes what is not marked as escaped."""
+        if value is None:
+            return ""
+        return write(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
     folder = resources.files("hedgerow.present").joinpath("templates")
     made = Environment(
         loader=FunctionLoader(lambda name: folder.joinpath(name).read_text("utf-8")),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=show,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     made.globals["colors"] = COLORS
     made.filters.update(
         form=lambda part: type(part).__name__, keep=_keep, tick=_tick, along=_along,
-        percent=percent, to_scale=_to_scale,
+        percent=percent, to_scale=_to_scale, code=lambda line: Markup(_UNSEEN.sub(_spell, line)),
     )  # fmt: skip
     made.tests.update(scale=lambda head: isinstance(head, Scale))
     return made
-
-
-def _shown(value: Any) -> Any:
-    """What a template shows of a value; Jinja2 escapes it afterwards."""
-    if value is None:
-        return ""
-    if not isinstance(value, str) or hasattr(value, "__html__"):
-        return value
-    return legible(value)
 
 
 def _keep(text: str) -> Markup:
@@ -141,3 +161,19 @@ def _keep(text: str) -> Markup:
     pieces = [escape(legible(one)) for one in _DATE.split(text)]
     pieces[1::2] = [Markup('<span class="keep">{}</span>').format(one) for one in pieces[1::2]]
     return Markup().join(pieces)
+
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])")
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+def _spell(match: re.Match[str]) -> str:
+    return f"⟨U+{ord(match[0]):04X}⟩"
+
+
+def _in_markdown(text: str) -> Markup:
+    """Text that Markdown shows as it is."""
+    text = _SPECIAL.sub(r"\\\1", _UNSEEN.sub(_spell, text))
+    # at the start of a line these would make a list, and a name could look like an address
+    text = re.sub(r"^(\s*\d*)([-+=.)])(?=[-=\s]|$)", r"\1\\\2", text)
+    return Markup(text.replace("://", ":\\//"))

@@ -18,7 +18,7 @@ from hedgerow.present.document import (
     Stack,
     Text,
 )
-from hedgerow.present.html import fragment, page
+from hedgerow.present.render import fragment, page
 from hedgerow.store.markup import small_table
 
 
