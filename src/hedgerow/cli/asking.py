@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hedgerow.cli.display.terminal import note, say, warn
+from hedgerow.cli.files import whole_file, write_text
 from hedgerow.errors import ReleaseError, SchemaError, UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ def ask_for_schema(
     """
     from datetime import date
 
-    from hedgerow.cli.files import write_text
     from hedgerow.draft.questions import PUBLIC, interview_of, sign_schema
     from hedgerow.schema import Schema
 
@@ -221,8 +221,6 @@ def _save(kept: Path, names: list[str], answers: dict[str, str]) -> None:
 
     But for the sign-off, which holds for what was read off the data this time.
     """
-    from hedgerow.cli.files import whole_file
-
     kept_answers = {key: answer for key, answer in answers.items() if key != "reviewer"}
     text = json.dumps(
         {"about": _MARK, "columns": names, "answers": kept_answers}, ensure_ascii=False, indent=1

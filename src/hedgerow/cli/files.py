@@ -97,7 +97,9 @@ def whole_file(
     temporary = Path(name)
     try:
         yield temporary
-        temporary.chmod(0o600 if private else 0o666 & ~_umask())
+        mask = os.umask(0o077)  # it can only be read by setting it
+        os.umask(mask)
+        temporary.chmod(0o600 if private else 0o666 & ~mask)
         temporary.replace(path)
     except OSError as error:
         raise _unwritable(path, error, option) from error
@@ -138,13 +140,6 @@ def _unwritable(path: Path, error: OSError, option: str) -> ReleaseError:
         f"{path} cannot be written: {error.strerror or 'the disk refused'}.",
         hint=f"Choose another place with {option}, or free some space; nothing was left behind.",
     )
-
-
-def _umask() -> int:
-    """The permissions new files must not have; it can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _write_parquet(rows: Any, path: Path) -> None:

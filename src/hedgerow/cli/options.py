@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hedgerow.cli.display.terminal import note, warn
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
@@ -219,8 +220,6 @@ def delimiter_of(given: str | None) -> str | None:
 
 def tell_of_taxonomy(method: Publisher, schema: Schema) -> None:
     """Says what a taxonomy of items is used for, if there is one."""
-    from hedgerow.cli.display.terminal import note
-
     if schema.kind == "table" or method.schedule == "paper":
         return
     items = schema.transaction_items
@@ -238,7 +237,6 @@ def tell_of_taxonomy(method: Publisher, schema: Schema) -> None:
 
 def warn_of_delta(method: Publisher, schema: Schema, delta: str) -> None:
     """Says so if a delta was asked for that the method has no use for."""
-    from hedgerow.cli.display.terminal import warn
     from hedgerow.privacy.budget import read_number
 
     if read_number("delta", delta) == 0 or method.data != schema.kind:  # which is refused
@@ -249,7 +247,6 @@ def warn_of_delta(method: Publisher, schema: Schema, delta: str) -> None:
 
 def warn_of_tables(method: Publisher, schema: Schema) -> None:
     """Says so if the schema names tables that the method does not measure."""
-    from hedgerow.cli.display.terminal import warn
     from hedgerow.methods.publisher import ignored_tables
 
     if (sentence := ignored_tables(method, schema)) is not None:
@@ -271,7 +268,6 @@ def confirm_large(epsilon: str, again: str | None, as_json: bool) -> None:
 
 def warn_of_rounding(epsilon: str) -> None:
     """Says so if less will be spent than was asked for, since epsilon has too many decimals."""
-    from hedgerow.cli.display.terminal import warn
     from hedgerow.ledger.file import plain
     from hedgerow.privacy.budget import Budget, read_number
 

@@ -440,7 +440,13 @@ def _by_cells(release: Any) -> list[_Question]:
         groupings = _groupings(release, by, known)
         # the error is divided before noise is looked at, which says how bands are joined
         if values and (groupings or any(isinstance(schema.columns[p], Numeric) for p in by)):
-            family = math.prod(_family(schema.columns[place], known[place]) for place in by)
+            family = 1  # how many groups there might be
+            for place in by:
+                attribute, cells = schema.columns[place], len(known[place]) - 1
+                if isinstance(attribute, Numeric):
+                    family *= cells * (cells + 1) // 2
+                else:
+                    family *= len({*pairwise(known[place]), *attribute.taxonomy.spans[1:]})
             possible = 1 if len(known[outcome]) == 3 else len(known[outcome]) - 1
             alone = len(by) == 1 and isinstance(schema.columns[by[0]], Numeric)
             excess = None
@@ -467,14 +473,6 @@ def _values(release: Release, place: int, edges: tuple[int, ...]) -> tuple[Span,
     order = np.argsort(often, kind="stable").tolist()
     kept = order[:1] if len(spans) == 2 else sorted(order[-_MOST_VALUES:])
     return tuple(spans[one] for one in kept)
-
-
-def _family(attribute: Attribute, edges: tuple[int, ...]) -> int:
-    """How many groups of a column there might be."""
-    cells = len(edges) - 1
-    if isinstance(attribute, Numeric):
-        return cells * (cells + 1) // 2
-    return len({*pairwise(edges), *attribute.taxonomy.spans[1:]})
 
 
 def _groupings(

@@ -153,7 +153,30 @@ def report(release: Release, verdict: Verdict, against: Judgment | None = None) 
         brand = f"A release that cannot be {doubted.what}, {whom}"
     elif not release.guarantee["private"]:
         brand = "A test release, NOT PRIVATE"
-    sections = _sections(release, verdict, doubted, against)
+    kind, missing = KINDS[release.kind], release.describe().suppressed
+    made = (
+        *kind.columns(release.schema), *kind.making(release), *kind.division(release, _TOP),
+        *(() if missing is None else (missing,)),
+    )  # fmt: skip
+    sections = [
+        Section("Findings", findings(release) if doubted is None else (), "findings"),
+        Section("Named tables", _named(release) if doubted is None else (), "named"),
+        Section("In short", _short(release, doubted, against), "short"),
+        Section("What is promised", _promise(release, verdict, doubted), "promise"),
+        Section("What the budget was spent on", _budget(release, doubted is None), "budget"),
+        Section("What was released", made, "released"),
+    ]
+    if against is None:
+        sections.append(Section(kind.values, values(release, None), "values"))
+        sections.append(Section("What can be asked", questions(release), "questions"))
+    else:
+        # what knows raw data is loaded where there is any
+        from hedgerow.present.against import sections as against_sections
+
+        raw = [[share * one.per_record for share in one.raw] for one in against.marginals]
+        sections += against_sections(against, values(release, raw))
+    sections.append(Section("What is not protected", _limits(release), "limits"))
+    sections.append(Section("How to check and use it", _use(release), "check"))
     return Document(
         title=release.schema.name,
         name=f"{release.schema.name}: a release by hedgerow",
@@ -234,7 +257,8 @@ def _head(release: Release, doubted: Doubt | None, against: Judgment | None) -> 
     elif not release.guarantee["private"]:
         epsilon = delta = "none: seeded"
     else:
-        epsilon, delta = map(words.decimal, _promised(release))
+        promised = (exact(release.guarantee[name]) for name in ("epsilon", "delta"))
+        epsilon, delta = map(words.decimal, promised)
     raw = f"raw {release.schema.unit_names[1]} counted"
     figures = (
         ("epsilon (smaller is safer)", epsilon),
@@ -249,11 +273,6 @@ def _head(release: Release, doubted: Doubt | None, against: Judgment | None) -> 
         *([Facts(tuple(whose))] if whose else []),
         Facts(figures, large=True),
     )
-
-
-def _promised(release: Release) -> tuple[Fraction, Fraction]:
-    """Epsilon and delta."""
-    return exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
 
 
 def method_words(release: Release) -> str:
@@ -300,39 +319,6 @@ def facts(schema: Schema) -> list[tuple[str, str]]:
 # The sections.
 
 
-def _sections(
-    release: Release, verdict: Verdict, doubted: Doubt | None, against: Judgment | None
-) -> list[Section]:
-    kind, missing = KINDS[release.kind], release.describe().suppressed
-    made = (
-        *kind.columns(release.schema), *kind.making(release), *kind.division(release, _TOP),
-        *(() if missing is None else (missing,)),
-    )  # fmt: skip
-    first = [
-        Section("Findings", findings(release) if doubted is None else (), "findings"),
-        Section("Named tables", _named(release) if doubted is None else (), "named"),
-        Section("In short", _short(release, doubted, against), "short"),
-        Section("What is promised", _promise(release, verdict, doubted), "promise"),
-        Section("What the budget was spent on", _budget(release, doubted is None), "budget"),
-        Section("What was released", made, "released"),
-    ]
-    last = [
-        Section("What is not protected", _limits(release), "limits"),
-        Section("How to check and use it", _use(release), "check"),
-    ]
-    if against is None:
-        middle = [
-            Section(kind.values, values(release, None), "values"),
-            Section("What can be asked", questions(release), "questions"),
-        ]
-        return [*first, *middle, *last]
-    # what knows raw data is loaded where there is any
-    from hedgerow.present.against import sections
-
-    raw = [[share * one.per_record for share in one.raw] for one in against.marginals]
-    return [*first, *sections(against, values(release, raw)), *last]
-
-
 def _short(release: Release, doubted: Doubt | None, against: Judgment | None) -> Parts:
     """What somebody should know who reads no further."""
     lines: list[str | None] = []
@@ -347,7 +333,7 @@ def _short(release: Release, doubted: Doubt | None, against: Judgment | None) ->
     elif not release.guarantee["private"]:
         lines.append("This release is a test. It protects nobody and must not be given away.")
     else:
-        epsilon, _ = _promised(release)
+        epsilon = exact(release.guarantee["epsilon"])
         lines += [
             f"Whether any one {words.protected(release.schema)[0]} is in the data shifts the odds "
             "of anything that can be learnt from it by a factor of at most "
@@ -377,7 +363,7 @@ def _promise(release: Release, verdict: Verdict, doubted: Doubt | None) -> Parts
         return (Text(f"{doubted.promised} {doubted.why} {doubted.advice}", "bad"),)
     if not release.guarantee["private"]:
         return tuple(Text(sentence, "bad") for sentence in words.guarantee(release))
-    epsilon, delta = _promised(release)
+    epsilon, delta = (exact(release.guarantee[name]) for name in ("epsilon", "delta"))
     one = words.protected(release.schema)[0]
     beside = "than without the person's data" if one == "person" else "than from one without it"
     limit = "The table shows the limit."
@@ -392,9 +378,11 @@ def _promise(release: Release, verdict: Verdict, doubted: Doubt | None) -> Parts
         odds(epsilon, one),
     ]
     if delta:
+        times = int(1 / delta)
+        rare = f"{times:,}" if times < 10**15 else f"10^{len(str(times)) - 1}"
         parts.append(
-            f"Delta is {words.decimal(delta)}: with a chance of about one in {_one_in(delta)} the "
-            "promise may not hold."
+            f"Delta is {words.decimal(delta)}: with a chance of about one in {rare} the promise "
+            "may not hold."
         )
     strength = words.strength(verdict.epsilon, verdict.delta)
     return (
@@ -422,11 +410,6 @@ def odds(epsilon: Fraction, one: str) -> Grid:
     known_to_be = "if known to be in the data, at most"
     heads = ("a suspicion of", "becomes at most", Scale(1.0, "%"), known_to_be)
     return Grid(caption, heads, rows=rows, numbers={1, 3}, whole=True)
-
-
-def _one_in(delta: Fraction) -> str:
-    number = int(1 / delta)
-    return f"{number:,}" if number < 10**15 else f"10^{len(str(number)) - 1}"
 
 
 def _budget(release: Release, sound: bool) -> Parts:

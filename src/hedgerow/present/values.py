@@ -29,7 +29,7 @@ from hedgerow.present.words import round_count, round_interval
 from hedgerow.release import Release
 from hedgerow.release.summaries import Spread
 from hedgerow.release.tabulate import PALE
-from hedgerow.schema import Attribute, Categorical, Numeric
+from hedgerow.schema import Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
 from hedgerow.schema.schema import part_of
 
@@ -298,11 +298,24 @@ def questions(release: Release) -> Parts:
 
 
 def _examples(release: Release, cuts: Callable[[Any, int], tuple[int, Any]]) -> list[Query]:
-    """Everybody, then conditions on the attributes that the release divides most."""
+    """Everybody, then conditions on the attributes that the release divides most.
+
+    A condition is part of an attribute: one side of where it is cut most, or a branch of its
+    taxonomy.
+    """
     schema = release.schema
     known = [cuts(release, place) for place in range(len(schema.attributes))]
     finest = sorted(range(len(known)), key=lambda a: -known[a][0])[:_ASKED]
-    halves = {a: (a, _half(schema.attributes[a], known[a][1])) for a in finest}
+    halves: dict[int, tuple[int, tuple[tuple[float, float], ...]]] = {}
+    for place in finest:
+        attribute, edges = schema.attributes[place], known[place][1]
+        if isinstance(attribute, Categorical):
+            children = attribute.taxonomy.children[0]
+            low, high = attribute.taxonomy.spans[children[0]] if children else (0, attribute.size)
+        else:
+            inner = edges[(edges > 0) & (edges < attribute.grid)]
+            low, high = 0, max(1, int(inner[0]) if len(inner) else attribute.grid // 2)
+        halves[place] = (place, ((float(low), float(high)),))
     examples = [Query(()), *(Query((halves[a],)) for a in finest)]
     for one, other in pairwise(finest):
         examples.append(Query(tuple(sorted((halves[one], halves[other])))))
@@ -310,14 +323,3 @@ def _examples(release: Release, cuts: Callable[[Any, int], tuple[int, Any]]) -> 
         last = len(schema.classes) - 1
         examples += [Query((), (last,)), Query((halves[finest[0]],), (last,))]
     return examples
-
-
-def _half(attribute: Attribute, edges: Any) -> tuple[tuple[float, float], ...]:
-    """Part of an attribute: one side of where it is cut most, or a branch of its taxonomy."""
-    if isinstance(attribute, Categorical):
-        children = attribute.taxonomy.children[0]
-        low, high = attribute.taxonomy.spans[children[0]] if children else (0, attribute.size)
-        return ((float(low), float(high)),)
-    inner = edges[(edges > 0) & (edges < attribute.grid)]
-    middle = int(inner[0]) if len(inner) else attribute.grid // 2
-    return ((0.0, float(max(1, middle))),)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hedgerow.cli import options
 from hedgerow.cli.display.terminal import (
     data_warnings,
     note,
@@ -20,18 +21,8 @@ from hedgerow.cli.display.terminal import (
     warn,
     warned,
 )
-from hedgerow.cli.options import (
-    AsJson,
-    Delta,
-    NamedTables,
-    Overwrite,
-    SchemaFile,
-    option,
-    tell_of_taxonomy,
-    warn_of_delta,
-    warn_of_rounding,
-    warn_of_tables,
-)
+from hedgerow.cli.files import refuse_existing
+from hedgerow.cli.options import option
 from hedgerow.cli.settings import kind_of, method_of
 from hedgerow.errors import UsageError
 from hedgerow.registry import for_data
@@ -49,11 +40,11 @@ _EPSILONS = ("0.1", "0.5", "1")  # that are simulated if nobody names any
 
 def plan(
     ctx: typer.Context,
-    schema: SchemaFile,
+    schema: options.SchemaFile,
     epsilon: Annotated[
         str | None, option("The privacy budget; --simulate can do without it.", "NUMBER")
     ] = None,
-    delta: Delta = "0",
+    delta: options.Delta = "0",
     rows: Annotated[
         int | None, option("About how many rows the table has, as anyone may know.", "N", min=1)
     ] = None,
@@ -113,9 +104,9 @@ def plan(
             max=1,
         ),
     ] = None,
-    table: NamedTables = None,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
+    table: options.NamedTables = None,
+    overwrite: options.Overwrite = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what the budget would be spent on; opens no private data.
 
@@ -164,9 +155,9 @@ def plan(
     if epsilon is None:
         raise UsageError("Missing option '--epsilon'.", hint="Say how much may be spent: 1, say.")
     settings = method_of(method, known, given)
-    warn_of_rounding(epsilon)
-    warn_of_delta(settings, known, delta)
-    warn_of_tables(settings, known)
+    options.warn_of_rounding(epsilon)
+    options.warn_of_delta(settings, known, delta)
+    options.warn_of_tables(settings, known)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     promised = expected_errors(known, settings, epsilon, delta, rows)
     if plot is not None:
@@ -218,7 +209,7 @@ def plan(
         )
         if rows is not None or not guessed:
             say(f"Worked out for {promised[0].rows:,} rows, from the law of the noise alone.")
-    tell_of_taxonomy(settings, known)
+    options.tell_of_taxonomy(settings, known)
     weak = caution(planned.budget.epsilon)
     if weak is not None:
         note(f"{weak} See docs/choosing.md.")
@@ -282,7 +273,6 @@ class Trials:
     def check(self) -> None:
         """Refuses what cannot be read or drawn, and says what a public table must be."""
         from hedgerow.cli.display.picture import check_picture
-        from hedgerow.cli.files import refuse_existing
         from hedgerow.data.database import is_database
 
         if self.plot is not None:
@@ -362,6 +352,7 @@ def show_plan_by_accuracy(trials: Trials, targets: list[AccuracyTarget]) -> None
         trials: What is tried.
         targets: The accuracy targets.
     """
+    from hedgerow.cli.display.picture import draw_accuracy
     from hedgerow.evaluation.expected import FIRST, most_epsilons, plan_by_accuracy
     from hedgerow.present.words import many
 
@@ -384,7 +375,7 @@ def show_plan_by_accuracy(trials: Trials, targets: list[AccuracyTarget]) -> None
         )  # fmt: skip
     best = plans[0]
     if trials.plot is not None:
-        _draw(best, schema.name, trials)
+        draw_accuracy(best, schema.name, trials.plot, trials.overwrite)
     caps = _caps(schema, best, trials.delta)
     if trials.as_json:
         facts = {"schema": schema.name, "plans": [plan.to_dict() for plan in plans], "caps": caps}
@@ -437,30 +428,6 @@ def _print_targets(best: AccuracyPlan) -> None:
             mark = "reached" if error <= one.target.bound else ""
             lines.append([epsilon, one.target.format_error(error), bar, mark])
         print_table(["epsilon", "error", "", ""], lines, {0, 1})
-
-
-def _draw(best: AccuracyPlan, name: str, trials: Trials) -> None:
-    """Draws the error of each target against epsilon, as a share of what the target allows."""
-    from hedgerow.cli.files import whole_file
-    from hedgerow.release.tabulate import new_figure
-
-    figure, axes = new_figure((8, 5))
-    for one in best.targets:
-        points = [(float(e), x / one.target.bound) for e, x in one.errors.items() if x is not None]
-        if points:
-            label = one.target.text.replace("$", r"\$")  # matplotlib would read it as a formula
-            axes.plot(*zip(*points, strict=True), "o-", lw=1, label=label)
-    axes.axhline(1.0, ls=":", lw=1)
-    axes.set(xscale="log", yscale="log", xlabel="epsilon")
-    axes.set_ylabel("error at 95%, divided by the target")
-    axes.spines[["top", "right"]].set_visible(False)
-    title = f"{name}, {best.rows:,} rows: below the dotted line a target is reached"
-    axes.set_title(title, fontsize=10, loc="left", parse_math=False)
-    axes.legend(loc="best", frameon=False, fontsize=8)
-    path, private = trials.plot, trials.public is not None
-    assert path is not None
-    with whole_file(path, trials.overwrite, "--plot", private=private) as temporary:
-        figure.savefig(temporary, dpi=130, format=path.suffix[1:].lower())
 
 
 def _largest_epsilon(best: AccuracyPlan) -> str:
@@ -520,7 +487,7 @@ def show_simulation(trials: Trials, epsilons: list[str]) -> None:
 
     trials.check()
     for _, method in trials.settings[:1]:
-        warn_of_delta(method, trials.schema, trials.delta)
+        options.warn_of_delta(method, trials.schema, trials.delta)
     words = "Simulating" if trials.public is None else "Trying the public table"
     with progress(words) as tell, data_warnings():
         simulation = simulate(

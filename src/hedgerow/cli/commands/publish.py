@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hedgerow.cli import options
 from hedgerow.cli.display.terminal import (
     data_warnings,
     note,
@@ -19,35 +20,7 @@ from hedgerow.cli.display.terminal import (
     warn,
     warned,
 )
-from hedgerow.cli.options import (
-    AllowEmpty,
-    AsJson,
-    Dataset,
-    Delimiter,
-    Delta,
-    EngineName,
-    Epsilon,
-    LineBreaks,
-    MemoryAmount,
-    Overwrite,
-    QueryText,
-    RowWise,
-    SchedulerAddress,
-    SchemaFile,
-    ScratchFolder,
-    Seed,
-    TableName,
-    TableOrTables,
-    YesEpsilon,
-    confirm_large,
-    delimiter_of,
-    option,
-    source_of,
-    split_tables,
-    tell_of_taxonomy,
-    warn_of_delta,
-    warn_of_rounding,
-)
+from hedgerow.cli.options import option
 from hedgerow.cli.settings import method_of
 from hedgerow.errors import SchemaError, UsageError
 
@@ -66,38 +39,38 @@ def publish(
             "a pattern or an address), postgresql://... or duckdb:///..."
         ),
     ],
-    schema: SchemaFile,
-    epsilon: Epsilon,
+    schema: options.SchemaFile,
+    epsilon: options.Epsilon,
     out: Annotated[Path, option("The folder to write the release to.")],
-    delta: Delta = "0",
-    overwrite: Overwrite = False,
-    delimiter: Delimiter = None,
-    line_breaks: LineBreaks = False,
-    table: TableOrTables = None,
-    query: QueryText = None,
-    row_wise: RowWise = False,
-    allow_empty: AllowEmpty = False,
-    engine: EngineName = None,
-    memory: MemoryAmount = "2GB",
-    scratch: ScratchFolder = None,
-    scheduler: SchedulerAddress = None,
-    seed: Seed = None,
+    delta: options.Delta = "0",
+    overwrite: options.Overwrite = False,
+    delimiter: options.Delimiter = None,
+    line_breaks: options.LineBreaks = False,
+    table: options.TableOrTables = None,
+    query: options.QueryText = None,
+    row_wise: options.RowWise = False,
+    allow_empty: options.AllowEmpty = False,
+    engine: options.EngineName = None,
+    memory: options.MemoryAmount = "2GB",
+    scratch: options.ScratchFolder = None,
+    scheduler: options.SchedulerAddress = None,
+    seed: options.Seed = None,
     ledger: Annotated[
         Path | None,
         option("The budget ledger that books the release; see `hedgerow ledger`.", "FILE"),
     ] = None,
-    dataset: Dataset = None,
+    dataset: options.Dataset = None,
     recipient: Annotated[
         str | None, option("For the ledger: whom the release is for.", "WHO")
     ] = None,
     purpose: Annotated[
         str | None, option("For the ledger: what the release is for.", "WHAT")
     ] = None,
-    yes_epsilon: YesEpsilon = None,
+    yes_epsilon: options.YesEpsilon = None,
     verbose: Annotated[
         bool, option("Also say what the budget was spent on.", name="--verbose")
     ] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Publish a table, or transactions, under differential privacy.
 
@@ -126,17 +99,17 @@ def publish(
             raise
         hint = " ".join(filter(None, ("Are data and schema swapped?", error.hint)))
         raise SchemaError(error.message, hint=hint) from None
-    source_table, tables = split_tables(table)
+    source_table, tables = options.split_tables(table)
     settings = method_of(ctx.obj.pop("method", None), known, ctx.obj)
     for warning in known.warnings:
         warn(warning)
-    warn_of_rounding(epsilon)
-    confirm_large(epsilon, yes_epsilon, as_json)
-    warn_of_delta(settings, known, delta)
+    options.warn_of_rounding(epsilon)
+    options.confirm_large(epsilon, yes_epsilon, as_json)
+    options.warn_of_delta(settings, known, delta)
     with progress("Publishing") as bar, data_warnings():
         release: Any = hedgerow.publish(
-            source_of(data, source_table, query, row_wise), known, method=settings,
-            epsilon=epsilon, delta=delta, seed=seed, delimiter=delimiter_of(delimiter),
+            options.source_of(data, source_table, query, row_wise), known, method=settings,
+            epsilon=epsilon, delta=delta, seed=seed, delimiter=options.delimiter_of(delimiter),
             line_breaks=line_breaks, engine=engine.value if engine else None, memory=memory,
             scratch=scratch, scheduler=scheduler, progress=bar, stage=bar.stage if bar else None,
             ledger=ledger, dataset=dataset, allow_empty=allow_empty, recipient=recipient,
@@ -157,7 +130,7 @@ def publish(
         if verbose:
             spent = words.list_spent(release)
             print_table(["what for", "budget", words.spent_of(known)], spent)
-        tell_of_taxonomy(settings, known)
+        options.tell_of_taxonomy(settings, known)
         if booked is not None:
             say(words.booking(booked))
         elif seed is None:
@@ -166,23 +139,23 @@ def publish(
 
 def clusters(
     data: Annotated[str, typer.Argument(help="The private data: whatever `publish` takes.")],
-    schema: SchemaFile,
-    epsilon: Epsilon,
+    schema: options.SchemaFile,
+    epsilon: options.Epsilon,
     out: Annotated[Path, option("The folder to write the release to.")],
     clusters: Annotated[int, option("How many clusters.", "N")] = 2,
     share: Annotated[int, option("How much of epsilon finds the centroids.", "PERCENT")] = 10,
-    overwrite: Overwrite = False,
-    table: TableName = None,
-    query: QueryText = None,
-    row_wise: RowWise = False,
-    allow_empty: AllowEmpty = False,
+    overwrite: options.Overwrite = False,
+    table: options.TableName = None,
+    query: options.QueryText = None,
+    row_wise: options.RowWise = False,
+    allow_empty: options.AllowEmpty = False,
     ledger: Annotated[
         Path | None, option("The budget ledger that books centroids and release.", "FILE")
     ] = None,
-    dataset: Dataset = None,
-    seed: Seed = None,
-    yes_epsilon: YesEpsilon = None,
-    as_json: AsJson = False,
+    dataset: options.Dataset = None,
+    seed: options.Seed = None,
+    yes_epsilon: options.YesEpsilon = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Publish a table whose class is the cluster of each record, found privately.
 
@@ -195,11 +168,11 @@ def clusters(
     from hedgerow.schema import Schema
 
     known = Schema.load(schema)
-    warn_of_rounding(epsilon)
-    confirm_large(epsilon, yes_epsilon, as_json)
+    options.warn_of_rounding(epsilon)
+    options.confirm_large(epsilon, yes_epsilon, as_json)
     with progress("Publishing") as bar, data_warnings():
         centroids, release = publish_clusters(
-            source_of(data, table, query, row_wise), known, clusters, epsilon, share=share,
+            options.source_of(data, table, query, row_wise), known, clusters, epsilon, share=share,
             seed=seed, ledger=ledger, dataset=dataset, progress=bar, out=out, overwrite=overwrite,
             allow_empty=allow_empty,
         )  # fmt: skip

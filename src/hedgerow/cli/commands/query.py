@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli.display.terminal import note, print_json, print_table, say, telling
+from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
 from hedgerow.cli.options import AsJson, Overwrite, option
 from hedgerow.errors import UsageError
 from hedgerow.present.words import exact_percent as percent
@@ -69,7 +70,6 @@ def query(
     noisy counts alone; by regions the noise and the uniformity error are shown apart. Items that
     begin with a dash go after two dashes: hedgerow query shop/ -- -3. Costs no further budget.
     """
-    from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release
 
     share = share_of(level)
@@ -448,7 +448,6 @@ def table(
     Each cell has an estimate, an interval and a remark where there is mostly noise. Without an
     attribute, --out NAME.xlsx writes a workbook of all tables. Costs no further budget.
     """
-    from hedgerow.cli.files import refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release
 
     share = share_of(level)
@@ -625,8 +624,6 @@ def _bins(texts: list[str]) -> dict[str, Any]:
 
 def _write_table(release: Release, counts: CountTable, where: str | None, path: Path) -> None:
     """Writes a table to a file of the kind that its name says."""
-    from hedgerow.cli.files import table_writer
-
     kind = path.suffix.lower()
     if kind not in _DRAWN:
         table_writer(path)(counts.to_arrow(), path)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hedgerow.cli import options
 from hedgerow.cli.display.terminal import (
     data_warnings,
     print_document,
@@ -17,17 +18,15 @@ from hedgerow.cli.display.terminal import (
     warn,
     warned,
 )
-from hedgerow.cli.options import (
-    AsJson,
-    Delimiter,
-    LineBreaks,
-    Overwrite,
-    QueryText,
-    TableName,
-    delimiter_of,
-    option,
-    source_of,
+from hedgerow.cli.files import (
+    refuse_existing,
+    refuse_inside,
+    refuse_releases,
+    table_writer,
+    whole_file,
+    write_text,
 )
+from hedgerow.cli.options import option
 from hedgerow.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,8 +56,8 @@ def show(
             "Also draw the first finding, or the largest regions, to this PNG, SVG or PDF.", "FILE"
         ),
     ] = None,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
+    overwrite: options.Overwrite = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what a release says, what it promises, and its tables, regions or itemsets.
 
@@ -71,7 +70,6 @@ def show(
 
     if plot is not None:
         from hedgerow.cli.display.picture import check_picture
-        from hedgerow.cli.files import refuse_existing, refuse_inside
 
         check_picture(plot)
         refuse_inside(plot, release, "--plot")
@@ -109,25 +107,23 @@ def report(
         Path | None, option("With --raw and supermodular, the side table of the release.", "FILE")
     ] = None,
     quick: Quick = False,
-    overwrite: Overwrite = False,
-    delimiter: Delimiter = None,
-    line_breaks: LineBreaks = False,
-    table: TableName = None,
-    query: QueryText = None,
-    as_json: AsJson = False,
+    overwrite: options.Overwrite = False,
+    delimiter: options.Delimiter = None,
+    line_breaks: options.LineBreaks = False,
+    table: options.TableName = None,
+    query: options.QueryText = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a page about a release: what was published, what is guaranteed, and how good it is.
 
     One HTML file that opens without a network. With --raw it is only for the steward; without, it
     may be passed on with the release. Exit code 1 if the release fails its own checks.
     """
-    from hedgerow.cli.files import refuse_existing, refuse_releases, write_text
     from hedgerow.present import render
     from hedgerow.present.report import doubt, open_and_verify
     from hedgerow.present.report import report as document
 
-    if out.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"{out} is not a page.", hint="Let --out end in .html.")
+    _refuse_no_page(out)
     if raw is None and (table or query or delimiter or line_breaks or side or quick):
         raise UsageError(
             "--table, --query, --delimiter, --line-breaks, --side and --quick are about raw data, "
@@ -164,6 +160,14 @@ def report(
             say(f"Wrote a page for recipients to {out}: made from the release alone.")
     if doubted is not None:
         raise typer.Exit(doubted.exit_code)
+
+
+_PAGES = (".html", ".htm")
+
+
+def _refuse_no_page(out: Path) -> None:
+    if out.suffix.lower() not in _PAGES:
+        raise UsageError(f"{out} is not a page.", hint="Let --out end in .html.")
 
 
 def dossier(
@@ -207,15 +211,14 @@ def dossier(
             "DATE",
         ),
     ] = None,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
+    overwrite: options.Overwrite = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write what a data protection officer or ethics board must know about a release.
 
     By the topics of NIST SP 800-226, with a line for a signature; what hedgerow cannot know is
     left open. Exit code 1 if the release fails its own checks. Changed files get no document.
     """
-    from hedgerow.cli.files import refuse_existing, refuse_releases, whole_file, write_text
     from hedgerow.present import render
     from hedgerow.present.catalog import (
         Listing,
@@ -265,7 +268,7 @@ def dossier(
             write_archive(files, temporary)
     if out is not None:
         contents = document(opened, verdict, booked)
-        write = render.page if out.suffix.lower() in (".html", ".htm") else render.markdown
+        write = render.page if out.suffix.lower() in _PAGES else render.markdown
         write_text(out, write(contents), overwrite, private=seeded)
         for one in contents.warnings:
             warn(f"{one.loud}. {one.why}")
@@ -320,8 +323,8 @@ def sample(
         int | None, option("How many rows; by default as many as the release counts.", "N")
     ] = None,
     seed: Annotated[int | None, option("The same seed gives the same rows.")] = None,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
+    overwrite: options.Overwrite = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Draw synthetic rows, or records of items, from a release.
 
@@ -329,7 +332,6 @@ def sample(
     Rows describe nobody and cost no further budget.
     """
     from hedgerow.cli.display.transactions import fimi_writer
-    from hedgerow.cli.files import refuse_existing, refuse_inside, table_writer, whole_file
     from hedgerow.release import Release
 
     text = out.suffix.lower() in (".dat", ".txt")
@@ -378,19 +380,18 @@ def evaluate(
     ] = None,
     quick: Quick = False,
     out: Annotated[Path | None, option("Also write all numbers to this JSON file.", "FILE")] = None,
-    overwrite: Overwrite = False,
-    delimiter: Delimiter = None,
-    line_breaks: LineBreaks = False,
-    table: TableName = None,
-    query: QueryText = None,
-    as_json: AsJson = False,
+    overwrite: options.Overwrite = False,
+    delimiter: options.Delimiter = None,
+    line_breaks: options.LineBreaks = False,
+    table: options.TableName = None,
+    query: options.QueryText = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Compare a release with the raw data it was made from. The result is NOT PRIVATE.
 
     The guarantee covers nothing of it: keep it to yourself, and do not publish again because of
     what you saw.
     """
-    from hedgerow.cli.files import refuse_existing, refuse_releases, write_text
     from hedgerow.present.against import evaluation
     from hedgerow.release import Release
 
@@ -430,7 +431,7 @@ def raw_source(raw: str, release: Path, table: str | None, query: str | None) ->
             if release.is_file()
             else "Name the data that it was published from.",
         )
-    return source_of(raw, table, query)
+    return options.source_of(raw, table, query)
 
 
 def judge_release(source: Any, release: Release, delimiter: str | None, **more: Any) -> Judgment:
@@ -447,7 +448,7 @@ def judge_release(source: Any, release: Release, delimiter: str | None, **more: 
 
     with progress("Comparing") as bar, data_warnings():
         judgment = scorecard.evaluate(
-            source, release, delimiter=delimiter_of(delimiter), progress=bar, **more
+            source, release, delimiter=options.delimiter_of(delimiter), progress=bar, **more
         )
     if not judgment.matches:
         warn(f"{strange(judgment)} What follows says nothing.")
@@ -471,18 +472,17 @@ def compare(
     ] = False,
     out: Annotated[Path | None, option("Also write a page, as HTML.", "FILE")] = None,
     seed: Annotated[int, option("With --raw, which counts are asked for.")] = 0,
-    overwrite: Overwrite = False,
-    delimiter: Delimiter = None,
-    line_breaks: LineBreaks = False,
-    table: TableName = None,
-    query: QueryText = None,
-    as_json: AsJson = False,
+    overwrite: options.Overwrite = False,
+    delimiter: options.Delimiter = None,
+    line_breaks: options.LineBreaks = False,
+    table: options.TableName = None,
+    query: options.QueryText = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show releases side by side: what they guarantee, and how accurate their numbers are.
 
     With --raw the result is NOT PRIVATE, and choosing a release by it is outside the guarantee.
     """
-    from hedgerow.cli.files import refuse_existing, refuse_releases, write_text
     from hedgerow.evaluation.compare import compare_opened, folder_names
     from hedgerow.present import render
     from hedgerow.present.against import CHOOSING, comparison
@@ -496,8 +496,7 @@ def compare(
             hint="Leave them out, or name the raw data with --raw.",
         )
     if out is not None:
-        if out.suffix.lower() not in (".html", ".htm"):
-            raise UsageError(f"{out} is not a page.", hint="Let --out end in .html.")
+        _refuse_no_page(out)
         refuse_releases(out)
         refuse_existing(out, overwrite)
     opened = [Release.load(folder) for folder in releases]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hedgerow.cli import options
 from hedgerow.cli.asking import ask_for_schema, on_terminal, print_published
 from hedgerow.cli.display.terminal import (
     data_warnings,
@@ -23,26 +24,8 @@ from hedgerow.cli.display.terminal import (
     warn,
     warned,
 )
-from hedgerow.cli.options import (
-    AllowEmpty,
-    AsJson,
-    Delimiter,
-    EncodingName,
-    HeaderRow,
-    LineBreaks,
-    Overwrite,
-    QueryText,
-    RowWise,
-    Sheet,
-    TableName,
-    TableOrTables,
-    delimiter_of,
-    layout_of,
-    option,
-    source_of,
-    split_tables,
-    words_for,
-)
+from hedgerow.cli.files import refuse_existing, write_text
+from hedgerow.cli.options import option
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.present.words import many
 
@@ -61,14 +44,14 @@ def init(
         ),
     ],
     out: Annotated[Path, option("The schema file to write.")] = Path("schema.yaml"),
-    overwrite: Overwrite = False,
-    delimiter: Delimiter = None,
-    line_breaks: LineBreaks = False,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    encoding: EncodingName = None,
-    table: TableOrTables = None,
-    query: QueryText = None,
+    overwrite: options.Overwrite = False,
+    delimiter: options.Delimiter = None,
+    line_breaks: options.LineBreaks = False,
+    sheet: options.Sheet = None,
+    header_row: options.HeaderRow = None,
+    encoding: options.EncodingName = None,
+    table: options.TableOrTables = None,
+    query: options.QueryText = None,
     trust_header: Annotated[
         bool,
         option(
@@ -90,7 +73,7 @@ def init(
         ),
     ] = False,
     no_file: Annotated[bool, option("With --proposals, write no draft.", name="--no-file")] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Draft a schema from a table or transactions, for a person to finish.
 
@@ -98,23 +81,22 @@ def init(
     returns; after Ctrl-C the same command continues. Proposals are read off PRIVATE data: a
     draft is refused until a person has replaced them with public knowledge and signed it.
     """
-    from hedgerow.cli.files import refuse_existing, write_text
     from hedgerow.draft.draft import ItemSketch, Sketch, draft_text, sketch_table
 
     if no_file and not (proposals and as_json):
         raise UsageError("--no-file is for --proposals with --json.", hint="Omit it.")
-    source_table, tables = split_tables(table)
-    source = source_of(data, source_table, query)
+    source_table, tables = options.split_tables(table)
+    source = options.source_of(data, source_table, query)
     if not no_file:
         refuse_existing(out, overwrite)
 
     def draft(who: str | None) -> Sketch | ItemSketch:
         sketch = sketch_table(
             source,
-            delimiter=delimiter_of(delimiter),
+            delimiter=options.delimiter_of(delimiter),
             line_breaks=line_breaks,
             trust_header=trust_header,
-            written=layout_of(encoding, header_row, sheet),
+            written=options.layout_of(encoding, header_row, sheet),
             person=who or person,
         )
         if isinstance(sketch, Sketch):
@@ -152,12 +134,12 @@ def init(
 def check(
     schema: Annotated[Path, typer.Argument(help="The schema file.")],
     data: Annotated[str | None, option("Also check whether this private data follows it.")] = None,
-    delimiter: Delimiter = None,
-    line_breaks: LineBreaks = False,
-    table: TableName = None,
-    query: QueryText = None,
-    row_wise: RowWise = False,
-    allow_empty: AllowEmpty = False,
+    delimiter: options.Delimiter = None,
+    line_breaks: options.LineBreaks = False,
+    table: options.TableName = None,
+    query: options.QueryText = None,
+    row_wise: options.RowWise = False,
+    allow_empty: options.AllowEmpty = False,
     unused: Annotated[
         bool, option("With --data, also name values that no row has. NOT PRIVATE.", name="--unused")
     ] = False,
@@ -169,7 +151,7 @@ def check(
             name="--show-values",
         ),
     ] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Check a schema and, with --data, whether data follows it.
 
@@ -196,7 +178,7 @@ def check(
     if data is not None:
         from hedgerow.data import refuse_mixing
 
-        source = source_of(data, table, query, row_wise)
+        source = options.source_of(data, table, query, row_wise)
         refuse_mixing(source)
         more = {"quote": show_values, "unused": unused} if known.kind == "table" else {}
         preparation = _check_data(
@@ -237,7 +219,7 @@ def check(
     for name, value in facts(known):
         say(f"{name}: {value}")
     if data is not None:
-        say(f"{words_for(data)} follows the schema.")
+        say(f"{options.words_for(data)} follows the schema.")
     if preparation is not None:
         tell_preparation(preparation)
 
@@ -249,7 +231,9 @@ def _check_data(source: Any, schema: Schema, delimiter: str | None, **more: Any)
 
     look: Any = check_rows if schema.kind == "table" else check_transactions
     with progress("Checking the data") as bar, data_warnings():
-        preparation = look(source, schema, delimiter=delimiter_of(delimiter), progress=bar, **more)
+        preparation = look(
+            source, schema, delimiter=options.delimiter_of(delimiter), progress=bar, **more
+        )
     items = preparation.rare.get("items") if schema.kind == "transactions" else ()
     if items:
         warn(
@@ -336,12 +320,12 @@ def sign(
             "PRIVATE."
         ),
     ] = None,
-    delimiter: Delimiter = None,
-    line_breaks: LineBreaks = False,
-    table: TableName = None,
-    query: QueryText = None,
+    delimiter: options.Delimiter = None,
+    line_breaks: options.LineBreaks = False,
+    table: options.TableName = None,
+    query: options.QueryText = None,
     yes: Annotated[bool, option("It was looked at before; ask nothing.", name="--yes")] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Sign a schema off, or sign it again after a change.
 
@@ -366,7 +350,7 @@ def sign(
         warn(warning)
     rare: Any = {}
     if data is not None:
-        source = source_of(data, table, query)
+        source = options.source_of(data, table, query)
         rare = _check_data(source, known, delimiter, line_breaks=line_breaks).rare
     published = published_columns(known, rare)
     if not as_json:
@@ -403,7 +387,7 @@ def schema(
     files: Annotated[
         list[Path], typer.Argument(metavar="OLD NEW", help="The first and the second schema file.")
     ],
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """List the differences between two schemas, such as last year's and this year's.
 
@@ -459,8 +443,8 @@ def taxonomy(
     out: Annotated[
         Path | None, option("Write it to this file; without it the text is printed.", "FILE")
     ] = None,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
+    overwrite: options.Overwrite = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show a taxonomy, count its leaves, lint it, or convert it.
 
@@ -488,8 +472,6 @@ def taxonomy(
         if out is None and not as_json:
             say(text.rstrip("\n"))
         if out is not None:
-            from hedgerow.cli.files import write_text
-
             write_text(out, text, overwrite, private=False)
             with telling(out):
                 note(f"{out} was written.")

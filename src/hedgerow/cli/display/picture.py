@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.cli.files import whole_file
+from hedgerow.cli.files import refuse_existing, whole_file
 from hedgerow.errors import UsageError
 from hedgerow.present.words import strength
 from hedgerow.release.tables import FRONTIER_WORDS
 from hedgerow.release.tabulate import BAR, BEYOND, draw_ends, new_figure
 
 if TYPE_CHECKING:
+    from hedgerow.evaluation.expected import AccuracyPlan
     from hedgerow.evaluation.simulate import Simulation
     from hedgerow.present.kinds import ShownRegion
     from hedgerow.release import (
@@ -124,6 +125,28 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool) -> None:
         axes.set_xticks([], minor=True)
         axes.set_xlabel("epsilon")
         axes.set_ylabel(f"{MEASURES[measure]}; shaded: all runs")
+        axes.legend(loc="best", frameon=False, fontsize=8)
+
+
+def draw_accuracy(best: AccuracyPlan, name: str, path: Path, overwrite: bool) -> None:
+    """Draws the error of each target against epsilon, as a share of what the target allows.
+
+    Args:
+        best: What was tried.
+        name: What the schema is called.
+        path: The file; its ending says which kind.
+        overwrite: Whether to replace it if it is there.
+    """
+    title = f"{name}, {best.rows:,} rows: below the dotted line a target is reached"
+    with _canvas(path, overwrite, (8, 5), title, private=best.public is not None) as axes:
+        for one in best.targets:
+            errors = {float(e): x for e, x in one.errors.items() if x is not None}
+            if errors:
+                shares = [error / one.target.bound for error in errors.values()]
+                axes.plot([*errors], shares, "o-", lw=1, label=_plain(one.target.text))
+        axes.axhline(1.0, ls=":", lw=1)
+        axes.set(xscale="log", yscale="log", xlabel="epsilon")
+        axes.set_ylabel("error at 95%, divided by the target")
         axes.legend(loc="best", frameon=False, fontsize=8)
 
 
@@ -263,7 +286,6 @@ def plot_plan(settings: Any, schema: Schema, path: Path, overwrite: bool) -> Non
     Raises:
         UsageError: If there is none: the private table is not looked at for a plan.
     """
-    from hedgerow.cli.files import refuse_existing
     from hedgerow.methods.supermodular import Supermodular
 
     check_picture(path)

@@ -6,7 +6,6 @@ What a check finds is CONFIDENTIAL: for the holder of the data alone.
 from __future__ import annotations
 
 import datetime
-import html
 from typing import Any
 
 from markupsafe import Markup
@@ -33,8 +32,8 @@ def show(asked: Asked) -> Response:
     job, prepared, warnings = asked.done("checked"), None, list[str]()
     result = job.result if job else None
     if result is not None:
-        prepared = _describe_rows(result.get("preparation"))
-        warnings = _others(result, prepared)
+        prepared, said = _describe_rows(result.get("preparation"))
+        warnings = [one for one in _warnings(result) if one not in said]
     drafted = asked.studio.guided.get(text.path, {}).get(text.mark)
     rare: dict[str, Any] = dict(drafted.sketch.rare) if drafted else {}
     rare |= ((result or {}).get("preparation") or {}).get("rare", {})
@@ -79,12 +78,6 @@ def _command(way: Way) -> list[str]:
     return given + way.options("delimiter")
 
 
-def _others(result: Any, prepared: Markup | None) -> list[str]:
-    """The warnings of a check that its summary does not say, each once."""
-    said = html.unescape(str(prepared or ""))
-    return [one for one in _warnings(result) if one not in said]
-
-
 def _warnings(result: Any) -> list[str]:
     """The warnings of a check but for the one that what it tells is not private."""
     lines = dict.fromkeys(result.get("warnings") or [])
@@ -104,10 +97,10 @@ def _list_unchanged(asked: Asked, text: SchemaText) -> dict[str, Any]:
     return {"question": ask_reviewer(len(kept)), "kept": kept}
 
 
-def _describe_rows(facts: Any) -> Markup | None:
-    """What became of the rows, as the report says it."""
+def _describe_rows(facts: Any) -> tuple[Markup | None, list[str]]:
+    """What became of the rows, as the report says it, and the warnings that are in it."""
     if facts is None:
-        return None
+        return None, []
     from pydantic import TypeAdapter
 
     from hedgerow.data.preparation import ItemPreparation, Preparation
@@ -115,7 +108,8 @@ def _describe_rows(facts: Any) -> Markup | None:
     from hedgerow.present.render import fragment
 
     kind: Any = Preparation if "attributes" in facts else ItemPreparation
-    return fragment(describe_preparation(TypeAdapter(kind).validate_python(facts)))
+    preparation = TypeAdapter(kind).validate_python(facts)
+    return fragment(describe_preparation(preparation)), preparation.warnings()
 
 
 # Earlier versions of a schema: what each changed, and going back to any of them.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import shutil
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -247,47 +247,26 @@ def compare(asked: Asked) -> Response:
 
 def download(asked: Asked) -> Response:
     """The release as a file: all of it, its tables, its report, its dossier, synthetic rows."""
-    way, release, _ = _open_release(asked)
+    way, _, _ = _open_release(asked)
     kind, name = asked.get("as"), way.path("release").name
     if kind not in _FILES:
         raise UsageError("there is no such file.", hint="Choose one on the page of the release.")
-    folder = Path(tempfile.mkdtemp(prefix="hedgerow-studio-"))
-    try:
-        path = folder / f"{name}{_FILES[kind]}"
-        if kind == "zip":
-            _pack(way.path("release"), name, path)
-        elif kind == "workbook":
-            from hedgerow.present.tables import write_workbook
-
-            write_workbook(release, path)
-        elif kind == "report":
-            path.write_text(_report(asked), encoding="utf-8")
-        elif kind == "dossier":
-            path.write_text(_dossier(asked), encoding="utf-8")
-        elif kind == "catalog":
-            _describe_for_portals(way, _open(asked, way), path)
-        else:
-            _write_rows(release, path)
+    ending, write = _FILES[kind]
+    with tempfile.TemporaryDirectory(prefix="hedgerow-studio-") as folder:
+        path = Path(folder) / f"{name}{ending}"
+        write(asked, path)
         content = path.read_bytes()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     plain = "".join(
         one if one.isascii() and (one.isalnum() or one in "-_.") else "_" for one in name
     )
     return Response(
         content,
         media_type="application/octet-stream",
-        headers={"Content-Disposition": f'attachment; filename="{plain}{_FILES[kind]}"'},
+        headers={"Content-Disposition": f'attachment; filename="{plain}{ending}"'},
     )
 
 
-_FILES = {
-    "zip": ".zip", "workbook": ".xlsx", "report": "-report.html", "dossier": "-dossier.html",
-    "catalog": "-catalog.zip", "rows": "-synthetic.csv",
-}  # fmt: skip
-
-
-def _pack(folder: Path, name: str, path: Path) -> None:
+def _pack(asked: Asked, path: Path) -> None:
     """The files of a release in an archive: those that such a release has, and no others.
 
     A stranger's manifest can name any file of this machine, so only names that a release has count.
@@ -295,7 +274,8 @@ def _pack(folder: Path, name: str, path: Path) -> None:
     from hedgerow.release.files import check_file, kind_class, read_manifest
     from hedgerow.release.plain_files import is_table_file
 
-    manifest = read_manifest(folder)
+    folder = asked.way.path("release")
+    manifest, name = read_manifest(folder), folder.name
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(folder / "manifest.json", f"{name}/manifest.json")
         tables = sorted(filter(is_table_file, manifest["files"]))
@@ -304,19 +284,37 @@ def _pack(folder: Path, name: str, path: Path) -> None:
             archive.write(folder / one, f"{name}/{one}")
 
 
-def _describe_for_portals(way: Way, opened: Opened, path: Path) -> None:
+def _write_tables(asked: Asked, path: Path) -> None:
+    from hedgerow.present.tables import write_workbook
+
+    write_workbook(_open(asked, asked.way).release, path)
+
+
+def _describe_for_portals(asked: Asked, path: Path) -> None:
     """The tables with their description for data portals, as `hedgerow dossier` writes it."""
     from hedgerow.present.catalog import Listing, catalog, write_archive
 
-    release, verdict = opened.release, opened.verdict
-    write_archive(catalog(release, verdict, Listing(), _find_entry(way, release)), path)
+    opened = _open(asked, asked.way)
+    booked = _find_entry(asked.way, opened.release)
+    write_archive(catalog(opened.release, opened.verdict, Listing(), booked), path)
 
 
-def _write_rows(release: Release, path: Path) -> None:
+def _write_rows(asked: Asked, path: Path) -> None:
     from pyarrow import csv
 
+    release = _open(asked, asked.way).release
     form: dict[str, Any] = {"form": "long"} if release.kind == "transactions" else {}
     csv.write_csv(release.synthesize(kind="arrow", **form), path)
+
+
+_FILES: dict[str, tuple[str, Callable[[Asked, Path], object]]] = {
+    "zip": (".zip", _pack),
+    "workbook": (".xlsx", _write_tables),
+    "report": ("-report.html", lambda asked, path: path.write_text(_report(asked), "utf-8")),
+    "dossier": ("-dossier.html", lambda asked, path: path.write_text(_dossier(asked), "utf-8")),
+    "catalog": ("-catalog.zip", _describe_for_portals),
+    "rows": ("-synthetic.csv", _write_rows),
+}
 
 
 # A release against the raw data. NOT PRIVATE: for the holder of the data alone.

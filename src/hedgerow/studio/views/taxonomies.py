@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from starlette.responses import Response
 
@@ -33,16 +34,6 @@ _ITEMS = "items"  # what the items of transactions are called in the place of a 
 _RULES = ("recode", "ignore", "cut_at")
 _MOST = 3000  # nodes of a tree that a page can hold
 _FILES = (".yaml", ".yml", ".csv")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Node:
-    """A node as the page shows it: its number in the order of the tree."""
-
-    number: int
-    label: str
-    depth: int
-    below: list[_Node]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,14 +157,15 @@ def _nodes(root: Branch) -> list[tuple[Branch, Branch | None]]:
     return nodes
 
 
-def _number(root: Branch) -> _Node:
+def _number(root: Branch) -> dict[str, Any]:
+    """A tree as the page shows it, each node with its number in the order of the tree."""
     numbers = {id(branch): number for number, (branch, _) in enumerate(_nodes(root))}
 
-    def shown(branch: Branch, depth: int) -> _Node:
-        below = [shown(child, depth + 1) for child in branch.below]
-        return _Node(number=numbers[id(branch)], label=branch.label, depth=depth, below=below)
+    def shown(branch: Branch) -> dict[str, Any]:
+        below = [shown(child) for child in branch.below]
+        return {"number": numbers[id(branch)], "label": branch.label, "below": below}
 
-    return shown(root, 0)
+    return shown(root)
 
 
 def _take(root: Branch, picked: list[int]) -> list[tuple[Branch, Branch]]:
