@@ -321,25 +321,28 @@ def _package(about: _About) -> dict[str, Any]:
     for path, title, columns in _BESIDE:
         fields = [field(name, "string", text) for name, text in columns.items()]
         resources.append(resource(path, title, fields))
-    said = about.said
-    package = {
-        "profile": "tabular-data-package", "name": slug(said["title"]), "id": said["identifier"],
-        "title": said["title"], "description": said["description"], "keywords": said["keywords"],
-        "resources": resources,
-    }  # fmt: skip
+    said, licenses, contributors = about.said, None, None
     if about.license is not None:
         name, address = about.license
         known = name in {one for one, _ in _LICENSES.values()}
-        package["licenses"] = [
+        licenses = [
             ({"name": name} if known else {"title": name})
             | ({"path": address} if address else {} if known else {"name": slug(name)})
         ]
     if about.publisher is not None:
         mail = {"email": about.contact["mail"]} if "mail" in about.contact else {}
-        package["contributors"] = [{"title": about.publisher, "role": "publisher", **mail}]
-    if about.listing.url:
-        package["homepage"] = about.listing.url
-    return package
+        contributors = [{"title": about.publisher, "role": "publisher", **mail}]
+    return _known({
+        "profile": "tabular-data-package", "name": slug(said["title"]), "id": said["identifier"],
+        "title": said["title"], "description": said["description"], "keywords": said["keywords"],
+        "resources": resources, "licenses": licenses, "contributors": contributors,
+        "homepage": about.listing.url or None,
+    })  # fmt: skip
+
+
+def _known(document: dict[str, Any]) -> dict[str, Any]:
+    """A document without what is not known."""
+    return {key: value for key, value in document.items() if value is not None}
 
 
 _BESIDE: list[tuple[str, str, dict[str, str]]] = [
@@ -371,24 +374,19 @@ def _croissant(about: _About) -> dict[str, Any]:
                 "source": {"fileObject": {"@id": path}, "extract": {"column": column["name"]}},
             } for column in table["tableSchema"]["columns"]],
         })  # fmt: skip
-    said = about.said
-    document = {
+    said, publisher = about.said, None
+    if about.publisher is not None:
+        publisher = {"@type": "sc:Organization", "name": about.publisher}
+    return _known({
         "@context": _CROISSANT, "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": slug(said["title"]), "description": said["description"],
         "identifier": said["identifier"], "keywords": said["keywords"],
         "isLiveDataset": False, "distribution": distribution, "recordSet": sets,
-    }  # fmt: skip
-    if about.license is not None:
-        document["license"] = about.license[1] or about.license[0]
-    if about.publisher is not None:
-        document["creator"] = {"@type": "sc:Organization", "name": about.publisher}
-        document["publisher"] = document["creator"]
-    if about.issued is not None:
-        document["datePublished"] = about.issued
-    if about.listing.url:
-        document["url"] = about.listing.url
-    return document
+        "license": about.license and (about.license[1] or about.license[0]),
+        "creator": publisher, "publisher": publisher, "datePublished": about.issued,
+        "url": about.listing.url or None,
+    })  # fmt: skip
 
 
 _CROISSANT: dict[str, Any] = {

@@ -254,15 +254,10 @@ def _files(root: Path) -> Iterator[Path]:
             if seen > _MOST:
                 return
             path = here / name
-            if not name.startswith(".") and _lies_inside(root, path):
-                yield path
-
-
-def _lies_inside(root: Path, path: Path) -> bool:
-    try:
-        return path.is_file() and path.resolve(strict=True).is_relative_to(root)
-    except (OSError, RuntimeError):
-        return False
+            with suppress(OSError, RuntimeError):
+                real = path.resolve(strict=True)  # a link may lead out of the folder
+                if not name.startswith(".") and real.is_file() and real.is_relative_to(root):
+                    yield path
 
 
 def _head(path: Path) -> bytes:

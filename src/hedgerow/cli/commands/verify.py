@@ -211,38 +211,32 @@ def show_account(account: Account) -> None:
     if not account.entries:
         say("No release has been booked yet.")
     else:
-        _show_entries(account.entries)
+        columns = ["release", "booked", "method", "per", "epsilon", "delta", "state", "saved at"]
+        noted = any(entry.recipient or entry.purpose for entry in account.entries)
+        print_table(
+            columns + (["recipient", "purpose"] if noted else []),
+            [
+                [
+                    str(entry.number), _minute(entry.booked), entry.method, entry.unit,
+                    plain(entry.epsilon), plain(entry.delta),
+                    entry.state if entry.replaced is None else f"replaced by {entry.replaced}",
+                    entry.place or "",
+                    *([entry.recipient or "", entry.purpose or ""] if noted else []),
+                ]
+                for entry in account.entries
+            ],
+        )  # fmt: skip
+    for state, words in _STATES.items():
+        if any(entry.state == state for entry in account.entries):
+            say(f"{state}: {words}")
+    if any(entry.replaced for entry in account.entries):
+        say("replaced: another release was saved over it. It was published, so it counts.")
     changes = [change for change in account.history if change.kind != "note"]
     if changes:
         print_table(
             ["changed", "by", "what", "why"],
             [[_minute(one.moment), one.who, _what(one), one.reason] for one in changes],
         )
-
-
-def _show_entries(entries: tuple[Entry, ...]) -> None:
-    from hedgerow.ledger.file import plain
-
-    columns = ["release", "booked", "method", "per", "epsilon", "delta", "state", "saved at"]
-    noted = any(entry.recipient or entry.purpose for entry in entries)
-    print_table(
-        columns + (["recipient", "purpose"] if noted else []),
-        [
-            [
-                str(entry.number), _minute(entry.booked), entry.method, entry.unit,
-                plain(entry.epsilon), plain(entry.delta),
-                entry.state if entry.replaced is None else f"replaced by {entry.replaced}",
-                entry.place or "",
-                *([entry.recipient or "", entry.purpose or ""] if noted else []),
-            ]
-            for entry in entries
-        ],
-    )  # fmt: skip
-    for state, words in _STATES.items():
-        if any(entry.state == state for entry in entries):
-            say(f"{state}: {words}")
-    if any(entry.replaced for entry in entries):
-        say("replaced: another release was saved over it. It was published, so it counts.")
 
 
 def _what(change: Change) -> str:

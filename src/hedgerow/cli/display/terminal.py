@@ -9,7 +9,7 @@ import signal
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -297,50 +297,25 @@ def print_json(value: Any) -> None:
 
 
 class Bar:
-    """A progress bar that can be called with a share.
+    """Progress that can be called with a share.
 
     Args:
-        bar: The drawing.
-        words: What is being done.
+        tell: Shows the share that is done, and what is being done.
     """
 
-    def __init__(self, bar: Any, words: str) -> None:
-        self._bar = bar
-        self._words = words
-        self._task = bar.add_task(words, total=1.0)
-
-    def __call__(self, share: float) -> None:
-        """Shows the share that is done."""
-        self._bar.update(self._task, completed=min(1.0, max(0.0, share)))
-
-    def stage(self, words: str) -> None:
-        """Shows what is being done."""
-        text = f"{self._words}, {words}" if words else self._words
-        self._bar.update(self._task, description=text)
-
-
-class Lines(Bar):
-    """Progress for another program: a line of JSON on stderr for every percent or new words."""
-
-    def __init__(self) -> None:
-        self._told = -1.0, ""
+    def __init__(self, tell: Callable[[float, str], None]) -> None:
+        self._tell = tell
         self._share, self._stage = 0.0, ""
 
     def __call__(self, share: float) -> None:
-        """Tells the share that is done."""
-        self._share = round(min(1.0, max(0.0, share)), 2)
-        self._tell()
+        """Shows the share that is done."""
+        self._share = min(1.0, max(0.0, share))
+        self._tell(self._share, self._stage)
 
     def stage(self, words: str) -> None:
-        """Tells what is being done."""
+        """Shows what is being done."""
         self._stage = words
-        self._tell()
-
-    def _tell(self) -> None:
-        if (self._share, self._stage) != self._told:
-            self._told = self._share, self._stage
-            line = {"progress": self._share, "stage": self._stage}
-            typer.echo(json.dumps(line, ensure_ascii=False), err=True)
+        self._tell(self._share, self._stage)
 
 
 @contextmanager
@@ -354,7 +329,16 @@ def progress(words: str) -> Iterator[Bar | None]:
         words: What is being done.
     """
     if os.environ.get("HEDGEROW_PROGRESS") == "lines":
-        yield Lines()
+        told: list[dict[str, Any]] = []
+
+        def print_line(share: float, stage: str) -> None:
+            """A line of JSON for every percent or new words."""
+            line = {"progress": round(share, 2), "stage": stage}
+            if told != [line]:
+                told[:] = [line]
+                typer.echo(json.dumps(line, ensure_ascii=False), err=True)
+
+        yield Bar(print_line)
         return
     if not sys.stderr.isatty():
         yield None
@@ -377,7 +361,12 @@ def progress(words: str) -> Iterator[Bar | None]:
         transient=True,
     )
     with bar:
-        yield Bar(bar, words)
+        task = bar.add_task(words, total=1.0)
+
+        def draw(share: float, stage: str) -> None:
+            bar.update(task, completed=share, description=f"{words}, {stage}" if stage else words)
+
+        yield Bar(draw)
 
 
 def print_table(

@@ -230,18 +230,23 @@ def _cell(value: object) -> str:
 def compare(asked: Asked) -> Response:
     """Releases side by side, by what they say themselves."""
     from hedgerow.evaluation.compare import compare_opened, folder_names
+    from hedgerow.present.against import comparison
+    from hedgerow.present.document import Text
+    from hedgerow.present.render import fragment
 
     way, release, name = _open_release(asked)
-    comparison, folders = None, [way.path("release")]
+    lines, folders = Markup(), [way.path("release")]
     folders += [inside(way.root, one, folder=True) for one in asked.every("other")]
     if len(folders) > 1:
         opened = [release, *(asked.studio.releases.open(one).release for one in folders[1:])]
-        comparison = compare_opened(folder_names(folders), opened)
+        document = comparison(compare_opened(folder_names(folders), opened))
+        parts = [part for section in document.sections for part in section.parts]
+        lines = fragment([*parts, Text(document.foot, "note")])
     others = [one for one in look(way.root).releases if one.folder != way.get("release")]
     names = [name, *(argument(way.root, one) for one in folders[1:])]
     return asked.show(
-        "compare", way=way, found=comparison, others=others, chosen=asked.every("other"),
-        command=command_text(["compare", *names]) if comparison is not None else "",
+        "compare", way=way, lines=lines, others=others, chosen=asked.every("other"),
+        command=command_text(["compare", *names]) if lines else "",
     )  # fmt: skip
 
 
