@@ -30,7 +30,7 @@ TOLD_APART = re.compile(r"isinstance\([^)]*(Table|Marginals|Transactions|Rows|Me
 TABLES = {
     "page": present.KINDS,
     "picture": DRAW,
-    "query": import_module("hedgerow.cli.commands.query")._TELL,
+    "query": import_module("hedgerow.present.answers").KINDS,
     "evaluation": scorecard._KINDS,
     "record": import_module("hedgerow.present.catalog")._PRODUCTS,
 }

@@ -15,27 +15,20 @@ from hedgerow.cli.display.terminal import note, print_json, print_table, say, te
 from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
 from hedgerow.cli.options import AsJson, Overwrite, option
 from hedgerow.errors import UsageError
-from hedgerow.present.words import exact_percent as percent
 from hedgerow.present.words import number
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from hedgerow.present.answers import Answer
     from hedgerow.release import Release
     from hedgerow.release.summaries import Summaries
     from hedgerow.release.tabulate import CountTable
 
 
-NOT_MEASURED, RULED_OUT = "not measured", "ruled out"  # of `basis`
+NOT_MEASURED = "not measured"  # of `basis`
 _IN_WORDS = 5  # up to so many answers are told in sentences, more in a table
 _SHOWN = 200  # more rows than this nobody reads in a terminal
-_SWAMPED = 0.5  # a cut part beyond this share of the estimate says more than the estimate
-_NUMBERS = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
-_ITEM_NUMBERS = ("estimate", "low", "high", "standard_error")  # of itemsets: in no two parts
-_MODEL_NUMBERS = ("estimate", "low", "high", "typical_error")  # by a model
-
-Answer = dict[str, Any]
-"""A query in canonical words, the numbers of its answer, its `basis` and its `reliability`."""
 
 
 def query(
@@ -128,7 +121,7 @@ def share_of(level: str) -> float:
 
 
 def _ask(release: Release, texts: list[str], file: Path | None, level: float) -> list[Answer]:
-    from hedgerow.estimate.answers import reliability
+    from hedgerow.present.answers import list_answers
     from hedgerow.schema import Vocabulary, read_queries
     from hedgerow.schema.query import query_lines
 
@@ -146,13 +139,7 @@ def _ask(release: Release, texts: list[str], file: Path | None, level: float) ->
         names = [vocabulary.text(one) for one in queries]
     if not queries:
         raise UsageError(f"{file} holds no query.", hint="Write one per line.")
-    answers = release.count(queries, level=level)
-    numbers = _NUMBERS if answers.typical_error is None else _MODEL_NUMBERS
-    numbers = _ITEM_NUMBERS if release.kind == "transactions" else numbers
-    columns = {"query": names}
-    columns |= {name: getattr(answers, name).tolist() for name in (*numbers, "basis")}
-    columns["reliability"] = list(reliability(answers))
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return list_answers(release, names, queries, level)
 
 
 def _without_guesses(answer: Answer) -> Answer:
@@ -177,172 +164,29 @@ def plain_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _tell_answers(release: Release, answers: list[Answer], level: float) -> None:
     """Answers in sentences if they are few, and otherwise as a table."""
-    from hedgerow.estimate.answers import NOISE
-    from hedgerow.present.tables import REMARKS
+    from hedgerow.present.answers import MISSING, describe_answer, how_to_read
 
-    describe, legend, columns = _TELL[release.kind]
-    those, covered = release.schema.unit_names[1], percent(level)
     if len(answers) > _IN_WORDS:
-        _tabulate(answers, columns)
-        say(f"\n{legend.format(those=those, covered=covered)}")
-        if release.kind in ("table", "marginals"):
-            bases = {answer["basis"] for answer in answers}
-            otherwise = "assumed even" if "assumed even" in bases else "modeled"
-            say(f"basis: measured if exactly this was counted, otherwise {otherwise}.")
-            if any(answer["reliability"] == NOISE for answer in answers):
-                say(f"{REMARKS[NOISE].capitalize()}")
-            if RULED_OUT in bases:
-                say("Ruled out: nobody, by a rule of the schema.")
-            if NOT_MEASURED in bases:
-                silent = ", ".join(release.unmeasured)
-                say(f"Not measured: the release says nothing about {silent}.")
+        _tabulate(release, answers)
+        say()
+        for line in how_to_read(release, answers, level):
+            say(line)
         return
     for place, answer in enumerate(answers):
         if place and release.kind != "transactions":
             say()
         say(answer["query"])
-        interval = _between(answer["low"], answer["high"])
-        # noise may push it below zero, which nobody wants to read
-        about = number(max(answer["estimate"], 0.0))
-        if answer["basis"] == NOT_MEASURED:
-            names = ", ".join(name for name in release.unmeasured if name in answer["query"])
-            say(
-                f"  not measured: the release says nothing about {names} (about {about} if all "
-                "values were equally frequent)"
-            )
-            say(f"  {covered} interval: {interval}")
-            continue
-        if answer["basis"] == RULED_OUT:
-            say(f"  0 {those}, by a rule of the schema")
-            continue
-        for line in describe(release, answer, about, interval, covered):
+        for line in describe_answer(release, answer, level):
             say(f"  {line}")
-        if answer["reliability"] == NOISE and release.kind != "rows":
-            say(f"  {REMARKS[NOISE].rstrip('.')}")
     if release.kind == "rows":
-        say(f"\n{_MISSING.format(those=those)}")
+        say(f"\n{MISSING.format(those=release.schema.unit_names[1])}")
 
 
-_BASES = {
-    "measured": "basis: measured",
-    "modeled": "basis: modeled, since exactly this was not counted",
-    "assumed even": "basis: assumed even, since only a part of some {} is asked for",
-}
-_MISSING = (
-    "There is no upper end: {those} in suppressed rows are missing, and nobody can say how many "
-    "those are."
-)
-
-
-def _describe_itemset(
-    release: Release, answer: Answer, about: str, interval: str, covered: str
-) -> list[str]:
-    from hedgerow.cli.display.transactions import itemsets_of
-
-    held = " hold all of these" if len(itemsets_of(answer["query"])) > 1 else ""
-    those = release.schema.unit_names[1]
-    return [
-        f"about {about} {those}{held}; {covered} interval: {interval}", _BASES[answer["basis"]],
-    ]  # fmt: skip
-
-
-def _describe_by_regions(
-    release: Release, answer: Answer, about: str, interval: str, covered: str
-) -> list[str]:
-    those = release.schema.unit_names[1]
-    below, above = answer["uniformity_low"], answer["uniformity_high"]
-    first = f"about {about} {those}; {covered} interval: {interval}"
-    if max(below, above) > _SWAMPED * max(answer["estimate"], 0.0):
-        # A number up front would be taken for the answer, and it is hardly more than a guess.
-        first = (
-            f"{covered} interval: {interval} (about {about} if {those} are spread evenly inside "
-            "the regions that the query cuts)"
-        )
-    uneven = "none, the query follows the edges of the regions"
-    if below > 0 or above > 0:
-        uneven = (
-            f"up to {number(below)} fewer or {number(above)} more, since {those} may not lie "
-            "evenly in regions the query cuts"
-        )
-    return [
-        first, f"noise: give or take {number(answer['noise'])}, added to protect people",
-        f"uniformity error: {uneven}", _BASES[answer["basis"]].format("regions"),
-    ]  # fmt: skip
-
-
-def _describe_by_tables(
-    release: Release, answer: Answer, about: str, interval: str, covered: str
-) -> list[str]:
-    """A model's estimate, and an interval without it."""
-    return [
-        f"about {about} {release.schema.unit_names[1]}, usually within "
-        f"{number(answer['typical_error'])}, by a model of all tables that were counted",
-        f"{covered} interval, which does not rely on the model: {interval}",
-        _BASES[answer["basis"]],
-    ]
-
-
-def _describe_by_rows(
-    release: Any, answer: Answer, about: str, interval: str, covered: str
-) -> list[str]:
-    """Of generalized rows: whoever is in suppressed rows is missing."""
-    those, share = release.schema.unit_names[1], release.sampling_rate
-    sure = "since no published row is wholly among these"
-    if answer["low"] > 0:
-        sure = f"with {covered} confidence"
-    cause = (
-        "added to protect people" if share >= 1 else f"since only {share:g} of them were sampled"
-    )
-    basis = _BASES[answer["basis"]].format("rows")
-    if answer["basis"] == "modeled":
-        basis = f"basis: modeled, since {those} in suppressed rows are missing"
-    return [
-        f"at least {number(answer['low'])}, {sure}",
-        f"about {about} {those} are in the published rows, if they are spread evenly inside what a "
-        "row leaves open",
-        f"noise: give or take {number(answer['noise'])} of these, {cause}",
-        basis,
-    ]
-
-
-_BY_ITEMSETS = (
-    "from, to: the {covered} interval of the true count.\n"
-    "basis: measured if exactly this was counted, otherwise modeled."
-)
-_BY_REGIONS = (
-    "from, to: the {covered} interval of the true count. about: the estimate if {those} are\n"
-    "spread evenly inside the regions that the query cuts. noise: give or take, from the noise "
-    "alone.\ncut: how many fewer or more there may be besides, since they may not be spread evenly."
-)
-_BY_TABLES = (
-    "from, to: the {covered} interval of the true count, which holds whatever the data looks like."
-    "\nabout: the estimate, from a model of all tables that were counted. usually within: its "
-    "typical error,\nby the same model; nothing is promised about either."
-)
-_BY_ROWS = (
-    "from: the lower end of the {covered} interval; there is no upper end. about: how many are in "
-    "the published rows,\nif {those} are spread evenly inside what a row leaves open. noise: give "
-    f"or take.\n{_MISSING}"
-)
-# The interval comes first: with uniformity error the estimate may be hardly more than a guess.
-_HEADS = {
-    "low": "from", "high": "to", "estimate": "about", "noise": "noise",
-    "uniformity_low": "cut: fewer", "uniformity_high": "cut: more",
-    "typical_error": "usually within",
-}  # fmt: skip
-_TELL: dict[str, tuple[Callable[..., list[str]], str, tuple[str, ...]]] = {
-    "table": (_describe_by_regions, _BY_REGIONS, tuple(_HEADS)),
-    "marginals": (_describe_by_tables, _BY_TABLES, tuple(_HEADS)),
-    "transactions": (_describe_itemset, _BY_ITEMSETS, tuple(_HEADS)),
-    "rows": (_describe_by_rows, _BY_ROWS, ("low", "estimate", "noise")),
-}
-"""How an answer, a table of them and its columns are told, by the kind of release."""
-
-
-def _tabulate(answers: list[Answer], names: tuple[str, ...]) -> None:
+def _tabulate(release: Release, answers: list[Answer]) -> None:
     from hedgerow.estimate.answers import NOISE
+    from hedgerow.present.answers import HEADS, KINDS
 
-    shown, rows = [name for name in names if name in answers[0]], []
+    shown, rows = [name for name in KINDS[release.kind][2] if name in answers[0]], []
     for answer in answers[:_SHOWN]:
         # what was not measured has ends, but no estimate that anybody should read
         silent = answer["basis"] == NOT_MEASURED
@@ -352,18 +196,10 @@ def _tabulate(answers: list[Answer], names: tuple[str, ...]) -> None:
         ]
         noisy = answer["reliability"] == NOISE
         rows.append([answer["query"], *numbers, NOISE if noisy else answer["basis"]])
-    heads = ["query", *(_HEADS[name] for name in shown), "basis"]
+    heads = ["query", *(HEADS[name] for name in shown), "basis"]
     print_table(heads, rows, set(range(1, 1 + len(shown))))
     if len(answers) > _SHOWN:
         note(f"Only the first {_SHOWN} answers are shown; --out FILE writes them all.")
-
-
-def _between(low: float, high: float) -> str:
-    if math.isinf(high):
-        return f"at least {number(low)}"
-    if high == 0:
-        return "0 to 0, as noise took the count far below zero: it may well miss the truth"
-    return f"between {number(low)} and {number(high)}"
 
 
 def _summarize_each(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from hedgerow.studio.steps import Asked, Way, go
 _REPORT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
 frame-ancestors 'none'"
 _SHOWN = 200  # lines of a table
+_LEVEL = 0.95  # of the intervals of answers
 _ROWS = 20  # synthetic records
 _DEEP = 6  # levels of a tree
 _JUDGMENT = ".json"  # the end of the file of a comparison with the raw data
@@ -147,29 +147,21 @@ def _items(text: str) -> list[str]:
 
 def query(asked: Asked) -> Response:
     """How many records meet a condition, or hold some items?"""
-    from hedgerow.estimate.answers import NOISE, reliability
-    from hedgerow.present.tables import REMARKS
-    from hedgerow.present.words import number
+    from hedgerow.present.answers import MISSING, describe_answer, list_answers
 
     way, release, name = _open_release(asked)
-    text, answer, error = asked.get("query").strip(), None, None
+    text, lines, error = asked.get("query").strip(), list[str](), None
     if text:
-        asks: Any = [_items(text)] if release.kind == "transactions" else text
+        asks: Any = _items(text) if release.kind == "transactions" else text
         try:
-            answers = release.count(asks)
-            typical = None if answers.typical_error is None else float(answers.typical_error[0])
-            answer = {
-                "estimate": number(max(0.0, float(answers.estimate[0]))),
-                "low": number(float(answers.low[0])),
-                "high": None if math.isinf(answers.high[0]) else number(float(answers.high[0])),
-                "typical": None if typical is None else number(typical),
-                "basis": "" if answers.basis is None else str(answers.basis[0]),
-                "noise": REMARKS[NOISE] if reliability(answers)[0] == NOISE else "",
-            }
+            (answer,) = list_answers(release, [text], [asks], _LEVEL)
+            lines = describe_answer(release, answer, _LEVEL)
+            if release.kind == "rows":
+                lines.append(MISSING.format(those=release.schema.unit_names[1]))
         except HedgerowError as fault:
             error = fault
     return asked.show(
-        "query", 200 if error is None else 400, way=way, text=text, answer=answer, error=error,
+        "query", 200 if error is None else 400, way=way, text=text, lines=lines, error=error,
         kind=release.kind, example=release.example.strip("'\""), words=_words(release),
         command=command_text(["query", name, text or release.example.strip("'\"")]),
     )  # fmt: skip
