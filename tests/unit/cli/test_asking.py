@@ -29,7 +29,7 @@ def test_a_sign_off_is_not_taken_up_again(tmp_path: Path, monkeypatch: pytest.Mo
     replies = iter(["no", "", "", "", "", "", "Ann"])  # the unit, the proposals, and a name
     with monkeypatch.context() as broken, pytest.raises(ReleaseError):
         broken.setattr("builtins.input", lambda: next(replies))
-        broken.setattr("hedgerow.cli.files.write_text", fail)
+        broken.setattr("hedgerow.cli.asking.write_text", fail)
         ask_for_schema(lambda person: sketch("tea"), out, overwrite=False, data="shop.parquet")
     assert not list(replies) and kept.stat().st_mode & 0o777 == 0o600
     assert "universe" in json.loads(kept.read_text(encoding="utf-8"))["answers"]

@@ -157,7 +157,7 @@ def query(asked: Asked) -> Response:
             (answer,) = list_answers(release, [text], [asks], _LEVEL)
             lines = describe_answer(release, answer, _LEVEL)
             if release.kind == "rows":
-                lines.append(MISSING.format(those=release.schema.unit_names[1]))
+                lines.append(MISSING.format(those=release.schema.unit_names[1]).rstrip("."))
         except HedgerowError as fault:
             error = fault
     return asked.show(
