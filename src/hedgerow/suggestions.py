@@ -421,6 +421,11 @@ OPTIONS = {
 }
 """The same for options of the command line."""
 
+COMMANDS = {
+    "reproduce": "The papers' figures are run from a checkout of hedgerow: python -m papers --list"
+}
+"""And for its commands: a sentence."""
+
 _CHECK = "`hedgerow check schema.yaml --data people.csv` in a terminal"
 _PLAN = "hedgerow.Marginals().plan(schema, epsilon=1)"
 _PUBLISH = "hedgerow.publish(data, schema, epsilon=1)"

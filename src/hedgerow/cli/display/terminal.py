@@ -19,6 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hedgerow.errors import DataWarning, HedgerowError, LedgerWarning, UsageError
+from hedgerow.suggestions import COMMANDS, OPTIONS
 
 if TYPE_CHECKING:
     from hedgerow.data.preparation import ItemPreparation, Preparation
@@ -76,8 +77,6 @@ def _parsing(as_json: bool) -> Iterator[None]:
     except Exception as error:
         option = getattr(error, "option_name", None)
         if hasattr(error, "possibilities") and isinstance(option, str):
-            from hedgerow.suggestions import OPTIONS
-
             if option[:2] != "--":  # a negative number, or an item that is called so
                 error.message = f"No such option: {option}. If it is none, write -- before it."  # type: ignore[attr-defined]
             elif option in OPTIONS:
@@ -106,11 +105,8 @@ class CommandGroup(_Parser, TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Finds the command."""
         with _parsing("--json" in args):
-            if args[:1] == ["reproduce"]:
-                ctx.fail(
-                    "No such command: reproduce. The papers' figures are run from a checkout of"
-                    " hedgerow: python -m papers --list"
-                )
+            if args and args[0] in COMMANDS:
+                ctx.fail(f"No such command: {args[0]}. {COMMANDS[args[0]]}")
             return super().resolve_command(ctx, args)
 
 

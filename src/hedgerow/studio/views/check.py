@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 from starlette.responses import Response
 
+from hedgerow.draft.questions import ask_reviewer
 from hedgerow.errors import UsageError
 from hedgerow.schema.diff import published_columns
 from hedgerow.studio.jobs import command_text
@@ -37,14 +38,16 @@ def show(asked: Asked) -> Response:
     drafted = asked.studio.guided.get(text.path, {}).get(text.mark)
     rare: dict[str, Any] = dict(drafted.sketch.rare) if drafted else {}
     rare |= ((result or {}).get("preparation") or {}).get("rare", {})
-    about = schema.metadata
+    about, domains, draft = schema.metadata, text.domains(), asked.studio.drafts.get(text.path)
+    # where the studio has not seen the draft as it was made, all counts as unchanged
+    kept = [name for name, one in domains.items() if draft is None or draft.get(name) == one]
     return asked.show(
         "check", signer=about.reviewer or "", signed_on=about.reviewed or "",
         about={FIELDS[key][0]: getattr(about, key) for key in FIELDS if getattr(about, key)},
         way=way, text=text, schema=schema, result=result, prepared=prepared,
         published=published_columns(schema, rare), counted=bool(drafted or result),
         warnings=warnings, warned=bool(result and _warnings(result)),
-        **_list_unchanged(asked, text),
+        question=ask_reviewer(len(kept)), kept=kept,
         command=command_text(_command(way)) if way.get("data") else "",
     )  # fmt: skip
 
@@ -82,19 +85,6 @@ def _warnings(result: Any) -> list[str]:
     """The warnings of a check but for the one that what it tells is not private."""
     lines = dict.fromkeys(result.get("warnings") or [])
     return [one for one in lines if not one.startswith("NOT PRIVATE")]
-
-
-def _list_unchanged(asked: Asked, text: SchemaText) -> dict[str, Any]:
-    """What `hedgerow init` asks at its end: who confirms it, and what nobody has changed.
-
-    Where the studio has not seen the draft as it was made, everything counts as unchanged.
-    """
-    from hedgerow.draft.questions import ask_reviewer
-
-    drafted = asked.studio.drafts.get(text.path)
-    domains = text.domains()
-    kept = [name for name, one in domains.items() if drafted is None or drafted.get(name) == one]
-    return {"question": ask_reviewer(len(kept)), "kept": kept}
 
 
 def _describe_rows(facts: Any) -> tuple[Markup | None, list[str]]:
