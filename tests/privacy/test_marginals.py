@@ -323,3 +323,15 @@ def test_whole_laws_find_the_broken_twin(few_looks: None) -> None:
                 law_of(Marginals(), table, Budget.of(1), most_paths=600) for table in pair.tables
             )
         assert epsilon_between(one, other) > 1.5
+
+
+def test_what_a_pair_was_to_cost_counts_attributes_again_if_none_is_chosen() -> None:
+    """In the only round, so that nothing of what was granted is left over."""
+    names = {name: {"type": "boolean"} for name in "ab"}
+    attributes = names | {"k": {"type": "boolean", "role": "class"}}
+    schema = Schema.from_dict({"name": "even", "unit": "row", "attributes": attributes})
+    rows = [tuple(map(int, f"{number % 8:03b}")) for number in range(800)]
+    pair = pair_of("even", schema, rows, (0, 0, 0))
+    outcome = run(pair.with_it, Marginals(pairs=1), Budget.of(20), SecureSampler(Keystream(seed=1)))
+    assert {m.name for m in outcome.measurements} >= {"by_class", "again"}
+    assert check_books(outcome) is None

@@ -143,3 +143,13 @@ def test_progress_is_told_in_levels_and_shares() -> None:
     ]
     assert "level 2 of at most 3: 100% of the rows" in stages
     assert not any("400" in words for words in stages)  # never how many
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7, 64])
+def test_shares_of_memory_are_no_more_than_it(threads: int) -> None:
+    """Each thread holds two chunks; nothing is so small that it would be of no use."""
+    for total in (1 << 27, 10**9, 1 << 36):
+        share = Memory.of(total, threads)
+        sizes = (share.chunk, share.rows, share.bounds, share.batch)
+        assert 2 * threads * share.chunk + share.rows + share.bounds + share.batch <= total
+        assert min(sizes) >= min(1 << 25, total // (32 * threads))

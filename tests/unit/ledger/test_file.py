@@ -92,3 +92,22 @@ def test_a_text_of_a_thousand_letters_is_the_longest() -> None:
     assert check_text("reason", "x" * 1000) == "x" * 1000
     with pytest.raises(UsageError):
         check_text("reason", "x" * 1001)
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_who_writes_locks_the_file_before_anything_is_read(tmp_path: Path, writes: bool) -> None:
+    """Or two runs could both see the same rest, and one of them would fail only when it writes."""
+    book = BudgetLedger(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=1)
+    with (
+        book_file.transaction(book.path, writes=writes),
+        closing(sqlite3.connect(book.path, timeout=0, isolation_level=None)) as other,
+    ):
+        try:
+            other.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            locked = True
+        else:
+            locked = False
+            other.execute("ROLLBACK")
+    assert locked == writes

@@ -340,3 +340,20 @@ def test_what_would_not_be_published_costs_no_centroids(
 def test_any_method_publishes_clusters() -> None:
     _, release = publish_clusters(crowds(), SCHEMA, epsilon=5, method=hedgerow.Marginals())
     assert release.kind == "marginals" and release.schema.classes == ("1", "2")
+
+
+def test_a_number_with_two_values_reaches_both_ends() -> None:
+    schema = Schema.from_dict(
+        {"name": "n", "unit": "row", "attributes": {"a": {"type": "numeric", "low": 0, "high": 1}}}
+    )
+    for value in (0, 1):
+        found = find_centroids(pa.table({"a": [value] * 500}), schema, 1, epsilon=50, seed=1)
+        assert found.points.ravel() == pytest.approx([value], abs=0.05)
+
+
+def test_no_records_are_refused_unless_that_is_allowed() -> None:
+    nobody = crowds().slice(0, 0)
+    with pytest.raises(DataError, match="no "):
+        find_centroids(nobody, SCHEMA, 2, epsilon=1, seed=1)
+    with pytest.warns(DataWarning, match="too few people"):
+        assert len(find_centroids(nobody, SCHEMA, 2, 1, seed=1, allow_empty=True).points) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 
@@ -166,3 +167,15 @@ def test_tails_of_noise_are_those_of_its_law() -> None:
             above = law[2001 + tail :].sum()  # P[noise > tail]
             assert above <= chance * (1 + 1e-9)
             assert tail == 0 or law[2000 + tail :].sum() > chance * (1 - 1e-9)
+
+
+def test_records_that_are_too_few_for_thresholds_are_told_from_which_epsilon_on() -> None:
+    def said(epsilon: str, records: int) -> str:
+        return str(DiffPart(schedule="paper").plan(shop(1000), epsilon, rows=records).remark)
+
+    few = re.search(r"Your 3,000 records are too few; from epsilon ([\d.]+) on", said("1", 3000))
+    assert few is not None and 1 < float(few[1]) <= 10
+    below = str(Fraction(few[1]) - Fraction(1, 10))
+    assert "too few" in said(below, 3000) and "Of your 3,000 records" in said(few[1], 3000)
+    assert "Your 3 records are too few, at any epsilon up to 10." in said("1", 3)
+    assert "Your 0 records are too few, at any epsilon up to 10." in said("1", 0)

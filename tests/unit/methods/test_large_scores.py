@@ -88,3 +88,16 @@ def test_very_large_counts_scale(name: str) -> None:
         # what is rounded down, child by child, is less than 1 before it is multiplied
         assert (np.abs(large - small * scale) <= 3 * scale).all()
         assert np.abs(large).max() > 1 << 31
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", KERNELS)
+def test_whatever_a_kernel_counts_fits_64_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to the last number of records that is not large."""
+    seed, limit = 3, large_scores.LARGE
+    found = histograms(seed, 1)
+    most = int(found.counts[: found.start[1]].sum())
+    almost = histograms(seed, (limit - 1) // most)
+    usual = scored(almost, name, False).score
+    monkeypatch.setattr(large_scores, "LARGE", 1)
+    assert np.array_equal(usual, scored(almost, name, False).score)

@@ -213,3 +213,30 @@ def test_nobody_is_drawn_for():
     where = (PROBLEM._replace(aim=Aim(risk=0.3)), 1.0)
     nodes, numbers = sampling.draw_nodes(*where, *nobody, SecureSampler(Keystream(seed=1)).words)
     assert nodes.shape == (0, 3) and numbers.shape == (0,)
+
+
+def test_every_random_number_decides_one_thing(monkeypatch):
+    """A number that decided two would tie them together, and the walk would keep another law."""
+    record, given, used = Record.of(PROBLEM, LEAVES[0], FACTOR[0]), [], []
+    words = SecureSampler(Keystream(seed=4)).words
+    pick, chain = sampling._pick, sampling._chain_through
+
+    def drawn(number):
+        given.append(words(number))
+        return given[-1]
+
+    def picked(log_weight, one):
+        used.append(float(one))
+        return pick(log_weight, one)
+
+    def through(record, point, several):
+        used.extend(several.tolist())
+        return chain(record, point, several)
+
+    monkeypatch.setattr(sampling, "_pick", picked)
+    monkeypatch.setattr(sampling, "_chain_through", through)
+    sampling.sample_point(record, Aim(trade=0.05), 1.0, drawn, steps=9)
+    numbers = [sampling.uniforms(lambda _, one=one: one, len(one)).tolist() for one in given]
+    # the second one of each move says which attribute is drawn anew
+    expected = [number for one in numbers for place, number in enumerate(one) if place != 1]
+    assert sorted(used) == sorted(expected)

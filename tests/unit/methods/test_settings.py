@@ -67,6 +67,10 @@ def test_limits(method: Any, setting: str, most: int) -> None:
     for refused in (least - 1, most + 1, -1, True, 1.5):
         with pytest.raises(UsageError, match=setting):
             method(**{setting: refused})
+    with pytest.raises(UsageError) as caught:
+        method(**{setting: -1})
+    by_rule = getattr(method(), setting) is None
+    assert ("public rule" in str(caught.value)) == by_rule
 
 
 @pytest.mark.parametrize("setting", ["c1", "c2"])

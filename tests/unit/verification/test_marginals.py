@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from hedgerow.release import Release
 from hedgerow.release.files import digest
 from hedgerow.release.plain_files import csv_of
 from hedgerow.verification import verify
+from hedgerow.verification.marginals import _had_candidates
 
 ATTRIBUTES: dict[str, Any] = {
     "age": {"type": "numeric", "low": 0, "high": 399, "step": 1},
@@ -732,3 +734,23 @@ def test_cells_are_equal_by_what_they_hold(releases: dict[str, Any]) -> None:
         replace(cells, edges=(cells.edges[0] * 2, *cells.edges[1:])),
     )
     assert all(one != cells for one in others)
+
+
+@pytest.mark.parametrize(
+    "groups, tables, wanted",
+    [
+        ((9, 9, 9, 9), [(0, 1)], True),
+        ((9, 9, 9, 9), [(0, 1), (1, 2, 4)], True),  # one of them by the class
+        ((9, 9, 9, 9), [(0, 1), (1, 2, 4), (0, 3)], False),  # all hang together
+        ((9, 9, 1, 9), [(0, 1), (1, 3)], False),  # what has one group joins nothing
+        ((9, 9, 9, 200), [(0, 1)], True),
+        ((9, 9, 200, 200), [(0, 1)], False),  # two of these by the class are too large
+    ],
+)
+def test_whether_some_pair_could_be_chosen(groups: Any, tables: Any, wanted: bool) -> None:
+    release: Any = SimpleNamespace(
+        schema=SimpleNamespace(tables=(), rules=()),
+        partition=SimpleNamespace(groups=groups, edges=[(0, size) for size in groups], classes=2),
+        measurements=[SimpleNamespace(name=ROUNDS[0], tables=tables)],
+    )
+    assert _had_candidates(release) == wanted

@@ -1,16 +1,19 @@
-"""What is not installed is never verified."""
+"""What is not installed is never verified; what a person can lose is computed anew."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from hedgerow.estimate.measurements import epsilon_from_rho, group_delta
 from hedgerow.registry import OURS
 from hedgerow.release import Release
 from hedgerow.verification import verify
-from hedgerow.verification.rules import UnknownHere, rules_for
+from hedgerow.verification.rules import UnknownHere, rules_for, spending
 
 
 @pytest.mark.parametrize(
@@ -56,3 +59,37 @@ def test_a_verdict_on_the_unknown_is_no_verdict(tree_release: Release, tmp_path:
         assert (verdict.ok, verdict.known) == (False, False)
         assert (verdict.epsilon, verdict.delta) == (None, None)
         assert [check.name for check in verdict.checks if not check.ok] == ["method"]
+
+
+def stated(rows: int, each: str = "2/5", delta: Fraction | None = None) -> Any:
+    """What a release says of its budgets, of which only the ledger is read."""
+    ledger: dict[str, Any] = {
+        "accounting": "pure" if delta is None else "zcdp",
+        "budgets": {"epsilon": {"unit": each, "units": 1}},
+        "person_rows": rows,
+    }
+    if delta is not None:
+        ledger["budgets"]["rho"] = {"unit": "1/500", "units": 5}
+        ledger["conversion"] = {"rho": "1/100", "epsilon": "1", "delta": str(delta)}
+    return SimpleNamespace(ledger=ledger)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7])
+@pytest.mark.parametrize("delta", [None, Fraction(1, 10**6)])
+def test_what_a_person_with_some_rows_can_lose(rows: int, delta: Fraction | None) -> None:
+    """The delta of several rows together is larger than theirs one by one."""
+    words, epsilon, found = spending(stated(rows, delta=delta))
+    each = Fraction(2, 5)
+    if delta is None:
+        assert found == 0
+    else:
+        each += epsilon_from_rho(Fraction(1, 100), delta)
+        assert found == group_delta(each, delta, rows)
+        assert found > rows * delta if rows > 1 else found == delta
+    assert epsilon == rows * each
+    assert (f"for a person with {rows} rows" in words) == (rows > 1)
+
+
+def test_a_fraction_is_shown_as_it_is_if_it_is_short() -> None:
+    for each, shown in (("1/3", "1/3"), ("1/999", "1/999"), ("7/1000", "0.007")):
+        assert spending(stated(2, each))[0].endswith(f"counted with epsilon {shown}")
