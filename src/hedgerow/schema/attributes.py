@@ -551,7 +551,7 @@ def _numeric_faults(attribute: Numeric) -> Iterator[Complaint]:
 
 
 def _categorical_faults(attribute: Categorical) -> Iterator[tuple[str, str]]:
-    wrong = taxonomy_faults(attribute.taxonomy)
+    wrong = [*taxonomy_faults(attribute.taxonomy)]
     if wrong:  # what follows looks at its leaves
         yield from wrong
         return

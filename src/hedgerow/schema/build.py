@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,15 @@ from hedgerow.schema.reader import (
     typed_text,
 )
 from hedgerow.schema.relations import read_rules, read_tables
-from hedgerow.schema.schema import BOTH, NO_UNIT, Metadata, Person, Schema, faults_of, unit_fault
+from hedgerow.schema.schema import (
+    BOTH,
+    NO_UNIT,
+    Metadata,
+    Person,
+    Schema,
+    faults_of,
+    unit_fault,
+)
 from hedgerow.schema.taxonomy import Reading, Taxonomy, reading_faults
 from hedgerow.schema.trees import (
     DEFAULT_ROOT,
@@ -297,7 +306,7 @@ def build_values(column: CategoricalModel, source: Source) -> tuple[Taxonomy, Re
         rules = list({(rule.rule, rule.leaf): rule for rule in reversed(rules)}.values())[::-1]
         pairs = tuple((rule.rule, rule.leaf) for rule in rules)
         reading = Reading(pairs, tuple(column.ignore), column.cut_at)
-        for place, what, hint in reading_faults(reading, taxonomy.leaves)[:_SHOWN]:
+        for place, what, hint in islice(reading_faults(reading, taxonomy.leaves), _SHOWN):
             if place < 0:
                 report.fault(what, hint, source.file, source.line("ignore"))
             else:
@@ -397,11 +406,10 @@ class _Builder:
         facts = {} if model.metadata is None else model.metadata.model_dump(exclude_none=True)
         if "unit_name" in facts:
             facts["unit_name"] = tuple(facts["unit_name"])
-        wrong_facts = faults_of(facts)
+        wrong_facts = [*faults_of(facts)]
         source.below("metadata").fault_each(wrong_facts)
         layout = Layout(**({} if model.file is None else model.file.model_dump(exclude_none=True)))
-        wrong = layout_faults(layout, items=model.items is not None)
-        source.below("file").fault_each(wrong)
+        source.below("file").fault_each(layout_faults(layout, items=model.items is not None))
         common: dict[str, Any] = {
             "name": model.name,
             "unit": model.unit,
@@ -445,8 +453,10 @@ class _Builder:
             made: Any = name
             if isinstance(column, PersonModel):
                 made = Person(name, column.max_rows)
+            elif isinstance(column, NumericModel):
+                made = _build_numeric(places[name], name, column)
             elif isinstance(column, Published):
-                made = _build_attribute(places[name], name, column)
+                made = _build_categorical(places[name], name, column)
             columns[column.role].append((name, made))
         attributes = [made for _, made in columns["predictor"] if made is not None]
         groups = [attribute.group for attribute in attributes]
@@ -552,27 +562,9 @@ class _Builder:
         return document
 
 
-def _build_attribute(here: Source, name: str, column: Published) -> Attribute | None:
-    """The attribute that a column is, or the class; None if it cannot be made."""
-    is_class = column.role == "class"
-    if not isinstance(column, NumericModel):
-        categorical = _build_categorical(here, name, column)
-        if categorical is not None:
-            here.fault_each(attribute_faults(categorical, is_class))
-        return categorical
+def _build_numeric(here: Source, name: str, column: NumericModel) -> Attribute | None:
+    """The number that a column is, or the class in bands; None if it cannot be made."""
     before = len(here.report.faults)
-    numeric = _build_numeric(here, name, column)
-    if numeric is not None:
-        here.fault_each(attribute_faults(numeric, is_class))
-    if numeric is None or len(here.report.faults) > before:
-        return None
-    if numeric.grid == 1:
-        what = "step is larger than the distance from low to high, so it can never be split"
-        here.warn(what, "Choose a smaller step.")
-    return _cut_into_bands(here, numeric, column) if is_class or column.bands else numeric
-
-
-def _build_numeric(here: Source, name: str, column: NumericModel) -> Numeric | None:
     texts = {"low": column.low, "high": column.high, "step": column.step}
     numeric = read_numeric(
         name, texts, outside=column.outside, scale=column.scale, decimal=column.decimal or "",
@@ -591,7 +583,16 @@ def _build_numeric(here: Source, name: str, column: NumericModel) -> Numeric | N
         wrong = grouped_fault(key, bound or "", numeric.thousands, numeric.step)
         if wrong is not None:
             here.fault(*wrong, key)
-    return replace(numeric, common=tuple(number[0] for _, number in common if number))
+    numeric = replace(numeric, common=tuple(number[0] for _, number in common if number))
+    here.fault_each(attribute_faults(numeric, column.role == "class"))
+    if len(here.report.faults) > before:
+        return None
+    if numeric.grid == 1:
+        what = "step is larger than the distance from low to high, so it can never be split"
+        here.warn(what, "Choose a smaller step.")
+    if column.role == "class" or column.bands:
+        return _cut_into_bands(here, numeric, column)
+    return numeric
 
 
 def _cut_into_bands(here: Source, numeric: Numeric, column: NumericModel) -> Categorical | None:
@@ -620,6 +621,7 @@ def _cut_into_bands(here: Source, numeric: Numeric, column: NumericModel) -> Cat
 def _build_categorical(
     here: Source, name: str, column: CategoricalModel | BooleanModel
 ) -> Categorical | None:
+    """The texts or truth values that a column holds; None if they cannot be read."""
     boolean = isinstance(column, BooleanModel)
     if isinstance(column, BooleanModel):
         other = OTHER in (column.missing, column.outside)
@@ -638,10 +640,12 @@ def _build_categorical(
         if len(taxonomy.leaves) == 1:
             what = "the class has a single value, so there is nothing to predict"
             here.warn(what, "Add the other values, or remove the role.")
-    return Categorical(
+    made = Categorical(
         name, taxonomy, outside=column.outside, boolean=boolean, reading=reading,
         **_choices(here, column),
     )  # fmt: skip
+    here.fault_each(attribute_faults(made, column.role == "class"))
+    return made
 
 
 def _choices(here: Source, column: Published) -> dict[str, Any]:

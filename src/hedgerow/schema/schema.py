@@ -21,6 +21,7 @@ from hedgerow.schema.attributes import (
     OTHER,
     Attribute,
     Categorical,
+    Complaint,
     Layout,
     Numeric,
     attribute_faults,
@@ -103,25 +104,23 @@ class Metadata(Checked):
         return {key: list(v) if isinstance(v, tuple) else v for key, v in entries.items()}
 
 
-def faults_of(entries: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """What is wrong with metadata: the key, what, and a hint."""
-    faults = []
+def faults_of(entries: Mapping[str, Any]) -> Iterator[Complaint]:
+    """What is wrong with metadata."""
     for key, value in entries.items():
         for text in [value] if isinstance(value, str) else value:
             wrong = label_fault(text)
             if wrong is not None:
-                faults.append((key, f"{key} is blank or holds a control character", wrong[1]))
+                yield key, f"{key} is blank or holds a control character", wrong[1]
             elif len(text) > LONGEST:
                 hint = "Say it shortly, and link to the rest."
-                faults.append((key, f"{key} has more than {LONGEST} characters", hint))
+                yield key, f"{key} has more than {LONGEST} characters", hint
     signed = "reviewer" in entries
     day = read_number(entries.get("reviewed", "2026-01-31"))
     if signed != ("reviewed" in entries) or ("signed" in entries and not signed):
         hint = "Write both: reviewer: a name, and reviewed: a date such as 2026-01-31."
-        faults.append(("reviewer", "a sign-off needs a reviewer and a date", hint))
+        yield "reviewer", "a sign-off needs a reviewer and a date", hint
     elif day is None or day[1] != "date":
-        faults.append(("reviewed", "reviewed is not a date", "Write it as 2026-01-31."))
-    return faults
+        yield "reviewed", "reviewed is not a date", "Write it as 2026-01-31."
 
 
 Unit = Literal["row", "person"]
@@ -617,34 +616,32 @@ class Schema(Suggestions, Checked):
         return self.metadata.reviewer is not None and not self.changed_since_signed
 
 
-def schema_faults(schema: Schema) -> list[Fault]:
+def schema_faults(schema: Schema) -> Iterator[Fault]:
     """What is wrong with the columns of a schema that was built in Python."""
-    faults: list[Fault] = []
     if not schema.attributes:
         hint = "Describe at least one column that is not the class, the person or an identifier."
-        faults.append(Fault("the schema has no attribute to publish", hint))
+        yield Fault("the schema has no attribute to publish", hint)
     if schema.target is not None and schema.target.taxonomy.height > 1:
         what = f"the class {schema.target.name!r} has a taxonomy of several levels"
-        faults.append(Fault(what, "Give the class a flat list of values."))
+        yield Fault(what, "Give the class a flat list of values.")
     for attribute in schema.attributes:
         if isinstance(attribute, Categorical) and attribute.bands is not None:
             what = f"attribute {attribute.name!r}: bands are for the class alone"
-            faults.append(Fault(what, "Use the numeric attribute itself."))
+            yield Fault(what, "Use the numeric attribute itself.")
     for attribute in schema.columns:
         wrong = [fault[1:] for fault in attribute_faults(attribute, attribute is schema.target)]
         for what, hint in filter(None, [column_fault(attribute.name, True), *wrong]):
-            faults.append(Fault(f"attribute {attribute.name!r}: {what}", hint))
+            yield Fault(f"attribute {attribute.name!r}: {what}", hint)
     others = [*schema.identifiers, *([] if schema.person is None else [schema.person.column])]
     for name in others:
         if (fault := column_fault(name, False)) is not None:
-            faults.append(Fault(f"column {name!r}: {fault[0]}", fault[1]))
+            yield Fault(f"column {name!r}: {fault[0]}", fault[1])
     names = Counter([*(one.name for one in schema.columns), *others])
     columns = Counter([*(one.column or one.name for one in schema.columns), *others])
     for name in sorted(name for name in names | columns if max(names[name], columns[name]) > 1):
-        faults.append(Fault(f"the column {name!r} is described twice", "Keep one of the two."))
+        yield Fault(f"the column {name!r} is described twice", "Keep one of the two.")
     if schema.person is not None and schema.person.max_rows < 1:
-        faults.append(Fault("max_rows is below 1", "Say how many rows one person may have."))
-    return faults
+        yield Fault("max_rows is below 1", "Say how many rows one person may have.")
 
 
 def unit_fault(unit: str | None, person: str | None, items: bool) -> tuple[str, str] | None:

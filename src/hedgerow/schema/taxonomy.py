@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -138,7 +138,7 @@ class Taxonomy(Checked):
         return below(0)
 
 
-def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
+def taxonomy_faults(taxonomy: Taxonomy) -> Iterator[tuple[str, str]]:
     """What is wrong with a finished taxonomy: pairs of what and hint.
 
     Example:
@@ -147,18 +147,19 @@ def taxonomy_faults(taxonomy: Taxonomy) -> list[tuple[str, str]]:
     """
     if not _in_preorder(taxonomy):
         hint = "Build it with Taxonomy.from_nested or Taxonomy.flat."
-        return [("the taxonomy is not a tree in preorder", hint)]
-    faults = [fault for fault in map(label_fault, taxonomy.labels) if fault]
-    hint = "Give every value and group a name of its own."
-    faults += [(f"the name {label!r} is repeated in the taxonomy", hint)
-               for label, times in Counter(taxonomy.labels).items() if times > 1]  # fmt: skip
+        yield "the taxonomy is not a tree in preorder", hint
+        return
+    yield from filter(None, map(label_fault, taxonomy.labels))
+    for label, times in Counter(taxonomy.labels).items():
+        if times > 1:
+            hint = "Give every value and group a name of its own."
+            yield f"the name {label!r} is repeated in the taxonomy", hint
     for label, nodes in zip(taxonomy.labels, taxonomy.children, strict=True):
         if len(nodes) == 1:
             hint = "Build the taxonomy with Taxonomy.from_nested, which collapses such groups."
-            faults.append((f"the group {label!r} has a single member", hint))
+            yield f"the group {label!r} has a single member", hint
     if taxonomy.height > MAX_DEPTH:
-        faults.append((f"the taxonomy is deeper than {MAX_DEPTH} levels", "Remove levels from it."))
-    return faults
+        yield f"the taxonomy is deeper than {MAX_DEPTH} levels", "Remove levels from it."
 
 
 def _in_preorder(taxonomy: Taxonomy) -> bool:
@@ -396,14 +397,13 @@ def rule_fault(rule: str) -> tuple[str, str] | None:
     return None if pattern is None else pattern.fault
 
 
-def reading_faults(reading: Reading, leaves: Sequence[str]) -> list[tuple[int, str, str]]:
+def reading_faults(reading: Reading, leaves: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     """What is wrong with rules: the place of the rule (-1 for none), what, and the hint.
 
     Example:
-        >>> reading_faults(Reading((("E*", "accident"),)), ["heart"])[0][1]
+        >>> next(reading_faults(Reading((("E*", "accident"),)), ["heart"]))[1]
         "the rule 'E*' leads to 'accident', which is not one of the values"
     """
-    faults: list[tuple[int, str, str]] = []
     known = set(leaves)
     own: dict[str, str] = {}
     seen: dict[str, str] = {}
@@ -411,24 +411,23 @@ def reading_faults(reading: Reading, leaves: Sequence[str]) -> list[tuple[int, s
         form = reading.alike(leaf)
         if form in own:
             what = f"the values {own[form]!r} and {leaf!r} differ only in what is ignored"
-            faults.append((-1, what, "Keep one of the two, or take it out of `ignore`."))
+            yield -1, what, "Keep one of the two, or take it out of `ignore`."
         own.setdefault(form, leaf)
     for place, (rule, leaf) in enumerate(reading.rules):
         wrong = rule_fault(rule)
         form = reading.alike(rule)
         if wrong is not None:
-            faults.append((place, *wrong))
+            yield place, *wrong
         elif leaf not in known:
             what = f"the rule {rule!r} leads to {leaf!r}, which is not one of the values"
-            faults.append((place, what, "Lead it to a leaf, or add that value."))
+            yield place, what, "Lead it to a leaf, or add that value."
         elif own.get(form, leaf) != leaf:
             what = f"the rule {rule!r} leads to {leaf!r}, but {own[form]!r} is itself a value"
-            faults.append((place, what, "Remove the value or the rule."))
+            yield place, what, "Remove the value or the rule."
         elif seen.get(form, leaf) != leaf:
             what = f"the rule {rule!r} leads to {leaf!r}, and before that to {seen[form]!r}"
-            faults.append((place, what, "Keep one of the two."))
+            yield place, what, "Keep one of the two."
         elif REST in seen:
             hint = "Write the rule for all others last."
-            faults.append((place, f"the rule {rule!r} follows the one for all others", hint))
+            yield place, f"the rule {rule!r} follows the one for all others", hint
         seen.setdefault(form, leaf)
-    return faults

@@ -894,22 +894,17 @@ def read_shared(
             hint = "Check the path; it is looked for beside the schema file."
             what = f"there is no file {str(own.folder / path.value)!r} to include"
             report.fault(what, hint, own.file, path.line)
-        else:
-            _include(own.folder / path.value, shared, report)
+        elif (text := read_text(file := own.folder / path.value, report)) is not None:
+            node = parse_yaml(text, str(file), report)
+            pairs = node.pairs if isinstance(node, Entries) else []
+            if [key.value for key, _ in pairs] == ["taxonomies"]:
+                whole = Shared(pairs[0][1], str(file), file.parent)
+                _add(whole, pairs[0][0].line, shared, report)
+            elif node is not None:
+                what = "a file that is included has the key taxonomies, and no other"
+                hint = "Write the trees below a line  taxonomies:."
+                report.fault(what, hint, str(file), node.line)
     return shared
-
-
-def _include(path: Path, shared: dict[str, Shared], report: Report) -> None:
-    text = read_text(path, report)
-    node = None if text is None else parse_yaml(text, str(path), report)
-    if node is None:
-        return
-    pairs = node.pairs if isinstance(node, Entries) else []
-    if [key.value for key, _ in pairs] != ["taxonomies"]:
-        what = "a file that is included has the key taxonomies, and no other"
-        report.fault(what, "Write the trees below a line  taxonomies:.", str(path), node.line)
-        return
-    _add(Shared(pairs[0][1], str(path), path.parent), pairs[0][0].line, shared, report)
 
 
 def _add(whole: Shared, line: int | None, shared: dict[str, Shared], report: Report) -> None:
