@@ -6,6 +6,7 @@ become part of a release, nor change one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
@@ -278,15 +279,15 @@ class ItemPreparation:
         rare: Items that fewer than ten records have, but some.
     """
 
-    records: int
+    records: int = 0
     rows: int | None
-    unidentified: int
-    items: int
-    foreign: int
-    repeated: int
-    capped: int
-    over: int
-    empty: int
+    unidentified: int = 0
+    items: int = 0
+    foreign: int = 0
+    repeated: int = 0
+    capped: int = 0
+    over: int = 0
+    empty: int = 0
     dropped: int
     max_items: int | None
     rare: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -313,11 +314,6 @@ class ItemPreparation:
         return sentences
 
 
-_COUNTS = (
-    "records", "unidentified", "items", "foreign", "repeated", "capped", "over", "empty"
-)  # fmt: skip
-
-
 FEWEST = 10  # people, or records: what fewer of them have may be one person's, in a schema, too
 
 
@@ -339,12 +335,8 @@ class ItemTally:
     def __init__(self, items: Items) -> None:
         self._rules = items
         self._rows: int | None = None
-        self._counts = dict.fromkeys(_COUNTS, 0)
+        self._counts = Counter[str]()
         self._supports = np.zeros(items.size, np.int64)
-
-    def _count(self, **more: int) -> None:
-        for name, number in more.items():
-            self._counts[name] += int(number)
 
     def add(self, codes: Small, sizes: Ints) -> None:
         """Looks at the codes of some records, before any rule applies, and at their numbers."""
@@ -355,20 +347,20 @@ class ItemTally:
         np.add.at(self._supports, distinct % width, 1)
         held = np.bincount(distinct // width, minlength=len(sizes))
         cap = self._rules.max_items or width
-        self._count(
+        self._counts.update(
             records=len(sizes),
-            items=known.sum() + foreign.sum(),
-            foreign=foreign.sum(),
-            repeated=known.sum() - len(distinct),
-            capped=np.maximum(held - cap, 0).sum(),
-            over=(held > cap).sum(),
-            empty=(held == 0).sum(),
+            items=int(known.sum() + foreign.sum()),
+            foreign=int(foreign.sum()),
+            repeated=int(known.sum()) - len(distinct),
+            capped=int(np.maximum(held - cap, 0).sum()),
+            over=int((held > cap).sum()),
+            empty=int((held == 0).sum()),
         )
 
     def add_rows(self, rows: int, unidentified: int, foreign: int) -> None:
         """Takes what is seen of rows of one item each, before they become records."""
         self._rows = (self._rows or 0) + rows
-        self._count(unidentified=unidentified, items=foreign, foreign=foreign)
+        self._counts.update(unidentified=unidentified, items=foreign, foreign=foreign)
 
     def finish(self) -> ItemPreparation:
         """The counts, when all records were seen."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -295,9 +295,19 @@ def parse_yaml(text: str, file: str | None, report: Report) -> Node | None:
     """
     import yaml  # type: ignore[import-untyped,unused-ignore]  # no release needs it
 
-    before = len(report.faults)
+    before, node = len(report.faults), None
+    # The C parser is about fifty times as fast, but not every platform has it.
+    events: Iterator[Any] = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     try:
-        node = _compose(text, file, report)
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent) and node is not None:
+                what, hint = "the file holds several documents", "Keep one document, and remove "
+                raise _Refused(what, f"{hint}the line ---.", event)
+            if isinstance(event, yaml.NodeEvent):
+                node = _read_node(event, events, file, report)
+    except _Refused as refused:
+        what, hint, event = refused.args
+        report.fault(what, hint, file, event.start_mark.line + 1)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         line = None if mark is None else mark.line + 1
@@ -306,7 +316,8 @@ def parse_yaml(text: str, file: str | None, report: Report) -> Node | None:
             line = text.count("\n", 0, error.position) + 1
             problem = "an invisible control character"
         report.fault(f"this is not YAML ({problem})", _yaml_hint(text, line), file, line)
-        return None
+    if node is None and len(report.faults) == before:
+        report.fault("the file is empty", "Write its content, or name another file.", file)
     return node if len(report.faults) == before else None
 
 
@@ -322,76 +333,48 @@ def _yaml_hint(text: str, line: int | None) -> str:
     return "Look for a missing colon, bracket, quote or indent on this line or the one before."
 
 
-@dataclass(slots=True)
-class _Open:
-    """A list or mapping that has not ended: the key that waits for its value, the lines of all."""
-
-    node: ListNode | Entries
-    key: Text | None = None
-    seen: dict[str, int] = field(default_factory=dict)
+class _Refused(Exception):
+    """What is wrong with a document that is YAML but cannot be read, a hint, and where."""
 
 
-def _compose(text: str, file: str | None, report: Report) -> Node | None:
+def _read_node(
+    event: Any, events: Iterator[Any], file: str | None, report: Report, depth: int = 0,
+    is_key: bool = False,
+) -> Node:  # fmt: skip
+    """The node that begins with an event, of which the next ones are read."""
     import yaml
 
-    # The C parser is about fifty times as fast, but not every platform has it.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    stack: list[_Open] = []
-    result: Node | None = None
-    documents = 0
-    for event in yaml.parse(text, Loader=loader):
-        line = event.start_mark.line + 1 if event.start_mark is not None else 1
-        kind, wrong = type(event), ("", "")
-        node: Node
-        if kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-            stack.pop()
-            continue
-        if kind is yaml.AliasEvent or getattr(event, "anchor", None) is not None:
-            hint = "Write the part out in both places; a text that starts with * or & needs quotes."
-            wrong = "anchors (&) and aliases (*) are not allowed, as they can make a cycle", hint
-        elif getattr(event, "tag", None) is not None:
-            hint = "Remove the word that starts with an exclamation mark, or quote the text."
-            wrong = "tags (!) are not allowed", hint
-        elif isinstance(event, yaml.ScalarEvent):
-            node = Text(event.value, line=line, plain=event.implicit[0])  # implicit: without quotes
-        elif kind is yaml.MappingStartEvent:
-            node = Entries([], line)
-        elif kind is yaml.SequenceStartEvent:
-            node = ListNode([], line)
-        else:
-            documents += kind is yaml.DocumentStartEvent
-            if documents < 2:
-                continue
-            hint = "Keep one document, and remove the line ---."
-            wrong = "the file holds several documents", hint
-        if not wrong[0] and not isinstance(node, Text) and len(stack) >= MAX_NESTING:
-            wrong = f"lists and groups are nested more than {MAX_NESTING} deep", "Remove levels."
-        top = stack[-1] if stack else None
-        if top is not None and not wrong[0]:  # hang the node below what is open
-            if isinstance(top.node, ListNode):
-                top.node.items.append(node)
-            elif top.key is not None:
-                top.node.pairs.append((top.key, node))
-                top.key = None
-            elif isinstance(node, Text):
-                top.key = node
-                if node.value in top.seen:
-                    what = f"{node.value!r} is repeated (first on line {top.seen[node.value]})"
-                    report.fault(what, "Keep one of the two.", file, line)
-                top.seen.setdefault(node.value, line)
-            else:
-                hint = "Put quotes around a key that holds brackets."
-                wrong = "a key is not a single text", hint
-        if wrong[0]:
-            report.fault(*wrong, file, line)
-            return None
-        if top is None:
-            result = node
-        if not isinstance(node, Text):
-            stack.append(_Open(node))
-    if result is None:
-        report.fault("the file is empty", "Write its content, or name another file.", file)
-    return result
+    line = event.start_mark.line + 1
+    if event.anchor is not None:
+        what = "anchors (&) and aliases (*) are not allowed, as they can make a cycle"
+        hint = "Write the part out in both places; a text that starts with * or & needs quotes."
+        raise _Refused(what, hint, event)
+    if event.tag is not None:
+        hint = "Remove the word that starts with an exclamation mark, or quote the text."
+        raise _Refused("tags (!) are not allowed", hint, event)
+    if isinstance(event, yaml.ScalarEvent):
+        return Text(event.value, line=line, plain=event.implicit[0])  # implicit: without quotes
+    if depth >= MAX_NESTING:
+        what = f"lists and groups are nested more than {MAX_NESTING} deep"
+        raise _Refused(what, "Remove levels.", event)
+    if is_key:
+        hint = "Put quotes around a key that holds brackets."
+        raise _Refused("a key is not a single text", hint, event)
+    if isinstance(event, yaml.SequenceStartEvent):
+        members = ListNode([], line)
+        while not isinstance(below := next(events), yaml.SequenceEndEvent):
+            members.items.append(_read_node(below, events, file, report, depth + 1))
+        return members
+    entries, seen = Entries([], line), dict[str, int | None]()
+    while not isinstance(below := next(events), yaml.MappingEndEvent):
+        key = _read_node(below, events, file, report, depth + 1, is_key=True)
+        assert isinstance(key, Text)
+        if key.value in seen:
+            what = f"{key.value!r} is repeated (first on line {seen[key.value]})"
+            report.fault(what, "Keep one of the two.", file, key.line)
+        seen.setdefault(key.value, key.line)
+        entries.pairs.append((key, _read_node(next(events), events, file, report, depth + 1)))
+    return entries
 
 
 # Writes the dictionary form of a schema as YAML that other tools read alike.
