@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hedgerow.arrays import Bytes, Ints, Small
-from hedgerow.compiled import kernel
+from hedgerow.compiled import helper, kernel
 from hedgerow.data.source import BATCH_ROWS, Source, batch_of, check_names, slices
 from hedgerow.data.text import (
     LONG,
@@ -23,6 +23,7 @@ from hedgerow.data.text import (
     QUOTE,
     RAGGED,
     SOUND,
+    Header,
     Packed,
     TextFile,
     breaks,
@@ -121,6 +122,11 @@ def _split_steps(data: Bytes, final: bool, delimiter: int, line_breaks: bool, *r
     return 200 + len(data) // (2 if line_breaks else 50)
 
 
+@helper
+def _ends_field(byte: int, delimiter: int) -> bool:
+    return byte in (delimiter, _LF, _CR)
+
+
 @kernel(steps=_split_steps, small=_split)
 def split_records(
     data: Bytes,
@@ -171,10 +177,8 @@ def split_records(
                         if data[place] == _LF or data[place] == _CR:
                             if not line_breaks:
                                 return records, used, seen, OPEN, opened
-                            if not (
-                                data[place] == _LF and data[place - 1] == _CR
-                            ):  # CRLF broke already
-                                line += 1
+                            crlf = data[place] == _LF and data[place - 1] == _CR  # broke already
+                            line += 0 if crlf else 1
                         place += 1
                     if place == size:
                         if final:
@@ -187,20 +191,9 @@ def split_records(
                         place += 1
                         continue
                     break
-                if (
-                    line_breaks
-                    and place < size
-                    and data[place] != delimiter
-                    and data[place] != _LF
-                    and data[place] != _CR
-                ):
+                if line_breaks and place < size and not _ends_field(data[place], delimiter):
                     return records, used, seen, QUOTE, line
-            while (
-                place < size
-                and data[place] != delimiter
-                and data[place] != _LF
-                and data[place] != _CR
-            ):
+            while place < size and not _ends_field(data[place], delimiter):
                 if line_breaks and data[place] == _MARK:
                     return records, used, seen, QUOTE, line
                 place += 1
@@ -262,46 +255,6 @@ def gather(data: Bytes, begin: Places, end: Places) -> Any:
 _BLOCK = 1 << 22
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Layout:
-    """How a file is to be read, all of it known from its first line and from what was asked for.
-
-    Args:
-        delimiter: The byte between fields, or -1 if there is a single column.
-        width: The number of columns.
-        skip: The bytes of the file up to the end of its header.
-        line: The number of the line after it.
-        line_breaks: Whether values may hold line breaks.
-        blanks: Whether a blank line is a record.
-    """
-
-    delimiter: int
-    width: int
-    skip: int
-    line: int
-    line_breaks: bool
-    blanks: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Records:
-    """Some records of a file; they are there until the next ones are read.
-
-    Args:
-        data: The bytes of a block.
-        begin: [wanted columns, records], where each value begins.
-        end: Where it ends.
-        lines: The line that each record begins in, counted from the first of the block.
-        line: The number of that one.
-    """
-
-    data: Bytes
-    begin: Small
-    end: Small
-    lines: Ints
-    line: int
-
-
 def open_csv(
     path: Path,
     *,
@@ -345,14 +298,8 @@ def open_csv(
     except (OSError, EOFError, zlib.error) as error:
         raise explain(error, path, packed) from None
     names = check_names(header.names, what)
-    layout = _Layout(
-        delimiter=-1 if header.delimiter is None else ord(header.delimiter),
-        width=len(names),
-        skip=header.size,
-        line=header.lines + 1,
-        line_breaks=line_breaks,
-        blanks=blank_records and len(names) == 1,
-    )
+    blanks = blank_records and len(names) == 1
+    read = partial(_read, text=text, header=header, line_breaks=line_breaks, blanks=blanks)
     size = max(1, os.path.getsize(path))
     position: list[Callable[[], int]] = []
 
@@ -361,11 +308,11 @@ def open_csv(
         order = [distinct.index(column) for column in columns]
         with text.open() as (file, raw):
             position.append(raw.tell)
-            for records in _read(file, text, layout, distinct):
-                for start in range(0, len(records.lines), BATCH_ROWS):
+            for data, begin, end, lines in read(file, distinct):
+                for start in range(0, len(lines), BATCH_ROWS):
                     rows = slice(start, start + BATCH_ROWS)
-                    places = zip(records.begin[:, rows], records.end[:, rows], strict=True)
-                    texts = [gather(records.data, *place) for place in places]
+                    places = zip(begin[:, rows], end[:, rows], strict=True)
+                    texts = [gather(data, *place) for place in places]
                     yield batch_of([texts[place] for place in order])
             position.clear()
 
@@ -374,64 +321,67 @@ def open_csv(
         names=names,
         batches=batches,
         position=lambda: position[-1]() / size if position else 1.0,
-        places=lambda rows: _lines(text, layout, rows),
+        places=lambda rows: _lines(text, read, rows),
         bytes=size * (8 if packed else 1),  # text packs well
     )
 
 
-def _read(file: Any, text: TextFile, layout: _Layout, columns: Sequence[int]) -> Iterator[_Records]:
-    """The records of a file block by block, with the places of the values of some columns."""
-    slots = np.full(layout.width, -1, np.int64)
+def _read(
+    file: Any, columns: Sequence[int], *, text: TextFile, header: Header, line_breaks: bool,
+    blanks: bool,
+) -> Iterator[tuple[Bytes, Places, Places, Ints]]:  # fmt: skip
+    """The records of a file block by block.
+
+    Yields:
+        The bytes of a block, which are there until the next one is read; where the values of some
+        columns begin and end in it, each [columns, records]; the line that each record begins in.
+    """
+    delimiter = -1 if header.delimiter is None else ord(header.delimiter)
+    slots = np.full(len(header.names), -1, np.int64)
     slots[list(columns)] = np.arange(len(columns))
     path = text.path
-    rest, line, final = b"", layout.line, False
+    rest, line, final = b"", header.lines + 1, False
     places, lines = np.empty((2, len(columns), 0), np.int32), np.empty(0, np.int64)
     try:
-        left = layout.skip
+        left = header.size
         while left:
             left -= len(file.read(min(left, _BLOCK))) or left
         while not final:
             read = file.read(_BLOCK)
             final = not read
             block = rest + read
-            room = len(block) // layout.width + 1  # a record has a byte or more for each column
+            room = len(block) // len(slots) + 1  # a record has a byte or more for each column
             if room > len(lines):
                 places = np.empty((2, len(columns), room), np.int32)
                 lines = np.empty(room, np.int64)
             data = np.frombuffer(block, np.uint8)
             records, used, passed, wrong, where = split_records(
-                data, final, layout.delimiter, layout.line_breaks, layout.blanks, LONGEST,
-                slots, places[0], places[1], lines,
+                data, final, delimiter, line_breaks, blanks, LONGEST, slots, places[0], places[1],
+                lines,
             )  # fmt: skip
             odd = find_odd(block[:used])
             if odd is not None:
                 raise encoding_error(path, line + breaks(block[:odd]))
             if wrong != SOUND:
-                raise fault(wrong, path, line + where, layout.line_breaks)
-            yield _Records(
-                data=data,
-                begin=places[0, :, :records],
-                end=places[1, :, :records],
-                lines=lines[:records],
-                line=line,
-            )
+                raise fault(wrong, path, line + where, line_breaks)
+            yield data, places[0, :, :records], places[1, :, :records], line + lines[:records]
             rest = block[used:]
             line += passed
     except (OSError, EOFError, zlib.error) as error:
         raise explain(error, path, text.packed) from None
 
 
-def _lines(text: TextFile, layout: _Layout, rows: Sequence[int]) -> list[str]:
+def _lines(text: TextFile, read: Callable[..., Any], rows: Sequence[int]) -> list[str]:
     """The lines that rows begin in, found by going over the file again."""
     words = {row: f"row {row + 1}" for row in rows}  # still true if the file has changed
     seen, last = 0, max(rows, default=-1)
     try:
         with text.open() as (file, _):
-            for records in _read(file, text, layout, ()):
+            for *_, lines in read(file, ()):
                 for row in words:
-                    if seen <= row < seen + len(records.lines):
-                        words[row] = f"line {records.line + records.lines[row - seen]}"
-                seen += len(records.lines)
+                    if seen <= row < seen + len(lines):
+                        words[row] = f"line {lines[row - seen]}"
+                seen += len(lines)
                 if seen > last:
                     break
     except (OSError, DataError):
