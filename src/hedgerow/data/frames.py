@@ -86,8 +86,7 @@ def open_frame(source: Any, *, split: Split | None = None) -> Source:
     native = nw.to_native(source, pass_through=True)
     if nw.dependencies.is_into_series(native):
         raise DataError(
-            "this is a single column, not a table",
-            hint="Give a table, such as column.to_frame().",
+            "this is a single column, not a table", hint="Give a table, such as column.to_frame()."
         )
     if frame_kind(native) == "pandas":
         return _open_pandas(native, split)

@@ -192,10 +192,7 @@ def read_piece(piece: Piece, wanted: Sequence[str], threads: bool = True) -> Ite
         inside = [spelt[name] for name in wanted if name in spelt]
         try:
             for batch in file.iter_batches(
-                batch_size=BATCH_ROWS,
-                columns=inside,
-                row_groups=piece.groups,
-                use_threads=threads,
+                batch_size=BATCH_ROWS, columns=inside, row_groups=piece.groups, use_threads=threads
             ):
                 batch.validate(full=True)  # damage can hide in what still decodes
                 yield pa.RecordBatch.from_arrays(

@@ -44,11 +44,7 @@ class Transactions(Private):
     __slots__ = ("codes", "start")
 
     def __init__(
-        self,
-        schema: Schema,
-        start: Ints,
-        codes: Small,
-        frame_kind: FrameKind = "arrow",
+        self, schema: Schema, start: Ints, codes: Small, frame_kind: FrameKind = "arrow"
     ) -> None:
         """Takes codes as `read_transactions` makes them."""
         super().__init__(schema, frame_kind)

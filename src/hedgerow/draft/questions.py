@@ -382,8 +382,7 @@ def accept_choice(question: Question, text: str) -> str:
         )
     if not text or (len(fits) != 1 and not fitting):
         raise UsageError(
-            f"{text!r} is not one of the answers.",
-            hint=f"Write one of: {join(question.choices)}.",
+            f"{text!r} is not one of the answers.", hint=f"Write one of: {join(question.choices)}."
         )
     return fits[0]
 

@@ -19,13 +19,7 @@ if TYPE_CHECKING:
     from hedgerow.arrays import Floats, Ints
     from hedgerow.schema import Schema
 
-__all__ = [
-    "people",
-    "schema",
-    "shop_schema",
-    "transactions",
-    "write",
-]
+__all__ = ["people", "schema", "shop_schema", "transactions", "write"]
 
 
 # The embedded sample of transactions: transactions of a village shop that does not exist.
