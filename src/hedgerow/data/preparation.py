@@ -132,7 +132,7 @@ class Tally:
     def __init__(self, schema: Schema, attributes: Sequence[Attribute]) -> None:
         self._schema = schema
         self._attributes = attributes
-        self._odd = np.zeros((len(attributes), 3), np.int64)
+        self._odd = np.zeros((len(attributes), 3), np.int64)  # missing, beyond bounds, foreign
         self._rows = self._kept = self._unidentified = 0
         classes = len(schema.classes)
         self._read, self._before = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
@@ -152,8 +152,11 @@ class Tally:
         gone = np.zeros(batch.num_rows, bool)
         for place, attribute in enumerate(self._attributes):
             column = batch.column(place)
-            self._odd[place] += _odd(attribute, column)
             codes = encode_array(attribute, column)
+            bands = attribute.bands if isinstance(attribute, Categorical) else None
+            odd = codes if bands is None else encode_array(bands, column)
+            kinds = odd == MISSING, (odd == BELOW) | (odd == ABOVE), odd <= STRANGE
+            self._odd[place] += [kind.sum() for kind in kinds]
             lost = apply_rules(attribute, codes, Report(), 0)
             gone |= False if lost is None else lost
             if attribute is target:
@@ -202,14 +205,6 @@ class Tally:
 
 def _shares(counts: Ints) -> tuple[float, ...]:
     return tuple((counts / max(1, int(counts.sum()))).tolist())
-
-
-def _odd(attribute: Attribute, column: Any) -> tuple[int, int, int]:
-    """How many values are missing, beyond the bounds and foreign."""
-    bands = attribute.bands if isinstance(attribute, Categorical) else None
-    codes = encode_array(attribute if bands is None else bands, column)
-    beyond = int(((codes == BELOW) | (codes == ABOVE)).sum())
-    return int((codes == MISSING).sum()), beyond, int((codes <= STRANGE).sum())
 
 
 def _fate(attribute: Attribute, odd: Sequence[int]) -> Fate:

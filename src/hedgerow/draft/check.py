@@ -22,71 +22,104 @@ from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
-# Attributes that nearly identify people in the data: something for the steward to hear.
+# Attributes that nearly identify people in the data, and values of a schema that few people have:
+# something for the steward to hear.
 #
 # What is found here depends on private data. It is told to whoever holds the data, and must not
-# become part of a release, nor change one.
+# become part of a release, nor change one. A value that nobody has is not called rare: it did not
+# come from the data.
 
 
 _ROWS = 30  # in fewer rows, differing says little
 _GRID = 1000  # on a smaller grid, numbers of a small table differ by chance
+_TOLD = 10  # values that are named
 
 
-class OwnValues:
-    """Finds attributes of which most rows have a value that is nobody else's.
+class Held:
+    """Who has each value of an attribute, on the grid or the leaves that the schema gives.
 
-    Values are compared as codes, so on the grid and the leaves that the schema gives. Missing
-    values, and others that became `other`, are left out.
+    Values that became `other` are left out.
 
     Args:
-        schema: The public schema.
-        attributes: The attributes that are published, in the order of the codes.
+        attribute: The attribute.
+        most: The most rows that one person may have.
 
     Example:
         >>> from fractions import Fraction
-        >>> from hedgerow.schema import Schema
-        >>> from hedgerow.data.table import Report
+        >>> from hedgerow.schema import Taxonomy
         >>> number = Numeric("number", low=Fraction(0), high=Fraction(9999), step=Fraction(1),
         ...     kind="integer")
-        >>> seen = OwnValues(Schema("x", (number,), unit="row"), [number])
-        >>> seen.add(Encoded(columns=[np.arange(40)], rows=40, people=None, report=Report()))
-        >>> [attribute.name for attribute in seen.attributes()]
-        ['number']
+        >>> held = Held(number, most=1)
+        >>> held.add(np.arange(40), np.arange(40))
+        >>> held.tells_apart
+        True
+        >>> held = Held(Categorical("ward", Taxonomy.flat(["a", "b", "c"])), most=1)
+        >>> held.add(np.array([0] * 12 + [1]), np.arange(13))
+        >>> held.rare, held.unused
+        (('b',), ('c',))
     """
 
-    def __init__(self, schema: Schema, attributes: Sequence[Attribute]) -> None:
-        most = 1 if schema.person is None else schema.person.max_rows
-        self._held = [_Held(attribute, most) for attribute in attributes]
-        self._rows = 0
+    def __init__(self, attribute: Attribute, most: int) -> None:
+        self.attribute = attribute
+        asks = "other" in (attribute.missing, attribute.outside)
+        self._other = other_code(attribute) if asks else None
+        self._enough = 2 * attribute.size * most
+        self._seen = 0
+        self._count = np.zeros(attribute.size, np.uint32)
+        self._holder = np.zeros(attribute.size, np.int64)
+        self._shared = np.zeros(attribute.size, bool)
+        self._leaves = attribute.taxonomy.leaves if isinstance(attribute, Categorical) else ()
+        self._people = [set[int]() for _ in self._leaves]  # up to so many that it is not rare
+        self._common = np.zeros(attribute.size, bool)
 
-    def add(self, batch: Encoded) -> None:
-        """Looks at the rows of a batch."""
-        if all(held.full for held in self._held):
-            return
-        who = holders(batch, self._rows)
-        self._rows += batch.rows
-        for held, codes in zip(self._held, batch.columns, strict=True):
-            held.add(codes, who)
-
-    def attributes(self) -> list[Attribute]:
-        """The attributes that nearly identify people."""
-        return [held.attribute for held in self._held if held.tells_apart()]
-
-    def warnings(self, what: str) -> list[str]:
-        """What a steward should hear; neither a value nor a number of rows is named.
+    def add(self, codes: Codes, who: Ints) -> None:
+        """Looks at some rows.
 
         Args:
-            what: How messages call the data.
+            codes: The code of each.
+            who: A number that tells whom it is about.
         """
-        fewer = "fewer values: groups that a taxonomy has, instead of its leaves"
-        return [
-            f"{what}, column {attribute.name!r}: most rows have a value that nobody else has, so "
-            "it nearly identifies people, and a release can say little about it. If it names or "
-            "numbers people, write `role: identifier`, or `role: person` with `max_rows` if a "
-            "person can have several rows. Otherwise give it "
-            f"{'a coarser step' if isinstance(attribute, Numeric) else fewer}."
-            for attribute in self.attributes()
-        ]
+        if self._other is not None:
+            known = codes != self._other
+            codes, who = codes[known], who[known]
+        if self._people:
+            few = ~self._common[codes]
+            pairs = np.unique(np.stack([codes[few], who[few]], axis=1), axis=0)
+            ranks = np.arange(len(pairs)) - np.searchsorted(pairs[:, 0], pairs[:, 0])
+            for code, person in pairs[ranks < FEWEST].tolist():  # more than enough of each
+                self._people[code].add(person)
+                self._common[code] = len(self._people[code]) >= FEWEST
+        self._seen += len(codes)
+        if self._seen > self._enough:  # most of so many rows cannot have a value of their own
+            return
+        new = self._count[codes] == 0
+        self._holder[codes[new]] = who[new]  # of several rows, the last one's
+        self._shared[codes[self._holder[codes] != who]] = True
+        np.add.at(self._count, codes, np.uint32(1))
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether most rows have a value that is nobody else's."""
+        if self._seen > self._enough or self._seen < _ROWS:
+            return False
+        own = (self._count > 0) & ~self._shared
+        rows = int(self._count[own].sum())
+        if 2 * int(own.sum()) < _ROWS or 2 * rows <= self._seen:
+            return False
+        fine = not isinstance(self.attribute, Numeric) or self.attribute.grid >= _GRID
+        return fine or rows == self._seen
+
+    @property
+    def rare(self) -> tuple[str, ...]:
+        """Leaves that fewer than ten people have, but somebody."""
+        pairs = zip(self._leaves, self._people, strict=True)
+        return tuple(leaf for leaf, people in pairs if 0 < len(people) < FEWEST)
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Leaves that nobody has, without that of `other`."""
+        return tuple(leaf for code, leaf in enumerate(self._leaves)
+                     if code != self._other and not self._people[code])  # fmt: skip
 
 
 def holders(batch: Encoded, rows: int) -> Ints:
@@ -106,49 +139,47 @@ def holders(batch: Encoded, rows: int) -> Ints:
     return numbers
 
 
-def _code_of_other(attribute: Attribute) -> int | None:
-    """The code of `other`, if rules of the schema put values there."""
-    return other_code(attribute) if "other" in (attribute.missing, attribute.outside) else None
+def _warn_of(held: Sequence[Held], what: str) -> list[str]:
+    """What a steward should hear; neither a value nor a number of rows is named.
+
+    Args:
+        held: What was seen of all attributes.
+        what: How messages call the data.
+    """
+    fewer = "fewer values: groups that a taxonomy has, instead of its leaves"
+    own = [
+        f"{what}, column {one.attribute.name!r}: most rows have a value that nobody else has, so "
+        "it nearly identifies people, and a release can say little about it. If it names or "
+        "numbers people, write `role: identifier`, or `role: person` with `max_rows` if a "
+        "person can have several rows. Otherwise give it "
+        f"{'a coarser step' if isinstance(one.attribute, Numeric) else fewer}."
+        for one in held
+        if one.tells_apart
+    ]
+    return own + [
+        f"{what}, column {one.attribute.name!r}: NOT PRIVATE: fewer than {FEWEST} people have each "
+        f"of {len(one.rare)} of its values, which are published with the schema. Keep those that "
+        "anybody could have listed who never saw the data; take out what somebody wrote."
+        for one in held
+        if one.rare
+    ]
 
 
-class _Held:
-    """For each code of an attribute, how many rows have it and whether they are one person's."""
+def _warn_of_unused(held: Sequence[Held], what: str) -> list[str]:
+    """What a steward hears who asked for values that no row has; it names them.
 
-    def __init__(self, attribute: Attribute, most: int) -> None:
-        self.attribute = attribute
-        self._other = _code_of_other(attribute)
-        self._enough = 2 * attribute.size * most
-        self._seen = 0
-        self._count = np.zeros(attribute.size, np.uint32)
-        self._holder = np.zeros(attribute.size, np.int64)
-        self._shared = np.zeros(attribute.size, bool)
-
-    @property
-    def full(self) -> bool:
-        """Whether there are too few values for most of so many rows to have one of their own."""
-        return self._seen > self._enough
-
-    def add(self, codes: Codes, who: Ints) -> None:
-        if self._other is not None:
-            known = codes != self._other
-            codes, who = codes[known], who[known]
-        self._seen += len(codes)
-        if self.full:
-            return
-        new = self._count[codes] == 0
-        self._holder[codes[new]] = who[new]  # of several rows, the last one's
-        self._shared[codes[self._holder[codes] != who]] = True
-        np.add.at(self._count, codes, np.uint32(1))
-
-    def tells_apart(self) -> bool:
-        if self.full or self._seen < _ROWS:
-            return False
-        own = (self._count > 0) & ~self._shared
-        rows = int(self._count[own].sum())
-        if 2 * int(own.sum()) < _ROWS or 2 * rows <= self._seen:
-            return False
-        fine = not isinstance(self.attribute, Numeric) or self.attribute.grid >= _GRID
-        return fine or rows == self._seen
+    What is found depends on private data: a value that nobody has belongs in a schema all the same.
+    """
+    sentences = []
+    for one in held:
+        if gone := one.unused:
+            shown = ", ".join(map(repr, gone[:_TOLD])) + (", ..." if len(gone) > _TOLD else "")
+            sentences.append(
+                f"{what}, column {one.attribute.name!r}: NOT PRIVATE: no row has {len(gone)} of "
+                f"its values: {shown}. Look for misspelt ones, and leave the others in the schema: "
+                "that nobody has them is a fact about the people in the data."
+            )
+    return sentences
 
 
 # Values that differ from the schema's only in case or spaces, with what was meant. NOT PRIVATE.
@@ -206,104 +237,6 @@ class NearValues:
             ]
             sentences.append(
                 f"{source.what}, column {column!r}: {' '.join(words)} This quotes private data."
-            )
-        return sentences
-
-
-# Values of a schema that few people have: something for the steward to hear.
-#
-# What is found here depends on private data. It is told to whoever holds the data, and must not
-# become part of a release, nor change one. A value that nobody has is not meant: it did not come
-# from the data.
-
-
-_TOLD = 10  # values that are named
-
-
-class RareValues:
-    """Finds the leaves of taxonomies that fewer than ten people have, or nobody.
-
-    Args:
-        attributes: The attributes that are published, in the order of the codes.
-
-    Example:
-        >>> from hedgerow.schema import Schema
-        >>> from hedgerow.data.table import Report
-        >>> columns = {"ward": {"type": "categorical", "values": ["a", "b", "c"]}}
-        >>> rare = RareValues(Schema.from_dict({"name": "x", "attributes": columns}).attributes)
-        >>> codes = np.array([0] * 12 + [1])
-        >>> rare.add(Encoded(columns=[codes], rows=13, people=None, report=Report()))
-        >>> rare.values(), rare.values(unused=True)
-        ({'ward': ('b',)}, {'ward': ('c',)})
-    """
-
-    def __init__(self, attributes: Sequence[Attribute]) -> None:
-        self._held = [
-            (place, attribute, [set[int]() for _ in range(attribute.size)])
-            for place, attribute in enumerate(attributes)
-            if isinstance(attribute, Categorical)
-        ]
-        self._enough = {place: np.zeros(len(who), bool) for place, _, who in self._held}
-        self._rows = 0
-
-    def add(self, batch: Encoded) -> None:
-        """Looks at the rows of a batch."""
-        people = holders(batch, self._rows)
-        self._rows += batch.rows
-        for place, _, who in self._held:
-            codes, enough = batch.columns[place], self._enough[place]
-            here = ~enough[codes]
-            pairs = np.unique(np.stack([codes[here], people[here]], axis=1), axis=0)
-            ranks = np.arange(len(pairs)) - np.searchsorted(pairs[:, 0], pairs[:, 0])
-            for code, person in pairs[ranks < FEWEST].tolist():  # more than enough of each
-                who[code].add(person)
-                enough[code] = len(who[code]) >= FEWEST
-
-    def values(self, *, unused: bool = False) -> dict[str, tuple[str, ...]]:
-        """The values by attribute; `other` is no value of a taxonomy.
-
-        Args:
-            unused: Whether those that nobody has are meant.
-        """
-        numbers = range(1) if unused else range(1, FEWEST)
-        rare = {}
-        for _, attribute, who in self._held:
-            other = _code_of_other(attribute)
-            few = [leaf for code, leaf in enumerate(attribute.taxonomy.leaves)
-                   if code != other and len(who[code]) in numbers]  # fmt: skip
-            if few:
-                rare[attribute.name] = tuple(few)
-        return rare
-
-    def warnings(self, what: str) -> list[str]:
-        """What a steward should hear; no value is named.
-
-        Args:
-            what: How messages call the data.
-        """
-        return [
-            f"{what}, column {name!r}: NOT PRIVATE: fewer than {FEWEST} people have each of "
-            f"{len(few)} of its values, which are published with the schema. Keep those that "
-            "anybody could have listed who never saw the data; take out what somebody wrote."
-            for name, few in self.values().items()
-        ]
-
-    def unused_warnings(self, what: str) -> list[str]:
-        """What a steward hears who asked for values that no row has; it names them.
-
-        What is found depends on private data: a value that nobody has belongs in a schema all the
-        same.
-
-        Args:
-            what: How messages call the data.
-        """
-        sentences = []
-        for name, gone in self.values(unused=True).items():
-            shown = ", ".join(map(repr, gone[:_TOLD])) + (", ..." if len(gone) > _TOLD else "")
-            sentences.append(
-                f"{what}, column {name!r}: NOT PRIVATE: no row has {len(gone)} of its values: "
-                f"{shown}. Look for misspelt ones, and leave the others in the schema: that "
-                "nobody has them is a fact about the people in the data."
             )
         return sentences
 
@@ -385,15 +318,18 @@ def check_rows(
     """
     stream = RowStream(source, schema, delimiter, line_breaks=line_breaks, allow_empty=allow_empty)
     report = Report()
-    own, tally = OwnValues(schema, stream.attributes), Tally(schema, stream.attributes)
+    most = 1 if schema.person is None else schema.person.max_rows
+    held, rows = [Held(attribute, most) for attribute in stream.attributes], 0
+    tally = Tally(schema, stream.attributes)
     again = SeveralRows(stream)
     near = NearValues(stream.attributes)
-    rare = RareValues(stream.attributes)
     for item in stream.batches():
         encoded = stream.encode(item)
         report.merge(encoded.report)
-        own.add(encoded)
-        rare.add(encoded)
+        who = holders(encoded, rows)
+        rows += encoded.rows
+        for one, codes in zip(held, encoded.columns, strict=True):
+            one.add(codes, who)
         tally.add(item[1], encoded)
         again.add(item[1])
         if quote:
@@ -404,7 +340,7 @@ def check_rows(
         warnings.warn(sentence, DataWarning, stacklevel=2)
     stream.finish(report)
     what = stream.source.what
-    never = rare.unused_warnings(what) if unused else []
-    for sentence in (*own.warnings(what), *rare.warnings(what), *again.warnings(), *never):
+    never = _warn_of_unused(held, what) if unused else []
+    for sentence in (*_warn_of(held, what), *again.warnings(), *never):
         warnings.warn(sentence, DataWarning, stacklevel=2)
-    return replace(tally.finish(), rare=rare.values())
+    return replace(tally.finish(), rare={h.attribute.name: h.rare for h in held if h.rare})
