@@ -51,11 +51,11 @@ def ask_for_schema(
     """
     from datetime import date
 
-    from hedgerow.draft.questions import PUBLIC, interview_of, sign_schema
+    from hedgerow.draft.questions import PUBLIC, Interview, sign_schema
     from hedgerow.schema import Schema
 
     kept = answers_file(out)
-    interview = interview_of(draft(None), draft)
+    interview = Interview(draft(None), draft)
     names = interview.names
     answers = _load(kept, names)
     note(f"{_HOW}\n{PUBLIC}\n")

@@ -789,25 +789,31 @@ def _write_items(sketch: ItemSketch, said: Answers) -> list[str]:
 # The text of a schema file that answers make.
 
 
-@dataclass(frozen=True, kw_only=True)
 class Interview:
     """Questions about private data, and the schema that their answers make.
 
     Args:
-        names: What the data consists of; answers about other data are not used.
-        count_by: What was read off the data, with proposals that enough people have: all by the
-            column that tells them apart, or by what seemed to.
+        first: What was read off the data.
+        recount: Reads it again for proposals that enough people have, given the column that tells
+            them apart; needed wherever somebody can name another column than the sketch guessed.
     """
 
-    names: list[str]
-    count_by: Callable[[str], Sketch | ItemSketch]
+    def __init__(
+        self,
+        first: Sketch | ItemSketch,
+        recount: Callable[[str], Sketch | ItemSketch] | None = None,
+    ) -> None:
+        self._first, self._recount = first, cache(recount) if recount else None
+        if isinstance(first, ItemSketch):
+            self.names = [first.what]  # answers about other data are not used
+        else:
+            self.names = [column.name for column in first.columns]
 
     def sketch(self, answers: Answers) -> Sketch | ItemSketch:
         """What was read off the data, counted by the person that answers name."""
-        first = self.count_by("")
-        return first if isinstance(first, ItemSketch) else (
-            self.count_by(uncounted_person(first, answers))
-        )  # fmt: skip
+        first = self._first
+        person = "" if isinstance(first, ItemSketch) else uncounted_person(first, answers)
+        return self._recount(person) if person and self._recount else first
 
     def questions(self, answers: Answers) -> list[Question]:
         """All questions that follow from some answers."""
@@ -821,26 +827,6 @@ class Interview:
         """Values by column that few rows or people have, by the answers. NOT PRIVATE."""
         sketch = self.sketch(answers)
         return {} if isinstance(sketch, ItemSketch) else sketch.rare
-
-
-def interview_of(
-    sketch: Sketch | ItemSketch, recount: Callable[[str], Sketch | ItemSketch] | None = None
-) -> Interview:
-    """The questions about a table or about transactions.
-
-    Args:
-        sketch: What was read off the data.
-        recount: Reads it again for proposals that enough people have, given the column that tells
-            them apart; needed wherever somebody can name another column than the sketch guessed.
-    """
-
-    @cache
-    def count_by(person: str) -> Sketch | ItemSketch:
-        return recount(person) if recount and person else sketch
-
-    if isinstance(sketch, ItemSketch):
-        return Interview(names=[sketch.what], count_by=count_by)
-    return Interview(names=[column.name for column in sketch.columns], count_by=count_by)
 
 
 def sign_schema(interview: Interview, answers: Answers, today: datetime.date, path: Path) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from hedgerow.draft.draft import ItemSketch, Sketch, draft_text, sketch_table
 from hedgerow.draft.guess import Guess, guess_column
-from hedgerow.draft.questions import accept, interview_of, questions
+from hedgerow.draft.questions import Interview, accept, questions
 from hedgerow.errors import UsageError
 
 ROWS = 2000
@@ -239,7 +239,7 @@ def test_people_are_counted_by_the_column_that_is_named() -> None:
         asked.append(person)
         return sketch_table(visits(), person=person)
 
-    interview, answers = interview_of(rows, recount), {"unit": "yes", "person": "who"}
+    interview, answers = Interview(rows, recount), {"unit": "yes", "person": "who"}
     values = {one.key: one.default for one in interview.questions(answers)}
     assert values["values of why"] == "cough, fever" and asked == ["who"]
     assert values["numbers of cost"].split(" step ")[0] == "0 to 100"

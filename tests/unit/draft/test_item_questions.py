@@ -11,7 +11,7 @@ import pytest
 
 from hedgerow.data import read_transactions
 from hedgerow.draft.draft import ItemSketch, draft_text, sketch_table
-from hedgerow.draft.questions import Interview, accept, interview_of, sign_schema
+from hedgerow.draft.questions import Interview, accept, sign_schema
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 
@@ -38,7 +38,7 @@ def answered(interview: Interview, replies: Mapping[str, str]) -> dict[str, str]
 
 
 def schema_of(sketch: ItemSketch, folder: Path, **replies: str) -> Schema:
-    interview, path = interview_of(sketch), folder / "schema.yaml"
+    interview, path = Interview(sketch), folder / "schema.yaml"
     answers = answered(interview, {"reviewer": "Ada", **replies})
     path.write_text(sign_schema(interview, answers, TODAY, path), encoding="utf-8")
     return Schema.load(path)
@@ -56,13 +56,13 @@ def test_proposals_make_a_schema_that_is_signed(tmp_path: Path) -> None:
 def test_without_a_name_it_stays_a_draft(tmp_path: Path) -> None:
     sketch = sketch_of(tmp_path / "clicks.dat", "1 2", "4")
     assert schema_of(sketch, tmp_path, reviewer="").is_draft
-    half = interview_of(sketch).text({"unit": "no"}, TODAY)
+    half = Interview(sketch).text({"unit": "no"}, TODAY)
     assert "draft: true" in half and "A DRAFT" in half
 
 
 def test_the_separator_decides_which_items_were_seen(tmp_path: Path) -> None:
     sketch = sketch_of(tmp_path / "shop.dat", "rye bread;tea", "milk", "tea;milk;jam", "jam;tea")
-    asked = {one.key: one for one in interview_of(sketch).questions({})}
+    asked = {one.key: one for one in Interview(sketch).questions({})}
     assert asked["separator"].default == "semicolon"
     assert asked["universe"].default == "jam, milk, rye bread, tea"
     schema = schema_of(sketch, tmp_path)
@@ -75,7 +75,7 @@ def test_the_separator_decides_which_items_were_seen(tmp_path: Path) -> None:
 
 def test_codes_are_grouped_by_how_they_begin(tmp_path: Path) -> None:
     sketch = sketch_of(tmp_path / "codes.dat", *(" ".join(CODES[n : n + 3]) for n in range(54)))
-    asked = {one.key: one.default for one in interview_of(sketch).questions({})}
+    asked = {one.key: one.default for one in Interview(sketch).questions({})}
     assert (asked["universe"], asked["groups"]) == ("all that were seen", "prefix 2")
     tree = schema_of(sketch, tmp_path).transaction_items.taxonomy
     assert len(tree.leaves) == 54 and "AX..." in tree.labels and tree.height == 2
@@ -102,7 +102,7 @@ def test_files_and_other_answers(tmp_path: Path) -> None:
 def test_a_column_of_lists_has_no_separator(tmp_path: Path) -> None:
     sketch = sketch_table(pa.table({"bought": [["x", "y"], ["y z"]] * 10}))
     assert isinstance(sketch, ItemSketch)
-    assert "separator" not in [one.key for one in interview_of(sketch).questions({})]
+    assert "separator" not in [one.key for one in Interview(sketch).questions({})]
     assert schema_of(sketch, tmp_path).transaction_items.column == "bought"
 
 
@@ -121,7 +121,7 @@ def test_a_column_of_lists_has_no_separator(tmp_path: Path) -> None:
     ],
 )
 def test_replies_that_are_no_answers(tmp_path: Path, key: str, reply: str, words: str) -> None:
-    interview = interview_of(sketch_of(tmp_path / "c.dat", "a b", "c"))
+    interview = Interview(sketch_of(tmp_path / "c.dat", "a b", "c"))
     question = next(one for one in interview.questions({}) if one.key == key)
     with pytest.raises(UsageError) as refused:
         accept(question, reply)
@@ -130,7 +130,7 @@ def test_replies_that_are_no_answers(tmp_path: Path, key: str, reply: str, words
 
 def test_too_many_items_need_a_file(tmp_path: Path) -> None:
     sketch = ItemSketch(title="x", labels=[f"i{n}" for n in range(20_001)], what="x")
-    question = next(one for one in interview_of(sketch).questions({}) if one.key == "universe")
+    question = next(one for one in Interview(sketch).questions({}) if one.key == "universe")
     assert question.default == ""
     with pytest.raises(UsageError, match="too many items"):
         accept(question, "")

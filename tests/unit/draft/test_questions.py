@@ -11,8 +11,8 @@ import yaml
 from hedgerow.data import read
 from hedgerow.draft.draft import Sketch, draft_text, sketch_table
 from hedgerow.draft.questions import (
+    Interview,
     accept,
-    interview_of,
     next_question,
     questions,
     sign_schema,
@@ -264,13 +264,13 @@ def test_what_cannot_be_read_yet_is_not_signed(tmp_path: Path) -> None:
     table = sketch_table(pa.table({"age": [17, 40] * 30, "job": ["nurse", "clerk", "smith"] * 20}))
     path, jobs = tmp_path / "schema.yaml", tmp_path / "jobs.csv"
     answers = answer_all(table, {"reviewer": "Ada", "values of job": "jobs.csv"})
-    text = sign_schema(interview_of(table), answers, TODAY, path)
+    text = sign_schema(Interview(table), answers, TODAY, path)
     assert "jobs.csv" in text and "\ndraft: true\n" in text and "Ada" not in text
     jobs.write_text("nurse;ward;*\nclerk;office;*\nsmith;office;*\n", encoding="utf-8")
     path.write_text(text, encoding="utf-8")
     assert Schema.load(path).is_draft and Schema.load(path).metadata.reviewer is None
     # with the file in its place there is something to sign
-    path.write_text(sign_schema(interview_of(table), answers, TODAY, path), encoding="utf-8")
+    path.write_text(sign_schema(Interview(table), answers, TODAY, path), encoding="utf-8")
     signed = Schema.load(path)
     assert not signed.is_draft and signed.metadata.signed == signed.fingerprint
     jobs.write_text("nurse;ward;*\nclerk;ward;*\nsmith;office;*\n", encoding="utf-8")

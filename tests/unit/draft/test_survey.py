@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 import hedgerow as hr
 from hedgerow.draft.draft import Sketch, draft_text, sketch_table
-from hedgerow.draft.questions import accept, interview_of, next_question
+from hedgerow.draft.questions import Interview, accept, next_question
 from hedgerow.errors import UsageError
 from hedgerow.schema import Numeric
 
@@ -224,7 +224,7 @@ def test_the_unit_must_be_typed(sketch: Sketch) -> None:
     for reply in ("", "  "):
         with pytest.raises(UsageError, match="Nothing is proposed"):
             accept(question, reply)
-    assert "unit: row or person?" in interview_of(sketch).text({}, TODAY)
+    assert "unit: row or person?" in Interview(sketch).text({}, TODAY)
 
 
 def test_all_that_is_published_is_listed_before_it_is_signed(
