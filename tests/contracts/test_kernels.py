@@ -17,7 +17,6 @@ import pytest
 import hedgerow
 from hedgerow.compiled import Kernel
 from hedgerow.data.csv_file import gather, split_records
-from hedgerow.data.text import split_line
 from hedgerow.sample import write
 
 pytestmark = pytest.mark.kernels
@@ -74,7 +73,7 @@ def test_of_the_sample(both: Counter[str], tmp_path: Path) -> None:
     release.count(["age > 50", "smoker = yes and age < 40 and readmitted = yes"])
     release.synthesize(500, seed=1, kind="arrow")
     assert {
-        "split_records", "histograms", "route", "score_nodes",
+        "split_records", "gather", "histograms", "route", "score_nodes",
         "fill_laplace", "descend",
     } <= set(both)  # fmt: skip
 
@@ -106,6 +105,9 @@ def test_of_lines() -> None:
             begin, end = room[0][0, :, : ended[0]], room[0][1, :, : ended[0]]
             found.append((ended, begin.tolist(), end.tolist(), room[1][: ended[0]].tolist()))
         assert found[0] == found[1]
-        texts = [bytes(data[b:e]).decode() for b, e in zip(begin[0], end[0], strict=True)]
-        plain = [value for text in texts for value in split_line(text, None) or ()]
-        assert gather(data, begin[0], end[0]).to_pylist() == plain
+        texts = []
+        for form in (gather.python, gather.plain):
+            offsets, content = np.zeros(len(begin[0]) + 1, np.int32), np.zeros(len(data), np.uint8)
+            used = form(data, begin[0], end[0], offsets, content)
+            texts.append((used, offsets.tolist(), content[:used].tolist()))
+        assert texts[0] == texts[1]

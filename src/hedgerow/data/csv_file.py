@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hedgerow.arrays import Bytes, Ints, Small
 from hedgerow.compiled import helper, kernel
-from hedgerow.data.source import BATCH_ROWS, Source, batch_of, check_names, slices
+from hedgerow.data.source import BATCH_ROWS, Source, batch_of, check_names
 from hedgerow.data.text import (
     LONG,
     LONGEST,
@@ -33,7 +32,6 @@ from hedgerow.data.text import (
     find_encoding,
     find_header,
     find_odd,
-    split_line,
 )
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema.attributes import PLAIN, Layout
@@ -227,23 +225,55 @@ def split_records(
     return records, used, seen, SOUND, 0
 
 
-def gather(data: Bytes, begin: Places, end: Places) -> Any:
-    """The values of a column as an Arrow array of texts, quoted ones without their marks.
+def _gather(data: Bytes, begin: Places, end: Places, offsets: Places, content: Bytes) -> int:
+    """`gather` by NumPy, where no mark stands inside of a quoted value; otherwise by Python."""
+    marks = (begin < end) & (data[np.minimum(begin, len(data) - 1)] == _MARK)
+    first, last = begin + marks, np.maximum(begin + marks, end - marks)
+    offsets[0] = 0
+    np.cumsum(last - first, out=offsets[1:])
+    used = int(offsets[-1])
+    content[:used] = data[np.arange(used) + np.repeat(first - offsets[:-1], last - first)]
+    if marks.any() and ((content[:used] == _MARK).any() or (data[end - 1][marks] != _MARK).any()):
+        loop = gather.python if used <= _FEW else gather.compiled
+        return loop(data, begin, end, offsets, content)
+    return used
+
+
+@kernel(steps=lambda data, begin, end, offsets, content: 50 + len(content) // 30, small=_gather)
+def gather(data: Bytes, begin: Places, end: Places, offsets: Places, content: Bytes) -> int:
+    """Copies the values of a column side by side, quoted ones without their marks.
 
     Args:
         data: The bytes of a block.
         begin: Where each value begins.
         end: Where it ends.
+        offsets: Takes where each value begins in the copy, and where the last one ends.
+        content: Takes the copy.
+
+    Returns:
+        The bytes of the copy.
     """
-    quoted = (begin < end) & (data[np.minimum(begin, len(data) - 1)] == _MARK)
-    texts = slices(data, begin + quoted, np.maximum(begin + quoted, end - quoted))
-    if quoted.any():
-        inside = pc.match_substring(texts, '"').to_numpy(zero_copy_only=False)
-        odd = quoted & (inside | (data[end - 1] != _MARK))
-        whole = slices(data, begin[odd], end[odd]).to_pylist()
-        plain = [value for text in whole for value in split_line(text, None) or [""]]
-        texts = pc.replace_with_mask(texts, pa.array(odd), pa.array(plain, pa.string()))
-    return texts
+    used = 0
+    for value in range(len(begin)):
+        offsets[value] = used
+        place = begin[value]
+        stop = end[value]
+        if place < stop and data[place] == _MARK:
+            place += 1
+            while place < stop:
+                if data[place] == _MARK:
+                    place += 1
+                    if place == stop or data[place] != _MARK:
+                        break
+                content[used] = data[place]
+                used += 1
+                place += 1
+        while place < stop:
+            content[used] = data[place]
+            used += 1
+            place += 1
+    offsets[len(begin)] = used
+    return used
 
 
 # CSV files: plain, gzipped or zipped, any usual delimiter, read as text in blocks.
@@ -311,8 +341,7 @@ def open_csv(
             for data, begin, end, lines in read(file, distinct):
                 for start in range(0, len(lines), BATCH_ROWS):
                     rows = slice(start, start + BATCH_ROWS)
-                    places = zip(begin[:, rows], end[:, rows], strict=True)
-                    texts = [gather(data, *place) for place in places]
+                    texts = _texts(data, begin[:, rows], end[:, rows])
                     yield batch_of([texts[place] for place in order])
             position.clear()
 
@@ -369,6 +398,18 @@ def _read(
             line += passed
     except (OSError, EOFError, zlib.error) as error:
         raise explain(error, path, text.packed) from None
+
+
+def _texts(data: Bytes, begin: Places, end: Places) -> list[Any]:
+    """Values as Arrow arrays, one for each wanted column."""
+    arrays = []
+    for first, last in zip(begin, end, strict=True):
+        offsets = np.empty(len(first) + 1, np.int32)
+        content = np.empty(int((last - first).sum(dtype=np.int64)), np.uint8)
+        used = gather(data, first, last, offsets, content)
+        parts = [None, pa.py_buffer(offsets), pa.py_buffer(content[:used])]
+        arrays.append(pa.Array.from_buffers(pa.string(), len(first), parts))
+    return arrays
 
 
 def _lines(text: TextFile, read: Callable[..., Any], rows: Sequence[int]) -> list[str]:

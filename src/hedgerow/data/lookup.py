@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from hedgerow.arrays import Bools, Bytes, Ints, Small, Words
 from hedgerow.data.encode import is_list, plain_array, text_of, to_list
 from hedgerow.data.people import GOLDEN, first_rows, mix
-from hedgerow.data.source import slices
 from hedgerow.errors import UsageError
 from hedgerow.schema import Items
 
@@ -155,7 +154,11 @@ class Lookup:
 
     def split_bytes(self, data: Bytes, begin: Ints, end: Ints) -> tuple[Codes, Ints]:
         """The codes of the items in pieces of bytes, and how many each piece has."""
-        return self.split(slices(data, begin, end))
+        ends = np.empty(2 * len(begin) + 1, np.int32)  # of each piece, and of what is between them
+        ends[:-1:2], ends[1::2], ends[-1] = begin, end, len(data)
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(data)]
+        parts = pa.Array.from_buffers(pa.string(), 2 * len(begin), buffers)
+        return self.split(parts.take(pa.array(np.arange(0, len(parts), 2))))
 
     def split(self, texts: Any) -> tuple[Codes, Ints]:
         """The codes of the items in an Arrow array of texts, and how many each text has."""

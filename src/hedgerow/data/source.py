@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.arrays import Bytes, Ints, Small
 from hedgerow.errors import DataError, LeakError
 
 if TYPE_CHECKING:
@@ -155,19 +154,6 @@ class Grown:
 def batch_of(arrays: Sequence[Any]) -> Any:
     """A batch of columns, called by their places: names of their own may be any."""
     return pa.RecordBatch.from_arrays(arrays, names=list(map(str, range(len(arrays)))))
-
-
-def slices(data: Bytes, begin: Ints | Small, end: Ints | Small) -> Any:
-    """Pieces of bytes that follow each other as an Arrow array of texts.
-
-    Example:
-        >>> slices(np.frombuffer(b"a,bc", np.uint8), np.array([0, 2]), np.array([1, 4])).to_pylist()
-        ['a', 'bc']
-    """
-    ends = np.append(np.stack([begin, end], axis=1), len(data)).astype(np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(data)]
-    parts = pa.Array.from_buffers(pa.string(), 2 * len(begin), buffers)  # what is between them, too
-    return parts.take(pa.array(np.arange(0, len(parts), 2)))
 
 
 _PATH = "Check the path; it is taken from the folder you are in."
