@@ -138,11 +138,12 @@ def records_of(start: Any, codes: Any) -> list[Row]:
 
 def streamed_rows(source: Any, schema: Schema, **how: Any) -> Counter[Row]:
     """The rows that the streamed engine holds, which have no order."""
-    stream = table.RowStream(source, schema, **how)
+    stream, held = table.RowStream(source, schema, **how), list[Any]()
     with StreamedEngine.read(stream, SMALL, threads=1) as engine:  # type: ignore[arg-type]
         sizes = engine.domain.sizes.tolist()
         edges = tuple(np.arange(size + 1, dtype=np.int32) for size in sizes)
-        cells, counts = engine._cells(edges)
+        engine.cell_counts(edges).map(held.append)
+    ((cells, counts),) = held
     codes = np.column_stack(np.unravel_index(cells, [*sizes, engine.domain.classes]))
     return Counter(dict(zip(rows_of(codes), counts.tolist(), strict=True)))
 
