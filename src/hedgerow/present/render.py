@@ -54,14 +54,14 @@ def _to_scale(chart: Histogram) -> tuple[float, list[dict[str, Any]]]:
     ]
     top = nice_end(max(tops, default=1.0))
     ends = _LEFT + np.array([0.0, *np.cumsum(chart.widths)]) * _WIDTH / sum(chart.widths)
-
-    def level(number: float) -> float:
-        return float(_BASE - _HEIGHT * min(1.0, max(0.0, number / top)))
-
-    levels = {"y": chart.heights, "low": chart.low, "high": chart.high, "raw": chart.raw}
+    numbers = {"y": chart.heights, "low": chart.low, "high": chart.high, "raw": chart.raw}
+    levels = {
+        name: None if some is None else _BASE - _HEIGHT * np.clip(np.array(some) / top, 0.0, 1.0)
+        for name, some in numbers.items()
+    }
     return top, [
         {"left": left, "right": right, "hollow": chart.hollow[place]}
-        | {name: numbers and level(numbers[place]) for name, numbers in levels.items()}
+        | {name: None if some is None else float(some[place]) for name, some in levels.items()}
         for place, (left, right) in enumerate(pairwise(ends.tolist()))
     ]
 

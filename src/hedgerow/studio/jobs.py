@@ -103,7 +103,7 @@ class Jobs:
         *,
         step: str,
         title: str,
-        then: str,
+        then: Callable[[str], str],
         back: str,
         clear: Callable[[], None] = lambda: None,
     ) -> Job:
@@ -113,7 +113,7 @@ class Jobs:
             arguments: The command without `hedgerow`; `--json` is added.
             step: The step of the path.
             title: What it does, in words.
-            then: The page to go to when it is done.
+            then: The page to go to when it is done, by the name of the work.
             back: The page that it is begun on.
             clear: Removes what a command that was killed may have left.
 
@@ -128,8 +128,9 @@ class Jobs:
                 )
             for old in [job for job in self._jobs.values() if job.state != "running"][:-_KEPT]:
                 del self._jobs[old.name]
+            name = secrets.token_urlsafe(12)
             job = Job(
-                name=secrets.token_urlsafe(12), step=step, title=title, then=then, back=back,
+                name=name, step=step, title=title, then=then(name), back=back,
                 arguments=tuple(arguments), clear=clear, process=self._process(arguments),
             )  # fmt: skip
             self._jobs[job.name] = job

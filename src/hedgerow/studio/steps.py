@@ -340,12 +340,10 @@ class Asked:
             back: The page that it is begun on, if it is not that of the step.
             clear: Removes what a command that was killed may have left.
         """
-        job = self.studio.jobs.start(
-            command, step=self.step, title=title, then="", back=self.way.to(back or self.step),
-            clear=clear,
-        )  # fmt: skip
-        job.then = then(job.name)
-        return job
+        back = self.way.to(back or self.step)
+        return self.studio.jobs.start(
+            command, step=self.step, title=title, then=then, back=back, clear=clear
+        )
 
 
 def status_of(error: HedgerowError) -> int:
