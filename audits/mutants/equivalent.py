@@ -237,6 +237,107 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return int(min(cells, most, max(parts) ** min(plan.specializations, 64)))",
         "return int(min(cells, most, max(parts) ** min(plan.specializations, 63)))",
     ): "Two to the power of 63 is above every number of cells that there can be.",
+    (
+        "methods/diffpart.py",
+        "return max(0, math.ceil(-log / float(rate)) - 1)",
+        "return max( -1, math.ceil(-log / float(rate)) - 1)",
+    ): "Chances are a twentieth at most, for which it is above 0.",
+    (
+        "methods/marginals.py",
+        "return [pair for pair, cost in zip(joining or pairs, fits, strict=True) if cost <= room]",
+        "return [pair for pair, cost in zip(joining or pairs, fits, strict=False) if cost <= room]",
+    ): "There is a cost for each pair.",
+    (
+        "methods/scores.py",
+        "if square < 1 << 46:",
+        "if square < 1 << 45:",
+    ): "Both ways to a root are exact, and 46 bits leave room for either.",
+    (
+        "methods/diffgen.py",
+        'for name, column in zip(("lo", "hi", "taxon"), zip(*ends, strict=True), strict=True):',
+        'for name, column in zip(("lo", "hi", "taxon"), zip(*ends, strict=True), strict=False):',
+    ): "Both have three columns.",
+    (
+        "methods/clusters.py",
+        'rate = float(curator.noise_rate("centroid", int(units[0]), max_contribution))',
+        'rate = float(curator.noise_rate("centroid", int(units[ -1]), max_contribution))',
+    ): "One share is paid, so that the first is the last.",
+    (
+        "methods/diffmulti.py",
+        "for depth in range(1, int(self.depth.max()) + 1):",
+        "for depth in range(1, int(self.depth.max()) + 2):",
+    ): "There are no nodes below the deepest.",
+    (
+        "counting/streamed.py",
+        "_GAP = 1 << 14",
+        "_GAP = 2 << 14",
+    ): "How many bytes are read along decides how fast files are read, and nothing else.",
+    (
+        "verification/rules.py",
+        "charges = zip(keys.tolist(), number.tolist(), strict=True)",
+        "charges = zip(keys.tolist(), number.tolist(), strict=False)",
+    ): "Both have a member for each distinct charge.",
+    (
+        "verification/rules.py",
+        "_MOST_UNITS = 1 << 40",
+        "_MOST_UNITS = 1 << 39",
+    ): "No plan has as many units, and sums of half as many have room as well.",
+    (
+        "counting/engine.py",
+        "if math.prod(len(cut) - 1 for cut in edges) * classes <= _DENSE_CELLS * len(cell):",
+        "if math.prod(len(cut) - 1 for cut in edges) - classes <= _DENSE_CELLS * len(cell):",
+    ): "Both ways give the same cells and counts; it decides which is faster.",
+    (
+        "counting/items.py",
+        "partitions = len(parts[0].start) - 1",
+        "partitions = len(parts[ -1].start) - 1",
+    ): "All chunks have the same partitions.",
+    (
+        "data/lookup.py",
+        "end = np.empty(number + 1, np.int64)",
+        "end = np.empty(number + 0, np.int64)",
+    ): (
+        "It wrote the end of a last line beyond its array, which went unnoticed in compiled "
+        "code; NumPy finds lines since, and the loop is gone."
+    ),
+    (
+        "data/lookup.py",
+        "gap = 3 * gap + 1",
+        "gap = 3 << gap + 1",
+    ): (
+        "With other gaps, of which the last is 1, Shell's method sorts as well, up to 73,000 "
+        "items of a record; the loop is gone since."
+    ),
+    (
+        "data/people.py",
+        "index = array.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)",  # noqa: E501
+        "index = array.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=True)",  # noqa: E501
+    ): "One array of whole numbers without nulls needs no copy, so asking for none is no error.",
+    (
+        "verification/marginals.py",
+        "groups = [cells.groups[a] for a, cut in enumerate(cells.edges) if cut[-1] > 1]",
+        "groups = [cells.groups[a] for a, cut in enumerate(cells.edges) if cut[-1] > 0]",
+    ): "What has a single value has a single group, and is left out in the next line.",
+    (
+        "counting/streamed.py",
+        "room = max(0, self._memory.chunk - self._waiting_bytes)",
+        "room = max( -1, self._memory.chunk - self._waiting_bytes)",
+    ): "A number costs 8 bytes at least, so that no room and less than none hold as many.",
+    (
+        "methods/clusters.py",
+        "for attribute, part in zip(self.schema.attributes, parts, strict=True)",
+        "for attribute, part in zip(self.schema.attributes, parts, strict=False)",
+    ): "There is a part for each attribute.",
+    (
+        "data/people.py",
+        "numbers = np.frombuffer(made, np.uint64).reshape(-1, 2)",
+        "numbers = np.frombuffer(made, np.uint64).reshape(- 2, 2)",
+    ): "numpy takes any negative length for the one that follows from the others.",
+    (
+        "counting/streamed.py",
+        "size = 0",
+        "size = 1",
+    ): "It decides when rows are sifted for the first time, by a byte; the same rows stay.",
 }
 
 

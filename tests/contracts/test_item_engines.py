@@ -247,3 +247,17 @@ def test_every_child_has_a_place_and_a_mask() -> None:
     assert child_bounds(begin, found, np.array([0]), np.array([1]))[1].tolist() == [5]
     with pytest.raises(ValueError, match="shorter|longer"):
         child_bounds(begin, found, np.array([0, 0]), np.array([1]))
+
+
+@pytest.mark.parametrize("items", [1 << 16, (1 << 16) + 1, 70_000])
+def test_codes_of_items_beyond_16_bits(items: int) -> None:
+    schema = Schema.from_dict(
+        {"name": "many", "unit": "row", "items": {"universe": {"range": [1, items]}}}
+    )
+    codes = np.array([3, items - 1, items - 1], np.int32)
+    data, each_item = Transactions(schema, np.array([0, 2, 3]), codes), np.arange(items)
+    engines = (MemoryItems(data), streamed(data))
+    OPEN.append(engines[1])
+    for engine in engines:
+        found = look(engine.supports(2, each_item, items))
+        assert np.flatnonzero(found).tolist() == [3, items - 1]

@@ -357,3 +357,9 @@ def test_no_records_are_refused_unless_that_is_allowed() -> None:
         find_centroids(nobody, SCHEMA, 2, epsilon=1, seed=1)
     with pytest.warns(DataWarning, match="too few people"):
         assert len(find_centroids(nobody, SCHEMA, 2, 1, seed=1, allow_empty=True).points) == 2
+
+
+@pytest.mark.parametrize("share", [0, 100, -1])
+def test_finding_centroids_takes_a_part_and_not_all(share: int) -> None:
+    with pytest.raises(UsageError, match="share must be"):
+        publish_clusters(crowds(), SCHEMA, epsilon=1, share=share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -251,3 +252,14 @@ def test_very_wide_tables(many: int) -> None:
     assert ((many - 2, 3) in pairs) == (many == 100)
     found = release.count(f"{names[-1]} = true and ill = true").estimate[0]
     assert abs(found - (rows[names[-1]] & hidden).sum()) < 20
+
+
+@pytest.mark.parametrize("epsilon", ["1/4", "1", "5"])
+def test_numbers_are_cut_in_more_parts_where_cells_stand_out_of_the_noise(epsilon: str) -> None:
+    """From the number of rows on for which an average cell would hold six deviations."""
+    schema, paying = sample.schema(), UnitBudget("epsilon", Fraction(epsilon) / 100_000, 100_000)
+    rows = bisect_left(range(10**7), 32, key=lambda n: share_budget(schema, paying, n).parts)
+    shares = share_budget(schema, paying, rows)
+    assert (share_budget(schema, paying, rows - 1).parts, shares.parts) == (16, 32)
+    deviation = np.sqrt(2) * shares.counted / float(paying.unit * shares.by_class)
+    assert rows / 32 / deviation == pytest.approx(6, rel=1e-3)
