@@ -385,7 +385,18 @@ class ClusterEngine(Workers, Engine):
             told: Called with the share of the input that has been read.
         """
         pieces, schema = stream.source.pieces, stream.schema
-        _check_input(stream)
+        if not pieces:
+            raise UsageError(
+                f"{stream.source.what}: the Dask engine reads Parquet files",
+                hint="Write the table to Parquet files where all workers can open them, or take "
+                "the engine streamed.",
+            )
+        if schema.person is not None:
+            raise UsageError(
+                "The Dask engine cannot cap the rows of a person, which may lie on any worker.",
+                hint="Take the engine streamed, or keep at most max_rows rows of each person in "
+                "the data and leave the person column out.",
+            )
         with ExitStack() as stack:
             client = stack.enter_context(connect(scheduler))
             engine = ClusterEngine(schema, client, memory)
@@ -416,21 +427,6 @@ class ClusterEngine(Workers, Engine):
     def _level(self) -> Ints:
         """The class counts of the nodes of the latest level."""
         return self._total("counts", sum_counts)
-
-
-def _check_input(stream: RowStream) -> None:
-    if not stream.source.pieces:
-        raise UsageError(
-            f"{stream.source.what}: the Dask engine reads Parquet files",
-            hint="Write the table to Parquet files where all workers can open them, or take the "
-            "engine streamed.",
-        )
-    if stream.schema.person is not None:
-        raise UsageError(
-            "The Dask engine cannot cap the rows of a person, which may lie on any worker.",
-            hint="Take the engine streamed, or keep at most max_rows rows of each person in the "
-            "data and leave the person column out.",
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,6 @@ from hedgerow.schema.attributes import LEAST_WEIGHT
 
 Codes = NDArray[Any]
 
-DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows
 _DENSE_CELLS = 4  # cells are counted in an array if there are no more of them for each row
 
 # The loops behind `sums`.

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Bools, Bytes, Ints, Small
 from hedgerow.compiled import helper, kernel
 from hedgerow.counting.engine import (
-    DENSE,
     Cells,
     Codes,
     Domain,
@@ -35,6 +34,8 @@ from hedgerow.counting.sealed import Sealed
 
 T = TypeVar("T")
 U = TypeVar("U")
+
+DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows
 
 Bounds = Small  # [2, nodes]: where each node's rows begin and end
 Counts = NDArray[Any]  # 32 bits while all rows together are fewer than 2^31, else 64
@@ -596,14 +597,11 @@ def sum_cells(parts: Sequence[Cells]) -> Cells:
         >>> [column.tolist() for column in sum_cells([one, one])]
         [[1, 4], [4, 6]]
     """
-    number = np.concatenate([part[0] for part in parts])
-    counts = np.concatenate([part[1] for part in parts])
-    if not len(number):
-        return number, counts
-    order = np.argsort(number, kind="stable")
-    number, counts = number[order], counts[order]
-    first = np.flatnonzero(np.concatenate([[True], number[1:] != number[:-1]]))
-    return number[first], np.add.reduceat(counts, first)
+    every, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    number, place = np.unique(every, return_inverse=True)
+    total = np.zeros(len(number), np.int64)
+    np.add.at(total, place, counts)
+    return number, total
 
 
 def row_sums(question: RowSums, blocks: Iterable[Codes]) -> Ints:
