@@ -201,6 +201,26 @@ def _sort(keys: Ints, size: Any) -> None:
         keys[j + 1] = key
 
 
+@helper
+def _fill(
+    codes: Any, places: Any, offsets: Any, rows: Packed, first: Any, last: Any, step: Any,
+    scratch: Small,
+) -> None:  # fmt: skip
+    """Counts codes of one width in some rows, each by its row's class."""
+    class_width, class_place = rows.width[-1], np.uint64(rows.place[-1])
+    number = np.uint64(places.size)
+    if class_width == codes.itemsize:  # then the class lies in the same view
+        for row in range(np.uint64(first), np.uint64(last)):
+            klass = np.uint64(codes[row, class_place])
+            for j in range(number):
+                scratch[offsets[j] + np.uint64(codes[row, places[j]]) * step + klass] += 1
+    else:
+        for row in range(np.uint64(first), np.uint64(last)):
+            klass = np.uint64(_code(rows, row, class_width, class_place))
+            for j in range(number):
+                scratch[offsets[j] + np.uint64(codes[row, places[j]]) * step + klass] += 1
+
+
 def _histograms(
     rows: Packed, bounds: Bounds, lo: Small, hi: Small, wanted: Bools, scratch: Small, keys: Ints,
     answer: Histograms,
@@ -276,14 +296,12 @@ def histograms(
                 used += cells
         scratch[:used] = 0
         ones, twos, fours = number[0], number[1], number[2]
-        for row in range(np.uint64(first), np.uint64(last)):
-            klass = np.uint64(_code(rows, row, class_width, class_place))
-            for j in range(ones):
-                scratch[offsets[0, j] + np.uint64(rows.r8[row, places[0, j]]) * step + klass] += 1
-            for j in range(twos):
-                scratch[offsets[1, j] + np.uint64(rows.r16[row, places[1, j]]) * step + klass] += 1
-            for j in range(fours):
-                scratch[offsets[2, j] + np.uint64(rows.r32[row, places[2, j]]) * step + klass] += 1
+        if ones:
+            _fill(rows.r8, places[0, :ones], offsets[0, :ones], rows, first, last, step, scratch)
+        if twos:
+            _fill(rows.r16, places[1, :twos], offsets[1, :twos], rows, first, last, step, scratch)
+        if fours:
+            _fill(rows.r32, places[2, :fours], offsets[2, :fours], rows, first, last, step, scratch)
         place = np.uint64(0)
         for a in range(attributes):
             start[segment] = entry
