@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 
 from hedgerow.audit.methods import AUDITED
-from hedgerow.audit.neighbors import TINY_TABLES, picker, random_universe
-from hedgerow.audit.records import Pick, categorical, numeric, schema_of
+from hedgerow.audit.neighbors import (
+    TINY_TABLES,
+    Pick,
+    categorical,
+    numeric,
+    picker,
+    random_universe,
+    schema_of,
+)
 from hedgerow.audit.replay import check_rules, first_difference, unlike_tables
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Table

@@ -13,17 +13,20 @@ from hedgerow.audit import neighbors as files
 from hedgerow.audit.distinguish import ERROR, epsilon_bound, tally, whole_person
 from hedgerow.audit.methods import AUDITED
 from hedgerow.audit.neighbors import (
+    categorical,
     check_preparation,
     crowded_pair,
     deep_pairs,
     file_pairs,
     large_universe,
+    numeric,
     picker,
     random_schema,
     random_universe,
+    records_of,
     run_on,
+    schema_of,
 )
-from hedgerow.audit.records import categorical, numeric, records_of, schema_of
 from hedgerow.audit.replay import Telling, compare, record, replay
 from hedgerow.audit.whole import ROUNDING, replay_pair
 from hedgerow.counting import streamed

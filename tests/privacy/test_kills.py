@@ -212,9 +212,9 @@ def test_broken_twins_are_caught_by_kills(audit: Audit, twin: str, words: str) -
 BOOKS_WITHOUT_A_LOCK = """
 import os, time
 import kills
-from hedgerow.ledger import ledger as budget_ledger
+from hedgerow.ledger import file as book_file, ledger as budget_ledger
 
-refuse, reserve = budget_ledger.refuse_overdraft, budget_ledger.BudgetLedger.reserve
+refuse, reserve = book_file.Account.refuse_overdraft, budget_ledger.BudgetLedger.reserve
 def unlocked(self, *words, notes, **more):
     self.check(*words, **more)  # is there enough? meanwhile others ask the same
     self.path.with_name(f'asked-{os.getpid()}').touch()
@@ -222,11 +222,11 @@ def unlocked(self, *words, notes, **more):
         if len(list(self.path.parent.glob('asked-*'))) == RUNS:
             break
         time.sleep(0.01)
-    budget_ledger.refuse_overdraft = lambda *_: None
+    book_file.Account.refuse_overdraft = lambda *_: None
     try:
         return reserve(self, *words, **more)
     finally:
-        budget_ledger.refuse_overdraft = refuse
+        book_file.Account.refuse_overdraft = refuse
 budget_ledger.BudgetLedger.reserve = unlocked
 kills.race_for_a_folder = lambda folder: []  # there one alone comes so far, and would wait
 """

@@ -30,9 +30,10 @@ from hedgerow.audit.neighbors import (
     edge_cases,
     pair_of,
     picker,
+    records_of,
+    schema_of,
     tiny_pairs,
 )
-from hedgerow.audit.records import records_of, schema_of
 from hedgerow.audit.replay import Telling, check_rules, unlike_tables
 from hedgerow.audit.whole import ROUNDING, replay_pair
 from hedgerow.counting.items import MemoryItems

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Floats
-from hedgerow.audit.neighbors import Pair, deep_pairs, pair_of
-from hedgerow.audit.records import (
+from hedgerow.audit.neighbors import (
+    Pair,
     categorical,
+    counts_at_least,
+    deep_pairs,
     grouped,
     numbered,
     numeric,
+    pair_of,
     published_count,
     records_of,
     schema_of,
@@ -167,11 +170,6 @@ def _trial(name: str, words: str, pair: Pair, events: dict[str, Any]) -> Trial:
     return Trial(name=name, words=words, one=pair.without, other=pair.with_it, events=events)
 
 
-def _reaches(outcome: Outcome, row: tuple[int, ...], least: float) -> bool:
-    count = published_count(outcome, row)
-    return count is not None and count >= least
-
-
 def _edges(outcome: Outcome) -> Any:
     """The first codes of all regions in the first attribute."""
     partition: Any = outcome.partition
@@ -225,7 +223,7 @@ def empty_row(*_: Any) -> Trial:
     pair = pair_of("", _schema(_TWO, ("no", "yes")), [(0, 0)] * 5, (1, 1))
     events = {
         "(y, yes) is listed": lambda outcome: published_count(outcome, (1, 1)) is not None,
-        "(y, yes) counts 1 or more": lambda outcome: _reaches(outcome, (1, 1), 1),
+        "(y, yes) counts 1 or more": lambda outcome: counts_at_least(outcome, (1, 1), 1),
     }
     return _trial("T4", "every group is published, empty ones too", pair, events)
 
@@ -243,7 +241,7 @@ def classes_from_data(*_: Any) -> Trial:
     pair = pair_of("", _schema(_TWO, classes), [(0, 0), (1, 1)], (0, 2))
     events = {
         "an unseen class is listed": lambda outcome: published_count(outcome, (0, 2)) is not None,
-        "it counts 1 or more": lambda outcome: _reaches(outcome, (0, 2), 1),
+        "it counts 1 or more": lambda outcome: counts_at_least(outcome, (0, 2), 1),
     }
     return _trial("T5c", "classes do not follow the records", pair, events)
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints, Small
 from hedgerow.audit.distinguish import Draw, at_least, at_most
-from hedgerow.audit.neighbors import Pair, pair_of, picker, random_pair
-from hedgerow.audit.records import Pick, records_of
+from hedgerow.audit.neighbors import Pair, Pick, pair_of, picker, random_pair, records_of
 from hedgerow.audit.replay import DivergedError, freeze, record, replay
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
@@ -72,9 +71,17 @@ class Viewer:
 
     def __call__(self, outcome: Outcome | RowsOutcome) -> Seen:
         """The features of one release."""
-        seen: dict[Hashable, float] = {("facts", _facts(outcome)): 1.0}
+        book = outcome.ledger.book(outcome.published, outcome.sharing)
+        beside = [outcome.plan.to_dict(), book, getattr(outcome, "frontier", None)]
+        seen: dict[Hashable, float] = {("facts", hash(json.dumps(beside, default=str))): 1.0}
         if isinstance(outcome, RowsOutcome):
-            self._numbers(seen, _listed(outcome.counts), _boxes(outcome.lo, outcome.hi))
+            number = len(outcome.counts)
+            listed = Measurement(
+                name="list", at="region", where=np.arange(number), by_class=False,
+                values=np.asarray(outcome.counts).reshape(-1, 1),
+                units=np.ones(number, np.int64), unit=Fraction(1),
+            )  # fmt: skip
+            self._numbers(seen, listed, _boxes(outcome.lo, outcome.hi))
         else:
             for measurement in outcome.measurements:
                 self._numbers(seen, measurement, _places(outcome.partition, measurement))
@@ -152,22 +159,6 @@ class Viewer:
         return self._known[box]
 
 
-def _facts(outcome: Outcome | RowsOutcome) -> int:
-    """All that is published beside the numbers, as one value that can be compared."""
-    book = outcome.ledger.book(outcome.published, outcome.sharing)
-    more = getattr(outcome, "frontier", None)
-    return hash(json.dumps([outcome.plan.to_dict(), book, more], default=str))
-
-
-def _listed(counts: Ints) -> Measurement:
-    """A list of rows as a measurement of their boxes."""
-    return Measurement(
-        name="list", at="region", where=np.arange(len(counts)), by_class=False,
-        values=np.asarray(counts).reshape(-1, 1), units=np.ones(len(counts), np.int64),
-        unit=Fraction(1),
-    )  # fmt: skip
-
-
 def _boxes(lo: Any, hi: Any) -> list[bytes]:
     """Boxes of codes, each as its two corners."""
     corners = np.concatenate([lo, hi], axis=1).astype(np.int64)
@@ -200,8 +191,6 @@ def _places(partition: Any, measurement: Measurement) -> list[Any]:
     core = partition.core.tobytes()
     return [(core, place) for place in numbers]
 
-
-Flags = Bools
 
 COLUMNS = 120
 """How many indicators the classifier has at most: those that tell most by themselves."""
@@ -252,7 +241,7 @@ class Event:
     flipped: bool
     bound: float
 
-    def happens(self, seen: Sequence[Seen]) -> Flags:
+    def happens(self, seen: Sequence[Seen]) -> Bools:
         """In which of some releases the event happened."""
         score = self.model.score(seen)
         return np.asarray((-score if self.flipped else score) >= self.threshold)
@@ -376,11 +365,16 @@ def _fit(seen: Sequence[Seen], labels: Floats) -> Model:
     return Model(feature, least, weight)
 
 
+def _flatten(seen: Sequence[Seen]) -> tuple[Ints, Small, Floats]:
+    """The features of all releases: of which release each is, which it is, and its value."""
+    rows = np.repeat(np.arange(len(seen)), [len(which) for which, _ in seen])
+    which, values = (np.concatenate(column) for column in zip(*seen, strict=True))
+    return rows, which, values
+
+
 def _informative(seen: Sequence[Seen], labels: Floats) -> tuple[Small, Floats]:
     """The indicators that tell the two halves of some releases apart best, one by one."""
-    rows = np.repeat(np.arange(len(seen)), [len(which) for which, _ in seen])
-    which = np.concatenate([which for which, _ in seen])
-    values = np.concatenate([values for _, values in seen])
+    rows, which, values = _flatten(seen)
     order = np.argsort(which, kind="stable")
     which, values, side = which[order], values[order], labels[rows[order]]
     names, start = np.unique(which, return_index=True)
@@ -411,9 +405,7 @@ def _indicators(seen: Sequence[Seen], feature: Small, least: Floats) -> Floats:
     """One row for each release, one column for each indicator."""
     wanted, column = np.unique(feature, return_inverse=True)
     dense = np.full((len(seen), len(wanted)), np.nan)
-    rows = np.repeat(np.arange(len(seen)), [len(which) for which, _ in seen])
-    which = np.concatenate([which for which, _ in seen])
-    values = np.concatenate([values for _, values in seen])
+    rows, which, values = _flatten(seen)
     place = np.minimum(np.searchsorted(wanted, which), len(wanted) - 1)
     known = wanted[place] == which
     dense[rows[known], place[known]] = values[known]

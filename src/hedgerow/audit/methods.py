@@ -19,13 +19,15 @@ from hedgerow.audit.distinguish import Trial
 from hedgerow.audit.neighbors import (
     TINY_TABLES,
     TINY_UNIVERSES,
+    Pick,
+    grouped,
     large_universe,
     picker,
     random_schema,
     random_universe,
     related_schema,
+    schema_of,
 )
-from hedgerow.audit.records import Pick, grouped, schema_of
 from hedgerow.errors import UsageError
 from hedgerow.methods.api import run
 from hedgerow.methods.cdiffgen import CDiffGen
@@ -171,11 +173,10 @@ DIFFMULTI = (
         modes=(
             DiffMulti(specializations=8, depth=4),
             DiffMulti(specializations=8, depth=4, distribution="even"),
-            DiffMulti(specializations=6, depth=3, score="max"),
-            DiffMulti(specializations=6, depth=3, score="gini"),
-            DiffMulti(specializations=6, depth=3, score="ncp"),
-            DiffMulti(specializations=6, depth=3, score="discernibility"),
-            DiffMulti(specializations=6, depth=3, score="infogain"),
+            *(
+                DiffMulti(specializations=6, depth=3, score=score)
+                for score in ("max", "gini", "ncp", "discernibility", "infogain")
+            ),
             DiffMulti(),
             DiffMulti(schedule="paper", specializations=8, depth=4),
             DiffMulti(schedule="paper", specializations=5, depth=3, score="ncp"),
@@ -207,11 +208,10 @@ DIFFGEN = (
         modes=(
             DiffGen(specializations=4),
             DiffGen(),
-            DiffGen(specializations=3, score="gini"),
-            DiffGen(specializations=3, score="infogain"),
-            DiffGen(specializations=3, score="ncp"),
-            DiffGen(specializations=3, score="discernibility"),
-            DiffGen(specializations=3, score="purity"),
+            *(
+                DiffGen(specializations=3, score=score)
+                for score in ("gini", "infogain", "ncp", "discernibility", "purity")
+            ),
             DiffGen(schedule="paper", specializations=4),
             DiffGen(schedule="paper", specializations=3, score="infogain"),
             DiffGen(schedule="paper", specializations=3, score="ncp"),

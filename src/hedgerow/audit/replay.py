@@ -5,16 +5,15 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints, Words
-from hedgerow.audit.records import Pick, records_of
+from hedgerow.audit.neighbors import Pick, records_of
 from hedgerow.methods.api import run
 from hedgerow.methods.publisher import Outcome, Publisher
 from hedgerow.privacy.budget import Budget
@@ -326,6 +325,9 @@ def _keys(cells: Cells | Ints) -> list[tuple[int, ...]]:
     return list(map(tuple, cells.tolist() if cells.ndim > 1 else cells[:, None].tolist()))
 
 
+_Drawn = TypeVar("_Drawn")
+
+
 class _Recorder:
     """Draws, and keeps what was drawn."""
 
@@ -333,40 +335,35 @@ class _Recorder:
         self._inner = inner
         self.outcomes: list[tuple[str, Any]] = []
 
-    def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
-        drawn = self._inner.select(candidates, rates, flip)
-        self.outcomes.append(("select", drawn))
+    def _keep(self, kind: str, drawn: _Drawn) -> _Drawn:
+        self.outcomes.append((kind, drawn))
         return drawn
+
+    def select(self, candidates: Candidates, rates: Rates, flip: bool) -> Choices:
+        return self._keep("select", self._inner.select(candidates, rates, flip))
 
     def laplace(self, exact: Ints, rates: Rates) -> Ints:
-        drawn = self._inner.laplace(exact, rates)
-        self.outcomes.append(("laplace", drawn))
-        return drawn
+        return self._keep("laplace", self._inner.laplace(exact, rates))
 
     def gaussian(self, exact: Ints, rates: Rates) -> Ints:
-        drawn = self._inner.gaussian(exact, rates)
-        self.outcomes.append(("gaussian", drawn))
-        return drawn
+        return self._keep("gaussian", self._inner.gaussian(exact, rates))
 
     def coin(self, bounds: Ints) -> Ints:
-        drawn = self._inner.coin(bounds)
-        self.outcomes.append(("coin", (bounds.tolist(), drawn)))
-        return drawn
+        return self._keep("coin", (bounds.tolist(), self._inner.coin(bounds)))[1]
 
     def listed(self, cells: C, counts: Ints, rule: Listing) -> tuple[C, Ints]:
-        drawn = self._inner.listed(cells, counts, rule)
-        self.outcomes.append((rule.law, drawn))
-        return drawn
+        return self._keep(rule.law, self._inner.listed(cells, counts, rule))
 
     def words(self, number: int) -> Words:
         return self._inner.words(number)
 
 
-class _Forcer(ABC):
-    """Forces outcomes; what else there is to say of a draw, a subclass notes."""
+class _Replayer:
+    """Forces outcomes, and tells how likely each was."""
 
     def __init__(self, outcomes: list[tuple[str, Any]]) -> None:
         self._outcomes = iter(outcomes)
+        self.trace: Trace = []
 
     def _next(self, kind: str) -> Any:
         recorded, outcome = next(self._outcomes, ("nothing more", None))
@@ -418,27 +415,6 @@ class _Forcer(ABC):
     def words(self, number: int) -> Words:
         """See `Sampler.words`."""
         raise DivergedError("what was drawn under the seal cannot be forced")
-
-    @abstractmethod
-    def _note_choice(
-        self, candidates: Candidates, rates: Rates, flip: bool, forced: Choices
-    ) -> None: ...
-
-    @abstractmethod
-    def _note_noise(self, kind: str, exact: Ints, rates: Rates, forced: Ints) -> None: ...
-
-    @abstractmethod
-    def _note_list(
-        self, cells: Cells | Ints, counts: Ints, rule: Listing, forced: tuple[Any, Ints]
-    ) -> None: ...
-
-
-class _Replayer(_Forcer):
-    """Tells how likely the outcomes were."""
-
-    def __init__(self, outcomes: list[tuple[str, Any]]) -> None:
-        super().__init__(outcomes)
-        self.trace: Trace = []
 
     def _note_choice(
         self, candidates: Candidates, rates: Rates, flip: bool, forced: Choices
@@ -536,8 +512,8 @@ def _freeze(value: Any) -> Any:
 Facts = list[tuple[str, Hashable]]
 
 
-class _Noter(_Forcer):
-    """Notes all that is public about every draw that is asked for."""
+class _Noter(_Replayer):
+    """Notes all that is public about every draw that is asked for, and not how likely it was."""
 
     def __init__(self, outcomes: list[tuple[str, Any]]) -> None:
         super().__init__(outcomes)
@@ -580,15 +556,12 @@ def _offered(candidates: Candidates) -> Hashable:
     return tuple(nodes)
 
 
-def first_difference(
-    runs: Sequence[Callable[[Sampler], Hashable]], sampler: Sampler | None = None, seed: int = 0
-) -> str | None:
+def first_difference(runs: Sequence[Callable[[Sampler], Hashable]], seed: int = 0) -> str | None:
     """Forces what the first of some runs drew on all of them.
 
     Args:
         runs: The same method on different data; each gives all that it would publish.
-        sampler: Draws for the first; by default from a seed.
-        seed: The seed.
+        seed: Draws for the first.
 
     Returns:
         What differs, or None.
@@ -597,7 +570,7 @@ def first_difference(
         >>> first_difference([lambda sampler: 1, lambda sampler: 2])
         'what is published differs although all draws are the same'
     """
-    outcomes = record(runs[0], sampler or SecureSampler(Keystream(seed)))
+    outcomes = record(runs[0], SecureSampler(Keystream(seed)))
     seen: list[tuple[Facts, Hashable]] = []
     for one in runs:
         noter = _Noter(outcomes)

@@ -28,8 +28,7 @@ from hedgerow.audit.distinguish import (
 from hedgerow.audit.enumeration import TooManyPathsError, epsilon_between, hockey_stick, law_of
 from hedgerow.audit.learned import CANDIDATES, distinguish, fits, search_pair
 from hedgerow.audit.methods import AUDITED, Audited, describe
-from hedgerow.audit.neighbors import Pair, Stored, picker
-from hedgerow.audit.records import Pick, records_of
+from hedgerow.audit.neighbors import Pair, Pick, Stored, picker, records_of
 from hedgerow.audit.replay import (
     Comparison,
     DivergedError,
@@ -360,6 +359,10 @@ class _Replays:
             if finding.complaint and not self.wrong:
                 self.wrong = f"{finding.complaint} ({pair.words})"
 
+    def line(self, setting: _Setting, mode: Publisher, audit: str, words: str) -> Line:
+        bound, wrong = self.strongest, self.wrong
+        return setting.line(mode, audit, bound, self.tried, not wrong, wrong or words)
+
 
 def audit(
     name: str,
@@ -470,8 +473,7 @@ def _replay(setting: _Setting, mode: Publisher) -> Iterator[Line]:
         exactly = exactly and outcome.plan.spends_all
         booked += 1
     words = f"likelihood ratios on {schema.name if schema else 'simulated schemas'}"
-    wrong = replays.wrong
-    yield setting.line(mode, "replay", replays.strongest, replays.tried, not wrong, wrong or words)
+    yield replays.line(setting, mode, "replay", words)
     words = f"published paths spend {'exactly' if exactly else 'at most'} the grant"
     yield setting.line(mode, "ledger", None, booked, misbooked is None, misbooked or words)
 
@@ -597,9 +599,7 @@ def _deep(setting: _Setting, mode: Publisher, share: Fraction) -> Iterator[Line]
         for sampler in (Telling(), None):
             seed = setting.seed + number
             replays.take(replay_pair(mode, pair, setting.budget, seed, sampler=sampler), pair)
-    words = replays.wrong or "likelihood ratios far down a tree"
-    ok = not replays.wrong
-    yield setting.line(mode, "deep replay", replays.strongest, replays.tried, ok, words)
+    yield replays.line(setting, mode, "deep replay", "likelihood ratios far down a tree")
 
 
 def _files(setting: _Setting, mode: Publisher) -> Iterator[Line]:

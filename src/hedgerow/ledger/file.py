@@ -12,7 +12,7 @@ import stat
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
@@ -236,7 +236,7 @@ def _connect(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _build(file: sqlite3.Connection) -> None:
-    for statement in _statements():
+    for statement in LAYOUT.split(";\n"):  # those of a trigger end in the middle of a line
         file.execute(statement)
     file.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -290,17 +290,6 @@ def _check(path: Path, file: sqlite3.Connection, expected: int, layout: str) -> 
         ).fetchone()
         if not number == last == given:
             raise damage(path, f"{table} are missing" if table == "entries" else "history is cut")
-
-
-def _statements() -> list[str]:
-    """The statements of the layout, which end where SQLite says that they are complete."""
-    statements, statement = [], ""
-    for line in LAYOUT.strip().splitlines():
-        statement += line + "\n"
-        if sqlite3.complete_statement(statement):
-            statements.append(statement)
-            statement = ""
-    return statements
 
 
 def _layout(file: sqlite3.Connection) -> list[tuple[object, ...]]:
@@ -460,6 +449,88 @@ class Account:
                 units |= {unit for unit in pair if unit is not None}
         return units
 
+    def refuse_overdraft(self, budget: Budget) -> None:
+        """Raises if a release costs more than is left."""
+        for what, left in zip(("epsilon", "delta"), self.left, strict=True):
+            asked, total = getattr(budget, what), getattr(self, what)
+            if asked > left:
+                raise BudgetError(
+                    f"the data set {self.name!r} has {what} {plain(left)} left of {plain(total)}, "
+                    f"and this release asks for {plain(asked)}",
+                    hint="Ask for no more than is left. If nothing is left, these people have "
+                    "given what they can: publish nothing more about them.",
+                )
+
+    def refuse_mixture(self, unit: str) -> None:
+        """Raises if a release protects others than the earlier ones did."""
+        others = {entry.unit for entry in self.entries if entry.counts} - self.same(unit)
+        if others:
+            raise BudgetError(
+                f"the data set {self.name!r} was published per {min(others)} so far, and this "
+                f"release is per {unit}: their epsilons do not add up",
+                hint=_same_unit(min(others), unit),
+            )
+
+    def refuse_return(self, entry: Entry, alive: bool) -> None:
+        """Raises if an entry may not be given back, whatever a person knows about its run."""
+        why = {
+            "reserved": "its run has not drawn anything. If that run has ended, nothing is spent",
+            "drawn": "its outcome was handed over, so somebody may have seen it",
+            "published": "it was published",
+            "withdrawn": "it counts for nothing already",
+            "returned": "it was given back already",
+        }.get(entry.state)
+        if alive:
+            why = "its run is still going on"
+        elif why is None and entry.ended is not None and entry.ended.startswith("failed"):
+            why = "its run failed by itself, which may follow from the data or from what was drawn"
+        if why is not None:
+            raise UsageError(
+                f"release {entry.number} of {self.name!r} cannot be given back: {why}.",
+                hint="Only a run that was stopped from outside, after it began to draw and before "
+                "its outcome was handed over, can be given back.",
+            )
+
+    def refuse_again(self, entry: Entry, place: str | os.PathLike[str]) -> NoReturn:
+        """Raises for a release that has an entry."""
+        hint = "There is nothing to do."
+        if entry.digest is None:
+            hint = (
+                "If that entry is of another release, which this one replaced, rename this folder "
+                "and add it then."
+            )
+        raise UsageError(
+            f"{place} is booked already, as release {entry.number} of {self.name!r}: what was "
+            "spent once is counted once.",
+            hint=hint,
+        )
+
+    def find(self, place: Path, digest: str | None) -> Entry | None:
+        """The entry of a release that lies at a place, here or as a copy.
+
+        Args:
+            place: Where it lies.
+            digest: The hash of its manifest.
+        """
+        release_id = None  # what its manifest calls it, if it was published with a ledger
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            manifest = json.loads((place / "manifest.json").read_bytes())
+            release_id = manifest["ledger"].get("release_id")
+        for entry in self.entries:
+            if entry.state not in ("drawn", "published"):
+                continue
+            if entry.digest is not None:
+                if entry.digest == digest:
+                    return entry
+            elif entry.state == "drawn":  # its run was perhaps stopped when it had just been saved
+                if isinstance(release_id, str) and release_id == entry.release_id:
+                    return entry
+            else:  # an older version noted no digest
+                copied = digest is not None and entry.place and digest_of(entry.place) == digest
+                if copied or is_at(entry, place):
+                    return entry
+        return None
+
 
 def read_accounts(path: Path, file: Any) -> dict[str, Account]:
     """The whole ledger; a few hundred lines at most.
@@ -474,40 +545,32 @@ def read_accounts(path: Path, file: Any) -> dict[str, Account]:
                 return Fraction(text)
         raise damage(path, "an amount in it is not a number")
 
+    rows = file.cursor()
+    rows.row_factory = sqlite3.Row
     history: dict[str, list[Change]] = {}
     notes: dict[int, dict[str, Any]] = {}
-    names: tuple[str, ...] = ("kind", "entry", "first", "second", "reason", "who", "moment")
-    for key, *words in file.execute(f"SELECT key, {', '.join(names)} FROM history ORDER BY number"):
-        change = Change(**dict(zip(names, words, strict=True)))
-        history.setdefault(key, []).append(change)
+    for row in rows.execute("SELECT * FROM history ORDER BY number"):
+        change = Change(**{one.name: row[one.name] for one in fields(Change)})
+        history.setdefault(row["key"], []).append(change)
         if change.kind == "note" and change.entry is not None:
             note = {"recipient": change.first, "purpose": change.second}
             known = {name: text for name, text in note.items() if text is not None}
             notes.setdefault(change.entry, {}).update(known)
     entries: dict[str, list[Entry]] = {}
-    names = ("number", "unit", "method", "booked", "state", "place", "ended", "digest",
-             "release_id", "replaced")  # fmt: skip
-    for key, epsilon, delta, *words in file.execute(
-        f"SELECT key, epsilon, delta, {', '.join(names)} FROM entries ORDER BY number"
-    ):
-        facts = dict(zip(names, words, strict=True)) | notes.get(words[0], {})
-        entry = Entry(epsilon=amount(epsilon), delta=amount(delta), **facts)
-        entries.setdefault(key, []).append(entry)
+    for row in rows.execute("SELECT * FROM entries ORDER BY number"):
+        facts = {**row} | notes.get(row["number"], {})
+        key, amounts = facts.pop("key"), {name: amount(row[name]) for name in ("epsilon", "delta")}
+        entries.setdefault(key, []).append(Entry(**facts | amounts))
     accounts = {}
-    for key, name, epsilon, delta, opened in file.execute(
-        "SELECT key, name, epsilon, delta, opened FROM accounts"
-    ):
-        changes = history.pop(key, [])
+    for row in rows.execute("SELECT * FROM accounts"):
+        changes = history.pop(row["key"], [])
         raised = [(change.first, change.second) for change in changes if change.kind == "total"]
-        totals = [(amount(one), amount(other)) for one, other in [(epsilon, delta), *raised]]
-        accounts[key] = Account(
-            name=name,
-            epsilon=totals[-1][0],
-            delta=totals[-1][1],
-            opened=opened,
-            entries=tuple(entries.pop(key, ())),
-            history=tuple(changes),
-        )
+        totals = [(row["epsilon"], row["delta"]), *raised]
+        epsilon, delta = [(amount(one), amount(other)) for one, other in totals][-1]
+        accounts[row["key"]] = Account(
+            name=row["name"], epsilon=epsilon, delta=delta, opened=row["opened"],
+            entries=tuple(entries.pop(row["key"], ())), history=tuple(changes),
+        )  # fmt: skip
     if entries or history:
         raise damage(path, "a release belongs to no data set")
     return accounts
@@ -598,30 +661,6 @@ def refuse_unknown(path: Path, name: str, accounts: Iterable[Account]) -> NoRetu
     raise BudgetError(f"the budget ledger {path} has no data set {name!r}", hint=hint)
 
 
-def refuse_overdraft(account: Account, budget: Budget) -> None:
-    """Raises if a release costs more than is left."""
-    for what, left in zip(("epsilon", "delta"), account.left, strict=True):
-        asked, total = getattr(budget, what), getattr(account, what)
-        if asked > left:
-            raise BudgetError(
-                f"the data set {account.name!r} has {what} {plain(left)} left of {plain(total)}, "
-                f"and this release asks for {plain(asked)}",
-                hint="Ask for no more than is left. If nothing is left, these people have given "
-                "what they can: publish nothing more about them.",
-            )
-
-
-def refuse_mixture(account: Account, unit: str) -> None:
-    """Raises if a release protects others than the earlier ones did."""
-    others = {entry.unit for entry in account.entries if entry.counts} - account.same(unit)
-    if others:
-        raise BudgetError(
-            f"the data set {account.name!r} was published per {min(others)} so far, and this "
-            f"release is per {unit}: their epsilons do not add up",
-            hint=_same_unit(min(others), unit),
-        )
-
-
 def _same_unit(before: str, now: str) -> str:
     """How to publish per the same unit once more."""
     if before == "row":
@@ -641,67 +680,6 @@ def _same_unit(before: str, now: str) -> str:
     )
 
 
-def refuse_return(account: Account, entry: Entry, alive: bool) -> None:
-    """Raises if an entry may not be given back, whatever a person knows about its run."""
-    why = {
-        "reserved": "its run has not drawn anything. If that run has ended, nothing is spent",
-        "drawn": "its outcome was handed over, so somebody may have seen it",
-        "published": "it was published",
-        "withdrawn": "it counts for nothing already",
-        "returned": "it was given back already",
-    }.get(entry.state)
-    if alive:
-        why = "its run is still going on"
-    elif why is None and entry.ended is not None and entry.ended.startswith("failed"):
-        why = "its run failed by itself, which may follow from the data or from what was drawn"
-    if why is not None:
-        raise UsageError(
-            f"release {entry.number} of {account.name!r} cannot be given back: {why}.",
-            hint="Only a run that was stopped from outside, after it began to draw and before its "
-            "outcome was handed over, can be given back.",
-        )
-
-
-def refuse_again(account: Account, entry: Entry, place: str | os.PathLike[str]) -> NoReturn:
-    """Raises for a release that has an entry."""
-    hint = "There is nothing to do."
-    if entry.digest is None:
-        hint = (
-            "If that entry is of another release, which this one replaced, rename this folder and "
-            "add it then."
-        )
-    raise UsageError(
-        f"{place} is booked already, as release {entry.number} of {account.name!r}: what was "
-        "spent once is counted once.",
-        hint=hint,
-    )
-
-
-def same_release(account: Account, place: Path, digest: str | None) -> Entry | None:
-    """The entry of a release that lies at a place, here or as a copy.
-
-    Args:
-        account: Where to look.
-        place: Where it lies.
-        digest: The hash of its manifest.
-    """
-    release_id = _release_id(place)
-    for entry in account.entries:
-        if entry.state not in ("drawn", "published"):
-            continue
-        if entry.digest is not None:
-            if entry.digest == digest:
-                return entry
-        elif entry.state == "drawn":  # its run was perhaps stopped when it had just been saved
-            if release_id is not None and release_id == entry.release_id:
-                return entry
-        else:  # an older version noted no digest
-            copied = digest is not None and entry.place and digest_of(entry.place) == digest
-            if copied or is_at(entry, place):
-                return entry
-    return None
-
-
 def is_at(entry: Entry, place: str | os.PathLike[str]) -> bool:
     """Whether an entry names that folder."""
     return entry.place is not None and os.path.realpath(entry.place) == os.path.realpath(place)
@@ -711,14 +689,6 @@ def digest_of(place: str | os.PathLike[str]) -> str | None:
     """The SHA-256 hash of a release's manifest, if it is there: no two releases share it."""
     with suppress(OSError):
         return hashlib.sha256((Path(place) / "manifest.json").read_bytes()).hexdigest()
-    return None
-
-
-def _release_id(place: Path) -> str | None:
-    """What the manifest of a release calls it, if it was published with a ledger."""
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        release_id = json.loads((place / "manifest.json").read_bytes())["ledger"].get("release_id")
-        return release_id if isinstance(release_id, str) else None
     return None
 
 

@@ -25,12 +25,7 @@ from hedgerow.ledger.file import (
     name_of,
     plain,
     read_accounts,
-    refuse_again,
-    refuse_mixture,
-    refuse_overdraft,
-    refuse_return,
     refuse_unknown,
-    same_release,
 )
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.keystream import unique_id
@@ -408,11 +403,11 @@ class BudgetLedger(Suggestions):
         noted = False
         with book_file.transaction(self.path, writes=True) as file:
             account = self._account(file, dataset)
-            entry = same_release(account, Path(place), digest)
+            entry = account.find(Path(place), digest)
             if entry is not None:
                 noted = entry.state == "drawn"
                 if not noted:
-                    refuse_again(account, entry, place)
+                    account.refuse_again(entry, place)
                 number, booked = entry.number, entry.booked
             else:
                 _, number, booked = self._enter(
@@ -518,7 +513,7 @@ class BudgetLedger(Suggestions):
         why = check_text("reason", reason)
         with book_file.transaction(self.path, writes=True) as file:
             account, entry = self._entry(file, number)
-            refuse_return(account, entry, Hold.is_held(self._alive(number)))
+            account.refuse_return(entry, Hold.is_held(self._alive(number)))
             file.execute("UPDATE entries SET state = 'returned' WHERE number = ?", (number,))
             self._record(file, account.name, "returned", reason=why, entry=number)
             return self._account(file, account.name)
@@ -529,9 +524,9 @@ class BudgetLedger(Suggestions):
     ) -> tuple[Account, int, str]:  # fmt: skip
         """Makes an entry; the account before it, its number and its time."""
         account = self._account(file, dataset)
-        refuse_mixture(account, unit)
+        account.refuse_mixture(unit)
         if saved is None:
-            refuse_overdraft(account, budget)
+            account.refuse_overdraft(budget)
         texts, booked = notes.texts(), _now()
         place = None if notes.place is None else as_text(notes.place)
         state, (place, digest) = ("reserved", (place, None)) if saved is None else (

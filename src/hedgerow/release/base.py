@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,27 +42,33 @@ from hedgerow.release.files import (
 )
 from hedgerow.release.plain_files import (
     METADATA,
+    MOST_CELLS,
+    MOST_TABLES,
     README,
     ROWS,
     ROWS_SEED,
     TABLES,
     csv_of,
-    plain_tables,
-    plain_texts,
+    describe_tables,
+    finite,
     table_names,
     weight_name,
+    with_bounds,
+    write_page,
 )
 from hedgerow.release.summaries import Spread, Summaries, bands, bins, join, spreads, summarize
 from hedgerow.release.tabulate import (
     Axes,
     Bins,
     CountTable,
+    Division,
     TableOptions,
     cells_of,
     check_table,
     divisions_of,
     draw_table,
     names_in,
+    rows_of_cells,
     tabulate,
 )
 from hedgerow.schema import CLASS, Categorical, Numeric, Query, Schema
@@ -975,8 +982,9 @@ class Release(Alike, Framed):
             progress(_COUNTED + (1 - _COUNTED) * place / len(named))
             yield f"{TABLES}/{name}.parquet", table
             yield f"{TABLES}/{name}.csv", [csv_of(table)]
-        for name, text in plain_texts(self, named):
-            yield name, [text]
+        described = json.dumps(describe_tables(self, named), indent=1)
+        yield METADATA, [f"{described}\n".encode()]
+        yield README, [write_page(self, named)]
 
     def _prepare(self, progress: Callable[[float], None]) -> None:
         """Works out once what all answers need; most kinds need nothing."""
@@ -997,8 +1005,25 @@ class Release(Alike, Framed):
         return [*((name,) for name in names), *by]
 
     def plain_tables(self) -> Iterator[tuple[tuple[str, ...], pa.Table]]:
-        """These tables with intervals, the attributes of each before it."""
-        yield from plain_tables(self, self.counted_tables())
+        """These tables with intervals, the attributes of each before it.
+
+        All cells are asked for at once, which is quickest.
+        """
+        cells: list[Query] = []
+        parts: list[tuple[tuple[str, ...], list[tuple[int, Division]], Any, range]] = []
+        for names in self.counted_tables()[:MOST_TABLES]:
+            divisions = divisions_of(self.schema, names, None, self.bands)
+            labels, queries = cells_of(self.schema, divisions, Query(()))
+            if parts and len(cells) + len(queries) > MOST_CELLS:
+                continue
+            parts.append((names, divisions, labels, range(len(cells), len(cells) + len(queries))))
+            cells += queries
+        if not cells:
+            return
+        answers = self.count(cells)
+        for names, divisions, labels, places in parts:
+            table = rows_of_cells(names, labels, answers.take(np.array(places)))
+            yield names, with_bounds(finite(table), self.schema, divisions)
 
     def named_tables(self) -> dict[str, tuple[tuple[str, ...], pa.Table]]:
         """The same by the names of their files."""

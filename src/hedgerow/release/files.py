@@ -17,7 +17,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -149,21 +149,7 @@ def parse_manifest(text: bytes) -> Document:
             f"{MANIFEST}: this is not the manifest of a hedgerow release",
             hint="Give the folder that `hedgerow publish` wrote.",
         )
-    _check_version(manifest.get("format_version"))
-    kind = manifest.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise broken(MANIFEST, "this hedgerow does not know the kind of release")
-    known = {**_ENTRIES, **kind_class(kind).entries_of_kind}
-    for key, wanted in known.items():
-        if not isinstance(manifest.get(key), wanted):
-            raise broken(MANIFEST, f"the entry {key!r} is missing or not of its kind")
-    # what one does not know may change the meaning of what one does
-    if any(key not in known and not key.startswith(NOTE) for key in manifest):
-        raise broken(MANIFEST, "it has an entry that this format does not know")
-    return manifest
-
-
-def _check_version(version: object) -> None:
+    version = manifest.get("format_version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise broken(MANIFEST, "the format version is no whole number above 0")
     if version == 1:
@@ -176,6 +162,17 @@ def _check_version(version: object) -> None:
             f"this release is of format {version}; this hedgerow reads up to {FORMAT_VERSION}",
             hint="Install a newer hedgerow: pip install --upgrade hedgerow.",
         )
+    kind = manifest.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise broken(MANIFEST, "this hedgerow does not know the kind of release")
+    known = {**_ENTRIES, **kind_class(kind).entries_of_kind}
+    for key, wanted in known.items():
+        if not isinstance(manifest.get(key), wanted):
+            raise broken(MANIFEST, f"the entry {key!r} is missing or not of its kind")
+    # what one does not know may change the meaning of what one does
+    if any(key not in known and not key.startswith(NOTE) for key in manifest):
+        raise broken(MANIFEST, "it has an entry that this format does not know")
+    return manifest
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Document:
@@ -308,21 +305,18 @@ class Target:
         path: The folder, as it was named.
         folder: The folder itself, links followed.
         overwrite: Whether a release that is there may be replaced.
-        made: The folders above it that were made for it.
-        hold: The lock on it.
+        before: What tells the folder that was there from another one, if any was.
         room: The bytes that are set aside for it.
+        kept: All that is kept until it is closed: bytes, the lock, and folders made for it.
     """
 
     path: str | os.PathLike[str]
     _: KW_ONLY
     folder: Path
     overwrite: bool
-    made: list[Path]
-    hold: Hold
-    room: Room | None = None
-
-    def __post_init__(self) -> None:
-        self._before = _identity(self.folder)
+    before: tuple[int, int] | None
+    room: Room | None
+    kept: ExitStack
 
     @staticmethod
     def take(path: str | os.PathLike[str], overwrite: bool = False, room: int = 0) -> Target:
@@ -339,28 +333,26 @@ class Target:
         """
         check_arguments(Target.take, locals())
         folder = _place(path, overwrite)
-        with _access("write", path, room):
+        with _access("write", path, room), ExitStack() as kept:
             made = list(takewhile(lambda above: not above.exists(), folder.parents))
-            target = None
-            try:
-                folder.parent.mkdir(parents=True, exist_ok=True)
-                hold = Hold.take(folder.parent / f".{folder.name}.lock")
-                if hold is None:
-                    raise ReleaseError(
-                        f"another run is about to write a release to {path}",
-                        hint="Wait until it has ended, or name another folder.",
-                    )
-                target = Target(path, folder=folder, overwrite=overwrite, made=made, hold=hold)
-                target.check()  # that run may just have ended
-                if room:
-                    target.room = Room(folder.parent, room)
-            except BaseException:
-                if target is not None:
-                    target.close()
-                else:
-                    _remove(made)
-                raise
-        return target
+            kept.callback(_remove, made)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            hold = Hold.take(folder.parent / f".{folder.name}.lock")
+            if hold is None:
+                raise ReleaseError(
+                    f"another run is about to write a release to {path}",
+                    hint="Wait until it has ended, or name another folder.",
+                )
+            kept.callback(hold.close)
+            before = _identity(folder)
+            _refuse(path, folder, overwrite)  # that run may just have ended
+            aside = Room(folder.parent, room) if room else None
+            if aside is not None:
+                kept.callback(aside.give_back)
+            return Target(
+                path, folder=folder, overwrite=overwrite, before=before, room=aside,
+                kept=kept.pop_all(),
+            )  # fmt: skip
 
     def __fspath__(self) -> str:
         """The folder as it was named, so that this can stand for a path."""
@@ -368,24 +360,13 @@ class Target:
 
     __str__ = __fspath__
 
-    def check(self) -> None:
-        """Raises if something is there by now that must not be replaced."""
-        _refuse(self.path, self.folder, self.overwrite)
-
     def is_filled(self) -> bool:
         """Whether a release was put there since the folder was taken."""
-        return _identity(self.folder) not in (None, self._before)
-
-    def give_back(self) -> None:
-        """Frees the bytes that were set aside: now the release itself is written."""
-        if self.room is not None:
-            self.room.give_back()
+        return _identity(self.folder) not in (None, self.before)
 
     def close(self) -> None:
         """Lets others write there. Folders that were made for nothing are removed."""
-        self.give_back()
-        self.hold.close()
-        _remove(self.made)
+        self.kept.close()
 
 
 def check_target(path: str | os.PathLike[str], overwrite: bool = False) -> Path:
@@ -409,18 +390,19 @@ def _place(path: str | os.PathLike[str], overwrite: bool) -> Path:
         raise ReleaseError("the release has no folder to go to", hint="Name a new folder.")
     folder = Path(os.path.realpath(path))
     _refuse(path, folder, overwrite)
+    elsewhere = "Name a folder in another place."
     for above in folder.parents:
         if (above / MANIFEST).is_file() and any((above / name).is_file() for name in all_files()):
             raise ReleaseError(
                 f"{path} lies in the folder of another release, which must hold nothing else",
-                hint="Name a folder in another place.",
+                hint=elsewhere,
             )
     with suppress(OSError):
         above = next(above for above in folder.parents if above.exists())
         if not above.is_dir():
             raise ReleaseError(
                 f"cannot write the release at {path}: {above} is a file, not a folder",
-                hint="Name a folder in another place.",
+                hint=elsewhere,
             )
     return folder
 
@@ -478,27 +460,24 @@ def _access(what: str, path: str | os.PathLike[str], room: int = 0) -> Iterator[
     try:
         yield
     except OSError as error:
-        raise _refusal(what, path, error, room) from None
-
-
-def _refusal(what: str, path: str | os.PathLike[str], error: OSError, room: int) -> ReleaseError:
-    full = "The disk is full: make room, or choose a folder on another disk."
-    if room:
-        size = f"{max(1, round(room / 10**6)):,} MB"
-        full = f"A release by this plan may take {size}: make room, or choose another disk."
-    hints = {
-        errno.ENOSPC: full,
-        errno.EFBIG: full,
-        errno.EDQUOT: "Your share of the disk is used up: make room, or choose another disk.",
-        errno.EACCES: "Choose a folder that you may use, or ask for the right to use this one.",
-        errno.EPERM: "Choose a folder that you may use, or ask for the right to use this one.",
-        errno.EROFS: "This disk cannot be written to: choose a folder on another one.",
-    }
-    reason = os.strerror(error.errno) if error.errno else "the system refused"
-    return ReleaseError(
-        f"cannot {what} the release at {path}: {reason}",
-        hint=hints.get(error.errno or 0, "Check the folder's name and try again."),
-    )
+        full = "The disk is full: make room, or choose a folder on another disk."
+        if room:
+            size = f"{max(1, round(room / 10**6)):,} MB"
+            full = f"A release by this plan may take {size}: make room, or choose another disk."
+        right = "Choose a folder that you may use, or ask for the right to use this one."
+        hints = {
+            errno.ENOSPC: full,
+            errno.EFBIG: full,
+            errno.EDQUOT: "Your share of the disk is used up: make room, or choose another disk.",
+            errno.EACCES: right,
+            errno.EPERM: right,
+            errno.EROFS: "This disk cannot be written to: choose a folder on another one.",
+        }
+        reason = os.strerror(error.errno) if error.errno else "the system refused"
+        raise ReleaseError(
+            f"cannot {what} the release at {path}: {reason}",
+            hint=hints.get(error.errno or 0, "Check the folder's name and try again."),
+        ) from None
 
 
 # A release as a folder: written whole or not at all, read with every file held to its hash.
@@ -578,8 +557,9 @@ def write_folder(
     fresh = target.parent / f".{target.name}.new-{mark}"
     try:
         with _access("write", path):
-            taken.check()
-            taken.give_back()
+            _refuse(taken.path, target, taken.overwrite)  # what came there meanwhile
+            if taken.room is not None:
+                taken.room.give_back()  # now the release itself is written
             try:
                 fresh.mkdir()
                 usual = fresh.stat().st_mode
@@ -615,9 +595,10 @@ def _fill(
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:
+    footers: list[pq.FileMetaData] = []
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    if is_sober(sink.getvalue()):
+    pq.write_table(table, sink, compression="zstd", metadata_collector=footers)
+    if is_sober(sink.getvalue(), footers[0]):
         return sink.getvalue()
     # next to no noise packs so well that readers would take it for a bomb
     sink = pa.BufferOutputStream()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -187,20 +188,18 @@ def _matrix(table: pa.Table, name: str, width: int) -> Small:
 
 def _head(measurement: Measurement) -> Document:
     """What the manifest says about a measurement."""
-    unusual = {
-        "max_contribution": measurement.max_contribution,
-        "law": measurement.law,
-        "tables": [[*one] for one in measurement.tables],
-    }
-    return {
+    head = {
         "name": measurement.name,
         "place_kind": measurement.at,
         "by_class": measurement.by_class,
         "sparse": measurement.klass is not None,
         "unit": str(measurement.unit),
         "threshold": measurement.threshold,
-        **{name: one for name, one in unusual.items() if one != _USUAL[name]},
+        "max_contribution": measurement.max_contribution,
+        "law": measurement.law,
+        "tables": [[*one] for one in measurement.tables],
     }
+    return {name: one for name, one in head.items() if name not in _USUAL or one != _USUAL[name]}
 
 
 def measurements_table(schema: Schema, measurements: Sequence[Measurement]) -> pa.Table:
@@ -276,16 +275,14 @@ def _check_size(value: Ints, units: Ints, unit: Fraction) -> None:
         raise broken(MEASUREMENTS, "a number has more or less noise than any method adds")
 
 
-def _is_whole(value: object, least: int, most: int) -> bool:
+def _is_whole(value: object, least: float = -math.inf, most: float = math.inf) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def _are_tables(tables: object) -> bool:
     """Whether something of a manifest is lists of a few whole numbers."""
     return isinstance(tables, list) and all(
-        isinstance(table, list)
-        and len(table) <= _MOST_COLUMNS
-        and all(isinstance(column, int) and not isinstance(column, bool) for column in table)
+        isinstance(table, list) and len(table) <= _MOST_COLUMNS and all(map(_is_whole, table))
         for table in tables
     )
 

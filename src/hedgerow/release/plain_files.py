@@ -8,9 +8,8 @@ CSV files (CSV on the Web, W3C 2015); `README.md` says what the release is and w
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,8 @@ import pyarrow as pa
 
 from hedgerow.arrays import Ints
 from hedgerow.estimate.partition import bounds_of, csv_blocks
-from hedgerow.release.tabulate import Division, cells_of, divisions_of, rows_of_cells
-from hedgerow.schema import Numeric, Query, Schema
+from hedgerow.release.tabulate import Division
+from hedgerow.schema import Numeric, Schema
 
 if TYPE_CHECKING:
     from hedgerow.release.base import Release
@@ -92,28 +91,6 @@ def weighted(rows: pa.Table, schema: Schema, weights: float | np.ndarray[Any, An
     return rows.append_column(weight_name(schema), column)
 
 
-def plain_tables(
-    release: Release, tables: list[tuple[str, ...]]
-) -> Iterator[tuple[tuple[str, ...], pa.Table]]:
-    """Tables of attributes with intervals; all cells are asked for at once, which is quickest."""
-    schema = release.schema
-    cells: list[Query] = []
-    made: list[tuple[tuple[str, ...], list[tuple[int, Division]], Any, range]] = []
-    for names in tables[:MOST_TABLES]:
-        divisions = divisions_of(schema, names, None, release.bands)
-        labels, queries = cells_of(schema, divisions, Query(()))
-        if made and len(cells) + len(queries) > MOST_CELLS:
-            continue
-        made.append((names, divisions, labels, range(len(cells), len(cells) + len(queries))))
-        cells += queries
-    if not cells:
-        return
-    answers = release.count(cells)
-    for names, divisions, labels, places in made:
-        table = rows_of_cells(names, labels, answers.take(np.array(places)))
-        yield names, _with_bounds(finite(table), schema, divisions)
-
-
 def finite(table: pa.Table) -> pa.Table:
     """A table whose upper ends are missing where none is known: CSV has no word for infinity."""
     high = table["high"].to_numpy()
@@ -121,9 +98,7 @@ def finite(table: pa.Table) -> pa.Table:
     return table.set_column(place, "high", pa.array(high, mask=~np.isfinite(high)))
 
 
-def _with_bounds(
-    table: pa.Table, schema: Schema, divisions: list[tuple[int, Division]]
-) -> pa.Table:
+def with_bounds(table: pa.Table, schema: Schema, divisions: list[tuple[int, Division]]) -> pa.Table:
     """A table with the bounds of numbers behind their labels, as programs want them."""
     sizes = [len(division) for _, division in divisions]
     taken = {name.casefold() for name in table.column_names}
@@ -148,14 +123,6 @@ def _with_bounds(
 def csv_of(table: pa.Table) -> bytes:
     """A table as CSV, in full precision."""
     return b"".join(csv_blocks(table))
-
-
-def plain_texts(
-    release: Release, tables: Mapping[str, tuple[tuple[str, ...], pa.Table]]
-) -> Iterator[tuple[str, bytes]]:
-    """The page and the description of the tables, by the names of their files."""
-    yield METADATA, (json.dumps(describe_tables(release, tables), indent=1) + "\n").encode()
-    yield README, _page(release, tables).encode()
 
 
 def describe_tables(
@@ -206,8 +173,10 @@ def _promise(release: Release) -> str:
     return words
 
 
-def _page(release: Release, tables: Mapping[str, tuple[tuple[str, ...], pa.Table]]) -> str:
+def write_page(release: Release, tables: Mapping[str, tuple[tuple[str, ...], pa.Table]]) -> bytes:
+    """What the release is and what it promises, for people."""
     words, weight = release.describe(), weight_name(release.schema)
+    about = release.schema.metadata
     limits = []
     if release.unmeasured:
         limits.append(f"Anything about {', '.join(map(_plain, release.unmeasured))}: not measured.")
@@ -219,24 +188,17 @@ def _page(release: Release, tables: Mapping[str, tuple[tuple[str, ...], pa.Table
     ]
     example = [f"SELECT * FROM '{TABLES}/{file}.parquet';" for file in [*tables][:1]]
     example.append(f"SELECT sum({weight}) FROM '{ROWS}';")
-    return (Path(__file__).parent / "README.txt").read_text("utf-8").format(
+    known = {"Publisher": about.institution, "Contact": about.contact, "License": about.license}
+    terms = [f"- {name}: {_plain(text)}" for name, text in known.items() if text]
+    if about.license is None:
+        terms.append("- Ask whoever gave you this folder.")
+    page = (Path(__file__).parent / "README.txt").read_text("utf-8").format(
         name=_plain(release.schema.name), method=release.method, summary=words.summary,
         promise=_promise(release), weight=weight, example="\n".join(example),
-        limits="".join(f"- {one}\n" for one in limits), terms=_terms(release.schema),
+        limits="".join(f"- {one}\n" for one in limits), terms="\n".join(terms),
         lines="".join(f"{line}\n" for line in lines),
     )  # fmt: skip
-
-
-def _terms(schema: Schema) -> str:
-    """Who publishes a release and on which terms, as far as the schema says so."""
-    about = schema.metadata
-    known = {
-        "Publisher": about.institution, "Contact": about.contact, "License": about.license
-    }  # fmt: skip
-    said = [f"{name}: {_plain(text)}" for name, text in known.items() if text]
-    if about.license is None:
-        said.append("Ask whoever gave you this folder.")
-    return "\n".join(f"- {one}" for one in said)
+    return page.encode()
 
 
 def _plain(text: str) -> str:

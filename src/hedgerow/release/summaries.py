@@ -50,8 +50,9 @@ if TYPE_CHECKING:
 Ask = Callable[[list[Query]], Answers]
 
 BINS = 20
-_LARGE = 0.15  # the share of all records from which a band is divided, if it can be
 """Numbers are told in at most so many steps."""
+
+_LARGE = 0.15  # the share of all records from which a band is divided, if it can be
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,7 +93,7 @@ class Spread:
         return self.counts / total if total > 0 else np.zeros(len(self.counts))
 
 
-def bins(attribute: Attribute, most: int = BINS) -> tuple[int, ...]:
+def bins(attribute: Attribute) -> tuple[int, ...]:
     """Edges of codes: every value, or round steps of numbers; what is "other" stands alone.
 
     Example:
@@ -104,12 +105,12 @@ def bins(attribute: Attribute, most: int = BINS) -> tuple[int, ...]:
         >>> [age.label(low, high) for low, high in zip(edges[:3], edges[1:4])]
         ['[18, 20)', '[20, 25)', '[25, 30)']
     """
-    if isinstance(attribute, Categorical) or attribute.grid <= most:
+    if isinstance(attribute, Categorical) or attribute.grid <= BINS:
         return tuple(range(attribute.size + 1))
     if attribute.scale == "log":
-        return (*_growing(attribute, most), *([attribute.size] if attribute.has_other else []))
+        return (*_growing(attribute), *([attribute.size] if attribute.has_other else []))
     width, digit = 1, 0
-    while attribute.grid > width * (most - 1):
+    while attribute.grid > width * (BINS - 1):
         width = (1, 2, 5)[digit % 3] * 10 ** (digit // 3)
         digit += 1
     # numbers that are multiples of the step divide better than those that are not
@@ -174,7 +175,7 @@ def divided(edges: tuple[int, ...], measured: Ints, counts: Floats) -> tuple[int
     return tuple(sorted(found))
 
 
-def _growing(attribute: Numeric, most: int) -> tuple[int, ...]:
+def _growing(attribute: Numeric) -> tuple[int, ...]:
     """The codes at which 1, 10, 100, ... begin, or 1, 2, 5, 10, ... if there are few of them."""
     low, high, step = attribute.low, attribute.high, attribute.step
     decades = [sign * Fraction(10) ** power for power in range(-9, 40) for sign in (-1, 1)]
@@ -182,7 +183,7 @@ def _growing(attribute: Numeric, most: int) -> tuple[int, ...]:
     for digits in ((1,), (1, 2, 5)):
         starts = [Fraction(0), *(digit * decade for decade in decades for digit in digits)]
         codes = {math.ceil((start - low) / step) for start in starts if low < start <= high}
-        if len(codes) < most:
+        if len(codes) < BINS:
             found = {0, attribute.grid, *codes}
     return tuple(sorted(found))
 
@@ -535,10 +536,9 @@ class _Asker:
         below = self._counts([(0, int(edge)) for edge in edges[1:-1]], 1 - 2 * error / 5)
         fewer = below[1] < part * number[0]
         more = below[0] >= part * number[1]
-        first = np.argmin(np.concatenate([fewer, np.zeros((len(fewer), 1), bool)], axis=1), axis=1)
-        last = np.argmin(
-            np.concatenate([more[:, ::-1], np.zeros((len(more), 1), bool)], axis=1), axis=1
-        )
+        # how many edges hold without a gap, from either end
+        first = np.cumprod(fewer, axis=1).sum(axis=1)
+        last = np.cumprod(more[:, ::-1], axis=1).sum(axis=1)
         some = number[0, :, 0] > 0
         low = np.where(some, self.values.least[first], self.values.least[0])
         high = np.where(some, self.values.most[::-1][last], self.values.most[-1])

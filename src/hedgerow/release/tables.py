@@ -400,18 +400,15 @@ class MarginalsRelease(MeasuredRelease):
 
     def bands(self, place: int) -> tuple[int, ...]:
         """See `Release.bands`. Bands of many records are divided as finely as was counted."""
-        if place not in self._bands:
+        known: dict[int, tuple[int, ...]] = vars(self).setdefault("_bands", {})
+        if place not in known:
             found, edges = super().bands(place), self.measured_edges(place)
             if isinstance(self.schema.columns[place], Numeric) and len(edges) > len(found):
                 spans = pairwise(edges.tolist())
                 cells = [Query(((place, ((float(low), float(high)),)),)) for low, high in spans]
                 found = divided(found, edges, self.model.count(cells))
-            self._bands[place] = found
-        return self._bands[place]
-
-    @cached_property
-    def _bands(self) -> dict[int, tuple[int, ...]]:
-        return {}
+            known[place] = found
+        return known[place]
 
     def measured_edges(self, place: int) -> Ints:
         """The edges, in codes, of the cells in which a column was counted over everybody.
@@ -498,28 +495,27 @@ class RowsRelease(Release):
     def describe(self) -> Description:
         """See `Release.describe`."""
         people = self.schema.unit_names[1]
+        if self.settings.get("mode") == "sampled":
+            counts = (
+                f"No noise is added to published counts: they are exact counts of {people} who "
+                "were sampled at random, and rows that too few of them share are suppressed. "
+                "Sampling and suppression together are what protects them."
+            )
+        else:
+            noise = noisy_counts(self.guarantee)
+            counts = f"{noise} Rows below a public threshold are suppressed."
         return Description(
             parts="rows",
             part="generalized row",
             number=len(self.counts),
             summary=f"It holds generalized rows, each shared by several {people}.",
             people=f"{people} published",
-            counts=self._made(),
+            counts=counts,
             processed="Estimates, intervals and synthetic rows follow from published rows.",
             largest=f"rows that most {people} share",
             protected=protected_rows(self.schema),
             suppressed=self._suppressed(),
         )
-
-    def _made(self) -> str:
-        if self.settings.get("mode") == "sampled":
-            those = self.schema.unit_names[1]
-            return (
-                f"No noise is added to published counts: they are exact counts of {those} who were "
-                "sampled at random, and rows that too few of them share are suppressed. Sampling "
-                "and suppression together are what protects them."
-            )
-        return f"{noisy_counts(self.guarantee)} Rows below a public threshold are suppressed."
 
     def _suppressed(self) -> str | None:
         rule = self.ledger.get("suppression")

@@ -427,12 +427,6 @@ def _division(
     attribute: Attribute, wanted: Iterable[object] | int | None, usual: tuple[int, ...]
 ) -> Division:
     if isinstance(attribute, Categorical):
-        if wanted is not None and (isinstance(wanted, bool) or not isinstance(wanted, int)):
-            raise UsageError(
-                f"{attribute.name} is divided by a level of its taxonomy",
-                hint=f"Write --bins {attribute.name}=1, or in Python bins={{{attribute.name!r}: "
-                "1}; 2 is the level below.",
-            )
         return _groups(attribute, wanted)
     if wanted is None:
         return tuple((attribute.label(*span), *span) for span in pairwise(usual))
@@ -443,31 +437,37 @@ def _division(
     )
 
 
-def _groups(attribute: Categorical, level: int | None) -> Division:
+def _groups(attribute: Categorical, level: Iterable[object] | int | None) -> Division:
     """The groups of a taxonomy on a level, and values that lie above it."""
+    if level is not None and (isinstance(level, bool) or not isinstance(level, int)):
+        raise UsageError(
+            f"{attribute.name} is divided by a level of its taxonomy",
+            hint=f"Write --bins {attribute.name}=1, or in Python bins={{{attribute.name!r}: "
+            "1}; 2 is the level below.",
+        )
     taxonomy = attribute.taxonomy
     depth = [0] * len(taxonomy.labels)
     for node, parent in enumerate(taxonomy.parents):
         if parent >= 0:
             depth[node] = depth[parent] + 1
-
-    def parts(level: int) -> Division:
-        return tuple(
+    deepest = max(depth)
+    levels: list[Division] = [
+        tuple(
             (label, *taxonomy.spans[node])
             for node, label in enumerate(taxonomy.labels)
-            if depth[node] == level or (depth[node] < level and not taxonomy.children[node])
+            if depth[node] == one or (depth[node] < one and not taxonomy.children[node])
         )
-
-    deepest = max(depth)
+        for one in range(deepest + 1)
+    ]
     if level is None:
-        level = next((one for one in range(deepest, 1, -1) if len(parts(one)) <= MOST_VALUES), 1)
-        level = min(level, deepest)
+        fitting = (one for one in range(deepest, 1, -1) if len(levels[one]) <= MOST_VALUES)
+        level = next(fitting, min(1, deepest))
     if not 0 <= level <= deepest:
         raise UsageError(
             f"the taxonomy of {attribute.name} has no level {level}",
             hint=f"Its levels are 1 to {deepest}.",
         )
-    return tuple(sorted(parts(level), key=lambda part: part[1]))
+    return tuple(sorted(levels[level], key=lambda part: part[1]))
 
 
 def _edges(attribute: Numeric, wanted: Iterable[object] | int) -> list[Fraction]:

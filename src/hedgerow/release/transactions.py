@@ -87,11 +87,23 @@ class TransactionsRelease(MeasuredRelease):
         """See `Release.describe`."""
         column = self.items.person
         core = isinstance(self.partition, CoreCells)
+        # under the published thresholds perhaps nothing was published
+        number = 0
+        summary = (
+            "It holds nothing: no set of items reached the published thresholds. Every estimate "
+            "is 0, and says nothing of the records."
+        )
+        if any(len(one.where) for one in self.measurements):
+            number = self.items.size if core else self.partition.cells
+            summary = (
+                f"It holds noisy counts: {self._counted()}. No raw record is in it, and no exact "
+                "count."
+            )
         return Description(
             parts="items" if core else "itemsets",
             part="item" if core else "partition",
-            number=(self.items.size if core else self.partition.cells) if self._holds() else 0,
-            summary=self._contents(),
+            number=number,
+            summary=summary,
             people=f"{self.schema.unit_names[1]} counted",
             counts=noisy_counts(self.guarantee),
             record="record",
@@ -106,20 +118,6 @@ class TransactionsRelease(MeasuredRelease):
     def example(self) -> str:
         """See `Release.example`."""
         return quote(", ".join(self.items.given[:2]))
-
-    def _holds(self) -> bool:
-        """Whether anything was published: under the published thresholds perhaps nothing is."""
-        return any(len(one.where) for one in self.measurements)
-
-    def _contents(self) -> str:
-        if not self._holds():
-            return (
-                "It holds nothing: no set of items reached the published thresholds. Every "
-                "estimate is 0, and says nothing of the records."
-            )
-        return (
-            f"It holds noisy counts: {self._counted()}. No raw record is in it, and no exact count."
-        )
 
     def _counted(self) -> str:
         """What was counted, in words."""

@@ -120,14 +120,12 @@ class _Compact:
 
     def value(self, kind: int, depth: int, field: bool = False) -> Any:
         """A value of a type: whole numbers, structs and lists of these; None for others."""
-        if kind in (1, 2):  # a truth value lies in the type itself, save in a list
-            return None if field else self.skip(1)
-        if kind == 3:
-            return self.skip(1)
+        if kind in (1, 2) and field:  # a truth value lies in the type itself, save in a list
+            return None
+        if kind in (1, 2, 3, 7):
+            return self.skip(8 if kind == 7 else 1)
         if kind in (4, 5, 6):
             return self.whole()
-        if kind == 7:
-            return self.skip(8)
         if kind == 8:
             return self.skip(self.unsigned())
         if kind in (9, 10):
@@ -141,9 +139,7 @@ class _Compact:
         raise ValueError("an unknown type")
 
     def byte(self) -> int:
-        if self.here >= self.end:
-            raise ValueError("cut short")
-        self.here += 1
+        self.skip(1)
         return self.content[self.here - 1]
 
     def skip(self, size: int) -> None:
@@ -308,13 +304,23 @@ def digest(folder: Path, name: str, most: int) -> str:
     return hashed.hexdigest()
 
 
-def is_sober(content: bytes) -> bool:
+def is_sober(content: bytes, written: Any = None) -> bool:
     """Whether a Parquet file claims no more than a file of its size should hold.
+
+    Args:
+        content: Its bytes.
+        written: Its footer, if Arrow has just written it here, so that it can be believed.
 
     Raises:
         ValueError: If it is no Parquet file.
     """
-    numbers, unfolded = claims(content)
+    if written is None:
+        numbers, unfolded = claims(content)
+    else:
+        groups = [written.row_group(place) for place in range(written.num_row_groups)]
+        columns = [[g.column(place) for g in groups] for place in range(written.num_columns)]
+        numbers = max((sum(part.num_values for part in parts) for parts in columns), default=0)
+        unfolded = max((p.total_uncompressed_size for parts in columns for p in parts), default=0)
     return numbers <= _most(content) and unfolded <= _LARGEST_PAGE
 
 

@@ -30,12 +30,11 @@ from hedgerow.verification.rules import (
     Book,
     Failed,
     afford,
+    afford_together,
     books,
     budgets,
     by_name,
     check_profiles,
-    cost,
-    mispriced,
     profile,
     region_rules,
     whole,
@@ -45,6 +44,9 @@ _PLACES = {"size": "size", "support": "item", "cell": "region", "leaf": "node"}
 _TESTED_HALF = 2  # one half of the budget is for tests
 _PARTS = 1024  # of a record, in which weighted supports are counted
 _REST_EDGES = (0, 1, 4, 15)  # of items beside a core
+# single to 8, four an octave to 32, then fewer; the last have two octaves
+_SIZE_EDGES = (*range(1, 8), 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64,
+               *(128 * 4**power for power in range(20)))  # fmt: skip
 _SMALL = 17  # items of a universe that may be counted as a whole
 SHARES = {
     "whole": {"size": 5},  # all items are in the core
@@ -83,8 +85,11 @@ def _measured(release: TransactionsRelease) -> str:
             raise Failed(f"{name} has another noise than its budget buys")
         if _listed(release):
             _check_leaves(release, measurement, booked[name])
+        elif measurement.max_contribution == 1:
+            units = np.full(len(measurement.where), booked[name].once(), np.int64)
+            afford(measurement, booked[name], units)
         else:
-            _priced(measurement, booked[name])
+            afford_together(measurement, booked[name])
     if _listed(release):
         return "every listed leaf was counted, at the price that was booked for it"
     return "everything was counted once, at the price that was booked for it"
@@ -161,11 +166,20 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
     else:
         shares = SHARES["few" if release.items.size <= _SMALL else "whole"]
     parts = {purpose: Fraction(percent, 100) for purpose, percent in shares.items()}
-    units = sum(granted for _, granted in budgets(release.ledger).values())
+    granted = budgets(release.ledger)
+    units = sum(number for _, number in granted.values())
     if parts.keys() == {"size", "support"}:
-        parts["support"] = _support_part(release, parts["support"])
-    if "rho" in budgets(release.ledger) and not _may_spend_delta(release):
-        raise Failed("what was published is never paid with a delta")
+        # by the noisy number of records
+        sizes = _named(release).get("size")
+        rows = 0 if sizes is None else max(0, int(sizes.values.sum()))
+        crowd = exact(release.guarantee["epsilon"]) * rows / release.items.size
+        if crowd > CROWD:
+            parts["support"] = max(LEAST, parts["support"] * CROWD / crowd)
+    if "rho" in granted:  # for supports, which may have Gaussian noise
+        size, asked = release.items.size, release.settings["core"]
+        part = size > _SMALL if asked is None else asked < size
+        if not (isinstance(partition, CoreCells) and len(partition.core) < size and part):
+            raise Failed("what was published is never paid with a delta")
     if release.settings["schedule"] == "paper-1":
         raise Failed("regions of this shape do not come from the schedule that is named")
     for purpose, part in parts.items():
@@ -180,14 +194,6 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
         raise Failed("other purposes were booked than this method pays for")
 
 
-def _may_spend_delta(release: TransactionsRelease) -> bool:
-    """Whether supports may have Gaussian noise."""
-    size, asked = release.items.size, release.settings["core"]
-    part = size > _SMALL if asked is None else asked < size
-    beside = isinstance(release.partition, CoreCells) and len(release.partition.core) < size
-    return beside and part
-
-
 def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) -> None:
     """What public rules chose is what they would choose, from noisy numbers alone.
 
@@ -197,7 +203,8 @@ def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) 
     settings, chosen = release.settings, release.settings["chosen"]
     size = release.items.size
     most = min(release.items.max_items or size, size)
-    if "size" not in named or not np.array_equal(named["size"].where, _size_edges(most)):
+    edges = [edge for edge in _SIZE_EDGES if edge <= most]
+    if "size" not in named or not np.array_equal(named["size"].where, edges):
         raise Failed("sizes were counted in other bins than this method has")
     if "support" in named:
         cap = whole(chosen["cap"], 1)
@@ -223,31 +230,6 @@ def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) 
         raise Failed("the core has another size than the settings say")
     if settings["core"] is not None and min(whole(settings["core"]), size) != number:
         raise Failed("the core has another size than was asked for")
-
-
-def _size_edges(most: int) -> list[int]:
-    """Bins of sizes: single to 8, four an octave to 32, then fewer; the last have two octaves."""
-    edges = [*range(1, 8), 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64]
-    edges += [128 * 4**power for power in range(20)]
-    return [edge for edge in edges if edge <= most]
-
-
-def _support_part(release: TransactionsRelease, most: Fraction) -> Fraction:
-    """The part of the budget that supports get beside a core, by the noisy number of records."""
-    sizes = _named(release).get("size")
-    rows = 0 if sizes is None else max(0, int(sizes.values.sum()))
-    crowd = exact(release.guarantee["epsilon"]) * rows / release.items.size
-    return most if crowd <= CROWD else max(LEAST, most * CROWD / crowd)
-
-
-def _priced(measurement: Measurement, book: Book) -> None:
-    """One charge pays for all numbers that a record may count for."""
-    if measurement.max_contribution == 1:
-        afford(measurement, book, np.full(len(measurement.where), book.once(), np.int64))
-        return
-    rate = int(measurement.units.max()) * measurement.unit
-    if cost(measurement, rate) > book.once() * book.unit:
-        raise mispriced(measurement.name)
 
 
 def _check_leaves(release: TransactionsRelease, measurement: Measurement, book: Book) -> None:

@@ -26,6 +26,7 @@ from hedgerow.verification.rules import (
     Book,
     Failed,
     Rules,
+    afford_together,
     books,
     by_name,
     check_ledger,
@@ -87,9 +88,7 @@ def _check_price(measurement: Measurement, book: Book, number: int) -> None:
         raise Failed(f"{name} was counted in another number of tables than it was paid for")
     if len(set(measurement.units.tolist())) != 1:
         raise Failed(f"the cells of {name} were not counted alike")
-    rate = int(measurement.units[0]) * measurement.unit
-    if cost(measurement, rate) > book.once() * book.unit:
-        raise mispriced(name)
+    afford_together(measurement, book)
 
 
 def _check_each(release: MarginalsRelease, measurement: Measurement, book: Book) -> None:
@@ -251,7 +250,7 @@ def _cells(release: MarginalsRelease) -> str:
             kinds[isinstance(attribute, Categorical)].append(a)
     # how many groups numbers have, and how rare is rare, depends on noise alone: some numbers do
     if not any(
-        all(_same(cells.group[a], _neighbors(counts[a], most, apart[a])) for a in kinds[False])
+        all(cells.group[a].tolist() == _neighbors(counts[a], most, apart[a]) for a in kinds[False])
         for most in _GROUPS
     ):
         raise Failed("the groups of numbers do not follow from the noisy counts")
@@ -259,17 +258,13 @@ def _cells(release: MarginalsRelease) -> str:
     rare = max([int(few.max()) for few in shared if len(few)], default=None)
     for a in kinds[True]:
         below = counts[a] <= rare if rare is not None else np.zeros(len(counts[a]), np.bool_)
-        if not _same(cells.group[a], _rare_together(below, apart[a])):
+        if cells.group[a].tolist() != _rare_together(below, apart[a]):
             raise Failed("the groups of categories do not follow from the noisy counts")
     return "the cells follow from the schema, their groups from noisy counts"
 
 
-def _same(group: Ints, expected: list[int]) -> bool:
-    return bool(group.tolist() == expected)
-
-
 def _whole(group: Ints) -> bool:
-    return _same(group, list(range(len(group))))
+    return bool((group == np.arange(len(group))).all())
 
 
 def _deciding(release: MarginalsRelease, known: dict[str, Measurement]) -> dict[int, Ints]:

@@ -340,7 +340,13 @@ def _check_steps(release: Release, booked: dict[str, Book], paper: bool = False)
     steps = _Steps.of(release.partition, release.schema)
     if not paper:
         _check_rows_booked(release, booked)
-    _check_select(booked.get("select"), steps)
+    select = booked.get("select")
+    if select is None and steps.all:
+        raise Failed("nothing was booked for select, without which no value is specialized")
+    if select is not None and (
+        not _once_at_each(select, range(steps.all)) or len(select.entries) != steps.all
+    ):
+        raise select.differs()
     if paper:
         _check_cut(booked.get("cut"), steps)
 
@@ -417,15 +423,6 @@ def _specialized(attribute: Categorical, edges: Ints) -> int:
         edges, spans[:, 0], "right"
     )
     return int(np.count_nonzero(inside > 0))
-
-
-def _check_select(book: Book | None, steps: _Steps) -> None:
-    """One charge for each step."""
-    if book is None:
-        if steps.all:
-            raise Failed("nothing was booked for select, without which no value is specialized")
-    elif not _once_at_each(book, range(steps.all)) or len(book.entries) != steps.all:
-        raise book.differs()
 
 
 def _check_cut(book: Book | None, steps: _Steps) -> None:

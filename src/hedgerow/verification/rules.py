@@ -249,6 +249,8 @@ def books(ledger: dict[str, Any]) -> dict[str, Book]:
         purpose, budget = entry["purpose"], entry["budget"]
         if not isinstance(purpose, str):
             raise ValueError
+        if budget not in known:
+            raise Failed(f"an entry for {purpose} is paid from a budget that does not exist")
         unit, granted = known[budget]
         book = found.setdefault(
             purpose, Book(purpose=purpose, budget=budget, unit=unit, granted=granted, entries={})
@@ -304,6 +306,13 @@ def afford(measurement: Measurement, book: Book, units: Ints) -> None:
             fair = rate == paid if book.budget == "epsilon" else rate * rate <= 2 * paid
         if not fair:
             raise mispriced(measurement.name)
+
+
+def afford_together(measurement: Measurement, book: Book) -> None:
+    """Sees that one charge pays for all numbers that a record may count for."""
+    rate = int(measurement.units.max()) * measurement.unit
+    if cost(measurement, rate) > book.once() * book.unit:
+        raise mispriced(measurement.name)
 
 
 def cost(measurement: Measurement, rate: Fraction) -> Fraction:
@@ -403,28 +412,20 @@ def check_shape(
 
 def check_ledger(stated: Stated, some: bool = False) -> str:
     """Every entry is paid from a budget, and every spending on a path is booked."""
-    ledger = stated.ledger
-    known = budgets(ledger)
-    booked = set()
-    for entry in ledger["entries"]:
-        if entry["budget"] not in known:
-            raise Failed(
-                f"an entry for {entry['purpose']} is paid from a budget that does not exist"
-            )
-        whole(entry["depth"])
-        whole(entry["nodes"], 1)
-        if whole(entry["units"]):
-            booked.add((entry["budget"], entry["purpose"]))
-    spent = {
-        (budget, purpose)
-        for path in ledger["paths"]
-        for budget, purposes in path["spent"].items()
-        for purpose, units in purposes.items()
-        if units
-    }
+    booked = {(book.budget, name) for name, book in books(stated.ledger).items() if book.entries}
+    spent = {key for path in stated.ledger["paths"] for key, units in _spent(path).items() if units}
     if not spent <= booked or (spent != booked and not some):
         raise Failed("what the paths spent on and what was booked are different things")
     return "every entry is paid from a budget, and every spending on a path is booked"
+
+
+def _spent(path: dict[str, Any]) -> dict[tuple[str, str], int]:
+    """What a path is said to have spent, by budget and purpose."""
+    return {
+        (budget, purpose): whole(units)
+        for budget, purposes in path["spent"].items()
+        for purpose, units in purposes.items()
+    }
 
 
 def check_paths(stated: Stated, some: bool = False, rest: bool = False) -> str:
@@ -506,12 +507,8 @@ def check_profiles(profiles: Counter[Profile], ledger: dict[str, Any]) -> None:
     """Sees that so many regions spent so much by the ledger's own words, too."""
     stated: Counter[Profile] = Counter()
     for path in ledger["paths"]:
-        spent = {
-            (budget, purpose): whole(units)
-            for budget, purposes in path["spent"].items()
-            for purpose, units in purposes.items()
-        }
-        stated[profile(list(spent), list(spent.values()))] += whole(path["leaves"], 1)
+        spent = _spent(path)
+        stated[profile([*spent], [*spent.values()])] += whole(path["leaves"], 1)
     if profiles != stated:
         raise Failed(ELSEWHERE)
 

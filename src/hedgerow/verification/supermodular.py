@@ -19,6 +19,7 @@ from hedgerow.optimize.model import Forest
 from hedgerow.release.tables import RowsRelease
 from hedgerow.schema import Categorical
 from hedgerow.verification.rules import (
+    Book,
     Failed,
     Rules,
     Stated,
@@ -39,7 +40,7 @@ _LARGEST_TERM = 1 << 50  # of a probability that can be drawn with
 
 def _ledger(release: Stated) -> str:
     """One charge for the rows, one for the side table if it was made, and nothing else."""
-    booked = books(_as_pure(release.ledger))
+    booked = _books(release.ledger)
     made = release.settings.get("side") == "made"
     if set(booked) != ({"side", "cells"} if made else {"cells"}):
         raise Failed("other things were paid for than the settings say")
@@ -57,14 +58,14 @@ def _ledger(release: Stated) -> str:
     return "the rows were paid for once, and so was the side table if it was made"
 
 
-def _as_pure(ledger: dict[str, Any]) -> dict[str, Any]:
+def _books(ledger: dict[str, Any]) -> dict[str, Book]:
     if ledger.get("accounting") != "suppression":
         raise Failed("the accounting is not that of generalized rows")
-    return {**ledger, "accounting": "pure"}
+    return books({**ledger, "accounting": "pure"})
 
 
 def _spending(release: Stated) -> tuple[str, Fraction, Fraction]:
-    book = books(_as_pure(release.ledger))["cells"]
+    book = _books(release.ledger)["cells"]
     rule = release.ledger["suppression"]
     rate = book.unit * book.once()
     rows = person_rows(release.ledger)

@@ -261,8 +261,16 @@ def _check_protection(release: Release) -> str:
     rows = 1 if person is None else person.max_rows
     if release.ledger["person_rows"] != rows:
         raise Failed("the ledger counts other rows per person than the schema caps")
+    if release.schema.kind == "transactions":
+        column = release.schema.transaction_items.person
+        unit, neighbors = "one record is one person", "add or remove one record"
+        if column is not None:
+            unit = f"one value of {column} is one person, with all its items"
+    elif person is None:
+        unit, neighbors = "one row is one person", "add or remove one row"
+    else:
+        unit, neighbors = f"one person, with at most {rows} rows", "add or remove one person"
     stated = release.guarantee["unit_of_protection"], release.guarantee["neighbors"]
-    unit, neighbors = _unit(release.schema)
     if stated != (unit, neighbors):
         raise Failed("the guarantee names another unit of protection than the schema gives")
     draft = release.guarantee["began_as_draft"]
@@ -280,20 +288,6 @@ def _check_protection(release: Release) -> str:
         raise Failed("the schema names a reviewer, who signed off another schema than this one")
     signed = release.schema.is_signed_off
     return words + ("; the schema states who signed it off" if signed else "")
-
-
-def _unit(schema: Schema) -> tuple[str, str]:
-    """The unit of protection and the neighbors that a schema makes for, in a manifest's words."""
-    person = schema.person
-    if schema.kind == "transactions":
-        column = schema.transaction_items.person
-        if column is not None:
-            words = f"one value of {column} is one person, with all its items"
-            return words, "add or remove one record"
-        return "one record is one person", "add or remove one record"
-    if person is None:
-        return "one row is one person", "add or remove one row"
-    return f"one person, with at most {person.max_rows} rows", "add or remove one person"
 
 
 # Nothing goes along in a manifest: it has the entries of its format, and no free text in them.
@@ -612,17 +606,11 @@ def _worth(table: pa.Table) -> tuple[str, ...]:
     estimate, low, high, typical = (table[name].to_numpy() for name in _NUMBERS[:4])
     error = "standard_error"
     none = np.full(table.num_rows, np.nan)
-    return reliability(
-        Answers(
-            estimate=estimate,
-            low=low,
-            high=high,
-            noise=none,
-            uniformity_low=none,
-            uniformity_high=none,
-            level=USUAL,
-            typical_error=None if np.isnan(typical).all() else typical,
-            standard_error=table[error].to_numpy() if error in table.column_names else None,
-            basis=np.array(table["basis"].to_pylist()) if "basis" in table.column_names else None,
-        )  # fmt: skip
-    )
+    known = table.column_names
+    return reliability(Answers(
+        estimate=estimate, low=low, high=high, level=USUAL,
+        noise=none, uniformity_low=none, uniformity_high=none,
+        typical_error=None if np.isnan(typical).all() else typical,
+        standard_error=table[error].to_numpy() if error in known else None,
+        basis=np.array(table["basis"].to_pylist()) if "basis" in known else None,
+    ))  # fmt: skip
