@@ -29,7 +29,6 @@ from hedgerow.audit.neighbors import (
     schema_of,
 )
 from hedgerow.errors import UsageError
-from hedgerow.methods.api import run
 from hedgerow.methods.cdiffgen import CDiffGen
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
@@ -110,14 +109,10 @@ def experiments(
             attacks.append(Experiment(one_step, maker))
         by_ncp = kind(schedule=schedule, specializations=1, score="ncp", **small)
         attacks.append(Experiment(by_ncp, trials.empty_cut))
-        attacks.append(Experiment(one_step, _metadata))
+        attacks.append(Experiment(one_step, trials.metadata))
         attacks.append(Experiment(one_step, trials.float_support))
     attacks.append(Experiment(kind(), trials.chosen_size, epsilon="1"))
     return attacks
-
-
-def _metadata(method: Publisher, budget: Budget) -> Trial:
-    return trials.metadata(lambda table, sampler: run(table, method, budget, sampler))
 
 
 def describe(method: Publisher) -> str:
@@ -156,7 +151,7 @@ MARGINALS = (
             Experiment(Marginals(), trials.bounds_from_data),
             Experiment(Marginals(), trials.classes_from_data),
             Experiment(Marginals(), trials.float_support),
-            Experiment(Marginals(pairs=1), _metadata),
+            Experiment(Marginals(pairs=1), trials.metadata),
         ),
         schemas=related_schema,
         tiny_schemas={

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from abc import ABC, abstractmethod
 from collections import namedtuple
@@ -119,19 +118,14 @@ class Framed(Suggestions, ABC):
 
 def _without_unknown(rows: pa.Table) -> pa.Table:
     """The columns that say something: a kind of release may know no typical errors."""
-    silent = [
-        name
-        for name, column in zip(rows.column_names, rows.columns, strict=True)
-        if len(column) and column.null_count == len(column)
-    ]
-    return rows.drop_columns(silent) if silent else rows
+    columns = enumerate(rows.columns)
+    return rows.select([place for place, one in columns if one.null_count < max(1, len(one))])
 
 
 def _values(column: pa.ChunkedArray) -> list[Any]:
     """The values of a column; a number that is not known is NaN, as in NumPy and pandas."""
-    values: list[Any] = column.to_pylist()
-    if column.null_count and pa.types.is_floating(column.type):
-        return [math.nan if value is None else value for value in values]
+    floats = pa.types.is_floating(column.type)
+    values: list[Any] = column.to_numpy().tolist() if floats else column.to_pylist()
     return values
 
 

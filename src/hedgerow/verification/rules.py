@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Ints
-from hedgerow.errors import UsageError
+from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.estimate.measurements import (
     Measurement,
     epsilon_from_rho,
@@ -46,7 +46,7 @@ _COVERED = {
 }
 
 
-class Failed(Exception):
+class Failed(HedgerowError):
     """A check that does not hold; its text says why."""
 
 
@@ -419,10 +419,10 @@ def check_ledger(stated: Stated, some: bool = False) -> str:
     return "every entry is paid from a budget, and every spending on a path is booked"
 
 
-def _spent(path: dict[str, Any]) -> dict[tuple[str, str], int]:
-    """What a path is said to have spent, by budget and purpose."""
+def _spent(path: dict[str, Any]) -> dict[tuple[str, str], Any]:
+    """What a path is said to have spent, by budget and purpose: perhaps no numbers."""
     return {
-        (budget, purpose): whole(units)
+        (budget, purpose): units
         for budget, purposes in path["spent"].items()
         for purpose, units in purposes.items()
     }
@@ -508,7 +508,8 @@ def check_profiles(profiles: Counter[Profile], ledger: dict[str, Any]) -> None:
     stated: Counter[Profile] = Counter()
     for path in ledger["paths"]:
         spent = _spent(path)
-        stated[profile([*spent], [*spent.values()])] += whole(path["leaves"], 1)
+        units = [whole(number) for number in spent.values()]
+        stated[profile([*spent], units)] += whole(path["leaves"], 1)
     if profiles != stated:
         raise Failed(ELSEWHERE)
 

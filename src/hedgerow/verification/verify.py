@@ -151,8 +151,6 @@ def _verify(source: str | Path | Release) -> Verdict:
         """Notes whether something holds; it says so in words of its own if none are given."""
         try:
             seen = look()
-        except Failed as failure:
-            checks.append(Check(name, False, str(failure)))
         except HedgerowError as error:
             checks.append(Check(name, False, error.message))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
