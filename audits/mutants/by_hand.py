@@ -874,10 +874,26 @@ BY_HAND = (
     ByHand(
         name="verify-choices-of-nothing-for-free",
         path="verification/marginals.py",
-        old="if not chosen + offered <= draws",
-        new="if not chosen <= draws",
+        old="if sum(choices.values()) != _choices(release):",
+        new="if sum(choices.values()) > _choices(release):",
         flaw="A choice that ended with no pair need not have been paid for.",
         notice="a release whose books leave that purpose out",
+    ),
+    ByHand(
+        name="verify-shares-of-any-size",
+        path="verification/marginals.py",
+        old="or any(abs(one - other) > 1 for",
+        new="or any(abs(one - other) > 99_000 for",
+        flaw="Shares of the budget may follow from what a forger knows, and not from noisy rows.",
+        notice="forged shares, each with the noise that it buys",
+    ),
+    ByHand(
+        name="verify-models-of-any-size",
+        path="verification/marginals.py",
+        old="            if not fits([pair]):\n",
+        new="            if fits([pair]) is None:\n",
+        flaw="A pair may be one that no run could choose, whatever was drawn.",
+        notice="a twin without a limit for its model",
     ),
     ByHand(
         name="verify-tables-for-one-price",

@@ -317,8 +317,8 @@ def _cliques(sizes: Sequence[int], together: Sequence[tuple[int, ...]]) -> list[
             beside[v].update(those)
     for v, known in enumerate(beside):
         known.discard(v)
-    logs = [math.log(size) for size in sizes]
-    cost = [logs[v] + sum(logs[b] for b in beside[v]) for v in range(len(sizes))]
+    # whole numbers, so that ties are ties on every machine and in every order of the sets
+    cost = [sizes[v] * math.prod(sizes[b] for b in beside[v]) for v in range(len(sizes))]
     left = set(range(len(sizes)))
     cliques: list[set[int]] = []
     while left:
@@ -330,7 +330,7 @@ def _cliques(sizes: Sequence[int], together: Sequence[tuple[int, ...]]) -> list[
         for b in around:
             beside[b] |= around
             beside[b] -= {b, v}
-            cost[b] = logs[b] + sum(logs[other] for other in beside[b])
+            cost[b] = sizes[b] * math.prod(sizes[other] for other in beside[b])
     return cliques
 
 

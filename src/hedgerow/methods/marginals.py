@@ -14,25 +14,28 @@ Spent by everybody, one after the other (sequential composition; nothing is divi
 | step                                                  | mechanism             | share          |
 |-------------------------------------------------------|-----------------------|----------------|
 | rows: how many records, for the rules                 | discrete Laplace      | 1%             |
-| by_class: every attribute by the class                | Laplace or Gaussian   | 50 to 97%      |
-| single: every attribute alone                         | the same              | part of it (1) |
-| fine: full cells of numbers again, in parts           | the same              | 4% (2)         |
+| by_class: every attribute by the class                | Laplace or Gaussian   | 50 to 97% (1)  |
+| single: every attribute alone                         | the same              | part of it (2) |
+| fine: full cells of numbers again, in parts           | the same              | 8% (3)         |
 | named: the tables that the schema names               | the same              | up to 40%      |
-| relate: which pairs                                   | permute-and-flip, or  | 5%             |
+| relate: which pairs                                   | permute-and-flip, or  | 10% (3)        |
 |                                                       | exponential           |                |
 | pairs, second_, third_, more_pairs: their tables      | as above              | the rest       |
-| again: by_class once more                             | as above              | (3)            |
+| again: by_class once more                             | as above              | (4)            |
 
-(1) Without a class, or with very few records, all of it; with more than four classes 40%; with few
-records and a delta 25%; else nothing, since classes add up. (2) If there is room for pairs.
-(3) Only if no pair was chosen in a round after the first, or in the only one.
+(1) Of what named tables leave: from 80% on with delta 0, without a class from 45% on, and with a
+delta then from 30% on. (2) Without a class, or with very few records, all of it; with more than
+four classes 40%; with few records and a delta 25%; else nothing, since classes add up. (3) Of what
+is left after that, if there is room for pairs. (4) Only if no pair was chosen in a round after the
+first, or in the only one.
 
 With delta 0 noise is discrete Laplace; else all but the number of records is paid in zCDP, with
 discrete Gaussian noise, and selections by the exponential mechanism. A table that a record is in
 changes by 1 in one cell, so k tables that are paid together cost k times the rate of one
 (`Curator.laplace`, `Curator.gaussian`). The score of a pair is the sum over its cells of |count -
-expected|, less a public handicap; what is expected was drawn before, so a record moves a score by
-at most 1 up or down and two scores apart by at most 2: `score_range` is 2.
+expected|, less a public handicap: what Gaussian noise of a pair's deviation would make of it, with
+delta 0 too. What is expected was drawn before, so a record moves a score by at most 1 up or down
+and two scores apart by at most 2: `score_range` is 2.
 
 Shares, cells and groups follow from epsilon, the schema and numbers drawn before.
 """

@@ -2,14 +2,14 @@
 
 Everybody pays for everything, one after the other, so there is one account, and every entry stands
 at depth 0. What is published without noise (cells, groups, which cells are counted again, rows) is
-worked out again from the noisy numbers.
+worked out again from the noisy numbers; so is what is spent on what, from the noisy number of rows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hedgerow.arrays import Bools, Ints
+from hedgerow.estimate.junction import JunctionTree
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.tables import Cells, NoisyTable, ruled_apart
 from hedgerow.release.plain_files import weight_name
@@ -28,6 +29,7 @@ from hedgerow.verification.rules import (
     Rules,
     afford_together,
     books,
+    budgets,
     by_name,
     check_ledger,
     check_order,
@@ -35,20 +37,150 @@ from hedgerow.verification.rules import (
     cost,
     mispriced,
     spending,
+    whole,
 )
 
 _PAIRS = ("pairs", "second_pairs", "third_pairs", "more_pairs")
 _NAMES = ("rows", "single", "by_class", "fine", *_PAIRS, "again", "named")
+_UNITS, _ROWS_UNITS = 99_000, 1_000  # for tables, and for the number of rows
 _MANY_CLASSES = 4
-_PARTS = (16, 32)
 _FINE = 16
-_GROUPS = range(3, 33)
-_MOST_RELATED = 100
+_FEWEST_GROUPS, _MOST_GROUPS = 3, 32
+_MOST_PAIRS, _MOST_RELATED = 1_000, 100
+_MOST_BY_CLASS = 1 << 22  # cells of pairs by the class
 _ROOM = 60_000  # cells of a model
+_MOST_NAMED, _EACH_NAMED = 0.4, 0.1  # of the budget
+_CHOICES, _AGAIN = 0.1, 0.08  # of what is not for every attribute
+_NUDGES = (1.0, 1 - 1e-9, 1 + 1e-9)  # for the last digits of another processor
 _NEAR, _FEW = 20, 3  # times what the gradient has left, and rows
 _FAR, _TWICE = 4, 2  # deviations, and times as far as today's rows are
 
 Table = tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shares:
+    """What the noisy number of rows lets a run spend on what.
+
+    Args:
+        parts: In how many parts numbers are cut.
+        units: The units of each charge for a purpose, where that is fixed.
+        rest: What takes all that is left.
+        rounds: How many pairs each round may choose.
+        noise: The deviation of the noise on pairs of the last round: at least, and at most.
+    """
+
+    parts: int
+    units: dict[str, tuple[int, ...]]
+    rest: tuple[str, ...]
+    rounds: dict[str, int]
+    noise: tuple[float, float] = (1.0, 1.0)
+
+    def agree(self, booked: dict[str, Book]) -> bool:
+        """Whether this is what was booked, but for the last digits of a share."""
+        for name, book in booked.items():
+            due = sorted(self.units.get(name, ()))
+            paid = [units for _, units in book.entries] if name == "relate" else _prices(book)
+            if name not in self.rest and (
+                len(paid) != len(due)
+                or any(abs(one - other) > 1 for one, other in zip(paid, due, strict=True))
+            ):
+                return False
+        return True
+
+
+def _prices(book: Book) -> list[int]:
+    """The units of each charge for a purpose, the cheapest first."""
+    if sum(book.entries.values()) > _MOST_PAIRS:
+        raise Failed(f"{book.purpose} was booked more often than any run does")
+    return sorted(units for (_, units), times in book.entries.items() for _ in range(times))
+
+
+def _shares(release: MarginalsRelease) -> _Shares:
+    """The shares that the books show; if there are none, those that follow from the rows."""
+    booked = books(release.ledger)
+    # at first there was one further round, whatever the number of pairs
+    once = "more_pairs" in booked and booked.keys().isdisjoint(_PAIRS[1:3])
+    book = booked["by_class" if "by_class" in booked else "single"]
+    every = [_share(release, book, nudge, 1 if once else 3) for nudge in _NUDGES]
+    return next((one for one in every if one.agree(booked)), every[0])
+
+
+def _share(release: MarginalsRelease, book: Book, nudge: float, most_rounds: int) -> _Shares:
+    """How the noisy number of rows shares out the budget.
+
+    Args:
+        release: The release: its schema, its number of rows, its setting `pairs`.
+        book: What was booked for every attribute, in the budget that pays for tables.
+        nudge: What last digits may do to numbers that are rounded down, or held to a mark.
+        most_rounds: How many rounds there are at most after the first.
+    """
+    schema, pure = release.schema, release.ledger["accounting"] == "pure"
+    rows = nudge * max(0, int(_known(release)["rows"].values[0, 0]))
+    budget, classes = float(book.unit * _UNITS), len(schema.classes)
+    counted = max(1, sum(attribute.size > 1 for attribute in schema.attributes))
+
+    def deviation(share: float, tables: int) -> float:
+        if pure:
+            return math.sqrt(2) * tables / (budget * share)
+        return math.sqrt(tables / (2 * budget * share))
+
+    weights = [float(table.weight) for table in schema.tables]
+    for_named = min(_MOST_NAMED, _EACH_NAMED * len(weights))
+    named = tuple(max(1, int(_UNITS * for_named * one / sum(weights))) for one in weights)
+    strength = rows / deviation(1 - for_named, counted)
+    few, many = (150, 1500) if pure else (100, 1000)
+    least = (0.8 if pure else 0.5) if classes else (0.45 if pure else 0.3)
+    far = math.log(max(strength, 1e-9) / few) / math.log(many / few)
+    base = (1 - for_named) * (0.97 - (0.97 - least) * min(1.0, max(0.0, far)))
+    left = 1 - for_named - base
+    fine = 0.0 if all(isinstance(a, Categorical) for a in schema.attributes) else _AGAIN * left
+    choices = _CHOICES * left
+    for_pairs = left - choices - fine
+    pairs = release.settings["pairs"]
+    if pairs is None and pure:  # 120 or 80 records for each deviation of the noise
+        pairs = int(budget * for_pairs * rows / (math.sqrt(2) * 120))
+    elif pairs is None:
+        pairs = int(2 * budget * for_pairs * (rows / 80) ** 2)
+    elif whole(pairs, 1) > _MOST_PAIRS:
+        raise Failed("the settings name more pairs than a run may be told to count")
+    pairs = min(pairs, 2 * (counted - 1), counted * (counted - 1) // 2)
+    pairs = min(pairs, int(_UNITS * choices * nudge))
+    if not pairs:
+        base = 1 - for_named
+    alone = 0.0
+    if not classes or strength < 10:
+        alone = base
+    elif classes > _MANY_CLASSES:
+        alone = 0.4 * base
+    elif strength < 100 and not pure:
+        alone = 0.25 * base
+    clear = rows > 2 * 16 * 6 * deviation(base - alone or alone, counted)
+    shares = {"single": alone, "by_class": base - alone, "fine": fine if pairs else 0.0}
+    units: dict[str, tuple[int, ...]] = {"rows": (_ROWS_UNITS,), "named": named}
+    units |= {name: (int(_UNITS * share),) for name, share in shares.items() if share}
+    if not pairs:
+        last = "by_class" if "by_class" in units else "single"
+        return _Shares(parts=32 if clear else 16, units=units, rest=(last,), rounds={})
+    first = min(pairs, counted - 1)
+    number = max(1, min(most_rounds, (pairs - first) // 4))
+    ends = [(pairs - first) * place // number for place in range(number + 1)]
+    planned = [first, *(b - a for a, b in zip(ends, ends[1:], strict=False) if b > a)]
+    names = (*_PAIRS[: len(planned) - 1], _PAIRS[-1]) if planned[1:] else _PAIRS[:1]
+    paid = [int(_UNITS * for_pairs * each / pairs) for each in planned]
+    units |= {name: (each,) for name, each in zip(names, paid, strict=True)}
+    units |= {"relate": (int(_UNITS * choices / pairs),)}
+    low, high = (
+        deviation(max(1, paid[-1] + more) / _UNITS, planned[-1]) * (1 - more * 1e-6)
+        for more in (1, -1)
+    )
+    return _Shares(
+        parts=32 if clear else 16,
+        units=units,
+        rest=(names[-1], "again"),
+        rounds=dict(zip(names, planned, strict=True)),
+        noise=(low, high * (1 + high**2 / 2**48)),  # rates are rounded down
+    )
 
 
 def _measured(release: MarginalsRelease) -> str:
@@ -97,13 +229,13 @@ def _check_each(release: MarginalsRelease, measurement: Measurement, book: Book)
         raise Failed("a table that the schema names was paid for together with others")
     starts = np.cumsum([0, *(_size(release.partition, t) for t in measurement.tables)])[:-1]
     rates = [units * measurement.unit for units in measurement.units[starts].tolist()]
-    costs = sorted(cost(measurement, rate) for rate in rates)
-    if sum(book.entries.values()) != len(costs):
+    weights = [table.weight for table in release.schema.tables]
+    by_weight = sorted(range(len(rates)), key=weights.__getitem__)
+    costs = [cost(measurement, rates[place]) for place in by_weight]
+    paid = _prices(book)
+    if len(paid) != len(costs):
         raise Failed("the tables that the schema names were not paid for one by one")
-    paid = sorted(
-        units * book.unit for (_, units), times in book.entries.items() for _ in range(times)
-    )
-    if any(price > one for price, one in zip(costs, paid, strict=True)):
+    if any(price > units * book.unit for price, units in zip(costs, paid, strict=True)):
         raise mispriced("named")
 
 
@@ -112,82 +244,106 @@ def _size(cells: Cells, table: Table) -> int:
 
 
 def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> None:
-    """The tables are those of the schema, and pairs that a run may choose."""
-    cells, last = release.partition, release.partition.attributes
-    counted = [a for a, cut in enumerate(cells.edges) if cut[-1] > 1]
+    """The tables are those of the schema, and pairs that a run may choose, in its order."""
+    cells, last, shares = release.partition, release.partition.attributes, _shares(release)
     tables: dict[str, tuple[Table, ...]] = {name: m.tables for name, m in known.items()}
-    alone: tuple[Table, ...] = tuple((a,) for a in counted or [0])
-    every = (*alone, (last,)) if cells.classes else alone
-    base = {"single": every}  # without a class, and where records are few
-    if "by_class" in tables:
-        base = {"by_class": tuple((*one, last) for one in alone)} if cells.classes else {}
-        many, gaussian = cells.classes > _MANY_CLASSES, known["by_class"].law == "gaussian"
-        if many or (gaussian and "single" in tables):  # in rho, by how many records there are
-            base |= {"single": alone}
+    alone: tuple[Table, ...] = tuple((a,) for a in cells.counted or (0,))
+    base = {"single": alone, "by_class": tuple((*one, last) for one in alone)}
+    base = {name: every for name, every in base.items() if name in shares.units}
+    if cells.classes and "by_class" not in base:
+        base["single"] = (*alone, (last,))
     for name in ("single", "by_class"):
         if tables.get(name) != base.get(name):
             raise Failed(f"{name} holds other tables than one for every attribute")
-    named = tuple(
-        tuple(last if place < 0 else place for place in table.places)
-        for table in release.schema.tables
-    )
+    named = _named(release)
     if tables.get("named", ()) != named:
         raise Failed("other tables were counted as named than those that the schema names")
-    further = [table for name in _PAIRS[1:] for table in tables.get(name, ())]
-    by_class = [table for table in further if table[2:]]
-    if any(table[2:] != (last,) for table in by_class) or (by_class and "by_class" not in tables):
-        raise Failed("a pair was counted by something that is no class")
-    chosen = [table[:2] for name in _PAIRS for table in tables.get(name, ())]
-    related = [a for a in counted if cells.groups[a] > 1][:_MOST_RELATED]
-    if not all(a in related and b in related and b < a for a, b in chosen):
-        raise Failed("a pair was counted that is no pair of two attributes")
-    first = tables.get("pairs", ())
-    once = len({*first, *further}), len({table[:2] for table in further})
-    if once != (len(chosen), len(further)):
-        raise Failed("a pair of attributes was counted twice")
-    _check_joined(related, named, chosen, last)
-    ends = [name for name in ("again", "more_pairs") if name in tables]
-    if "third_pairs" in tables and "second_pairs" not in tables:
-        raise Failed("a round of pairs was counted without the one before it")
-    if len(ends) > 1 or ("fine" in tables and not (ends or chosen)):
-        raise Failed("more was counted than what one last step buys")
-    if "again" in tables and tables["again"] != next(iter(base.values())):
+    _choices(release)
+    if "again" in tables and tables["again"] != [*base.values()][-1]:
         raise Failed("other tables were counted again than those of every attribute")
     if any((name == "rows" or name == "fine") and tables[name] for name in tables):
         raise Failed("tables are named where none is counted")
-    if release.settings["chosen"] != {"pairs": len(chosen)}:
+    rounds = [name for name in shares.rounds if name in tables]
+    later = [*shares.rounds][1:] or [*shares.rounds]
+    bought = [name for name in later if name in tables]
+    if bought != later[: len(bought)]:
+        raise Failed("a round of pairs was counted without the one before it")
+    end = ["again"] if len(bought) < len(later) else []
+    if [name for name in tables if name in (*_PAIRS, "again")] != [*rounds, *end]:
+        raise Failed("other pairs were counted, or more, than what one last step ends")
+    fine = ["fine"] if "fine" in shares.units and _full(release, known) else []
+    steps = ["rows", *(["named"] if named else []), *base, *fine]
+    if [*tables] != [*steps, *rounds, *end]:
+        raise Failed("the measurements are not those of a run, in its order")
+    if release.settings["chosen"] != {"pairs": sum(len(tables.get(name, ())) for name in _PAIRS)}:
         raise Failed("the settings name another number of pairs than was counted")
 
 
-def _check_joined(
-    related: Sequence[int], named: Sequence[Table], chosen: Sequence[Table], last: int
-) -> None:
-    """Sees that no pair closes a ring while there are attributes that nothing joins."""
-    part = list(range(last + 1))
+def _named(release: MarginalsRelease) -> tuple[Table, ...]:
+    """The columns of the tables that the schema names; the class comes after the attributes."""
+    last = len(release.schema.attributes)
+    return tuple(
+        tuple(last if place < 0 else place for place in table.places)
+        for table in release.schema.tables
+    )
+
+
+def _choices(release: MarginalsRelease) -> int:
+    """How many choices a run made, of pairs and of nothing, as far as pairs could be chosen.
+
+    Choices are made once more in the order in which pairs stand: while attributes are not joined,
+    a pair joins some, and none makes the model too large. A round ends with nothing if it has
+    fewer pairs than it may have, and there was one to choose.
+    """
+    cells, last, shares = release.partition, release.partition.attributes, _shares(release)
+    tables = {m.name: m.tables for m in release.measurements}
+    related = [a for a in cells.counted if cells.groups[a] > 1][:_MOST_RELATED]
+    every = [(a, b) for a in related for b in related if b < a]
+    size = sum(cells.groups[a] * cells.groups[b] for a, b in every) * cells.classes
+    by_class = len(shares.rounds) > 1 and "by_class" in shares.units and size <= _MOST_BY_CLASS
+    queries = [query for rule in release.schema.rules for query in rule.impossible]
+    together = [(a,) for a in range(last)] + [tuple(a for a, _ in one.where) for one in queries]
+    part = list(range(last))
 
     def join(table: Table) -> None:
-        old = {part[column] for column in table if column < last}
+        together.append(tuple(column for column in table if column < last))
+        old = {part[column] for column in together[-1]}
         part[:] = [min(old) if p in old else p for p in part]
 
-    for table in named:
+    def fits(pairs: Sequence[tuple[int, int]]) -> bool:
+        tree = JunctionTree.of(cells.groups[:last], together)
+        room = _ROOM / max(1, cells.classes) - tree.cells
+        return min(tree.growth(pairs), default=math.inf) <= room
+
+    for table in _named(release):
         join(table)
-    for a, b in chosen:
-        if part[a] == part[b] and len({part[c] for c in related}) > 1:
-            raise Failed("a pair closes a ring while attributes are not joined")
-        join((a, b))
-
-
-def _had_candidates(release: MarginalsRelease) -> bool:
-    """Whether some pair surely could be chosen: it joins what nothing did, and there was room."""
-    cells = release.partition
-    if release.schema.tables or release.schema.rules:  # which take room, and join attributes
-        return False
-    groups = [cells.groups[a] for a, cut in enumerate(cells.edges) if cut[-1] > 1]
-    groups = sorted([size for size in groups if size > 1][:_MOST_RELATED])
-    tables = [t[:2] for m in release.measurements if m.name in _PAIRS for t in m.tables]
-    taken = sum(cells.groups[a] * cells.groups[b] for a, b in tables) + sum(cells.groups)
-    largest = groups[-1] * groups[-2] if len(groups) > 1 else _ROOM
-    return len(tables) < len(groups) - 1 and (taken + largest) * max(1, cells.classes) <= _ROOM
+    draws, taken, first = 0, set[Table](), tables.get(_PAIRS[0], ())
+    for name, most in shares.rounds.items():
+        further, chosen = name != _PAIRS[0], tables.get(name, ())
+        for table in chosen:
+            a, b = pair = table[:2]
+            if pair not in every:
+                raise Failed("a pair was counted that is no pair of two attributes")
+            if table[2:] and not (further and by_class and table[2:] == (last,)):
+                raise Failed("a pair was counted by something that is no class")
+            if pair in taken or (further and table in first):
+                raise Failed("a pair of attributes was counted twice")
+            if part[a] == part[b] and len({part[c] for c in related}) > 1:
+                raise Failed("a pair closes a ring while attributes are not joined")
+            if not fits([pair]):
+                raise Failed("a pair makes a larger model than a run lets it become")
+            taken.add(pair)
+            join(pair)
+        if len(chosen) > most:
+            raise Failed("a round has more pairs than the number of rows lets it choose")
+        left = [pair for pair in every if pair not in taken]
+        left = [(a, b) for a, b in left if part[a] != part[b]] or left
+        draws += len(chosen) + (len(chosen) < most and fits(left))
+        if not chosen and (further or len(shares.rounds) == 1):
+            break
+        if not further and by_class:
+            taken = set()
+    return draws
 
 
 def _accounted(release: MarginalsRelease) -> str:
@@ -202,17 +358,18 @@ def _accounted(release: MarginalsRelease) -> str:
         law = {m.name: m.law for m in release.measurements}.get(name)
         if law not in (None, "laplace" if pays == "epsilon" else "gaussian"):
             raise Failed(f"{name} has a noise that its budget does not buy")
-    draws, chosen = 0, sum(len(m.tables) for m in release.measurements if m.name in _PAIRS)
-    if "relate" in booked:
-        if len(booked["relate"].entries) != 1:
-            raise Failed("choices of pairs were not paid alike")
-        draws = sum(booked["relate"].entries.values())
-    # the last round bought other tables, so its choice was "nothing"
-    offered = any(m.name == "again" for m in release.measurements) and _had_candidates(release)
-    # each round may end with "nothing": the first, and all that bought something later
-    ended = 1 + sum(m.name in (*_PAIRS[1:], "again") for m in release.measurements)
-    if not chosen + offered <= draws <= chosen + ended:
+    choices = booked["relate"].entries if "relate" in booked else {}
+    if len(choices) > 1:
+        raise Failed("choices of pairs were not paid alike")
+    if sum(choices.values()) != _choices(release):
         raise Failed("another number of pairs was counted than choices were paid for")
+    units = {"epsilon": _ROWS_UNITS + _UNITS}
+    if release.ledger["accounting"] != "pure":
+        units = {"epsilon": _ROWS_UNITS, "rho": _UNITS}
+    if units != {name: units for name, (_, units) in budgets(release.ledger).items()}:
+        raise Failed("the budget is not cut into the units of the method")
+    if not _shares(release).agree(booked):
+        raise Failed("shares of the budget do not follow from the noisy number of rows")
     spent: dict[str, dict[str, int]] = {budget: {} for budget in release.ledger["budgets"]}
     for name, book in booked.items():
         spent[book.budget][name] = book.total
@@ -227,14 +384,11 @@ def _cells(release: MarginalsRelease) -> str:
     if not isinstance(cells, Cells) or cells.classes != len(schema.classes):
         raise Failed("what was published has not the shape that the method gives")
     release.check()
-    public = [Cells.of(schema, parts) for parts in _PARTS]
-    if not any(
-        len(cells.edges) == len(one.edges) and all(map(np.array_equal, cells.edges, one.edges))
-        for one in public
-    ):
-        raise Failed("the cells do not follow from the schema")
-    known = _known(release)
-    if not known.keys() & {*_PAIRS, "again"}:  # pairs were not thought of
+    shares, known = _shares(release), _known(release)
+    public = Cells.of(schema, shares.parts).edges
+    if len(cells.edges) != len(public) or not all(map(np.array_equal, cells.edges, public)):
+        raise Failed("the cells do not follow from the schema and the noisy number of rows")
+    if not shares.rounds:  # pairs were not thought of
         if not all(map(_whole, cells.group)):
             raise Failed("cells were put in groups although no pairs were to be counted")
         return "the cells follow from the schema"
@@ -248,18 +402,26 @@ def _cells(release: MarginalsRelease) -> str:
                 raise Failed("cells were put in groups that have to stay whole")
         else:
             kinds[isinstance(attribute, Categorical)].append(a)
-    # how many groups numbers have, and how rare is rare, depends on noise alone: some numbers do
+    rows = max(0, int(known["rows"].values[0, 0]))
+    few, many = (round(math.sqrt(rows / noise) / 2) for noise in reversed(shares.noise))
+    few, many = (min(_MOST_GROUPS, max(_FEWEST_GROUPS, groups)) for groups in (few, many))
     if not any(
-        all(cells.group[a].tolist() == _neighbors(counts[a], most, apart[a]) for a in kinds[False])
-        for most in _GROUPS
+        all(
+            cells.group[a].tolist() == _neighbors(counts[a], groups, apart[a]) for a in kinds[False]
+        )
+        for groups in range(few, many + 1)
     ):
         raise Failed("the groups of numbers do not follow from the noisy counts")
-    shared = [counts[a][np.bincount(cells.group[a])[cells.group[a]] > 1] for a in kinds[True]]
-    rare = max([int(few.max()) for few in shared if len(few)], default=None)
-    for a in kinds[True]:
-        below = counts[a] <= rare if rare is not None else np.zeros(len(counts[a]), np.bool_)
-        if cells.group[a].tolist() != _rare_together(below, apart[a]):
-            raise Failed("the groups of categories do not follow from the noisy counts")
+    low, high = (round(2 * noise) for noise in shares.noise)
+    seen = {count + 1 for a in kinds[True] for count in counts[a].tolist() if low <= count < high}
+    if not any(
+        all(
+            cells.group[a].tolist() == _rare_together(counts[a] < rare, apart[a])
+            for a in kinds[True]
+        )
+        for rare in (low, *seen)
+    ):
+        raise Failed("the groups of categories do not follow from the noisy counts")
     return "the cells follow from the schema, their groups from noisy counts"
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -21,12 +21,16 @@ from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate import graphical
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.tables import ROUNDS, Cells
+from hedgerow.methods import marginals
 from hedgerow.methods.marginals import Marginals
+from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.curator import Curator
+from hedgerow.privacy.ledger import Ledger
 from hedgerow.release import Release
 from hedgerow.release.files import digest
 from hedgerow.release.plain_files import csv_of
 from hedgerow.verification import verify
-from hedgerow.verification.marginals import _had_candidates
+from hedgerow.verification.marginals import _choices, _share, _Shares
 
 ATTRIBUTES: dict[str, Any] = {
     "age": {"type": "numeric", "low": 0, "high": 399, "step": 1},
@@ -36,6 +40,7 @@ ATTRIBUTES: dict[str, Any] = {
     "flat": {"type": "numeric", "low": 0, "high": 1, "step": 2},  # a single code
     "ill": {"type": "boolean", "role": "class"},
 }
+UNCLASSED = {name: given for name, given in ATTRIBUTES.items() if name != "ill"}
 PEOPLE = ATTRIBUTES | {"who": {"role": "person", "max_rows": 3}}
 RULES = ["age < 20 implies job = a"]
 TABLES = ["job home", {"attributes": ["pay", "ill"], "weight": 3}]
@@ -132,8 +137,15 @@ def test_the_releases_hold_what_the_rules_are_about(releases: dict[str, Any]) ->
         {"rows": 600, "epsilon": "30", "attributes": PEOPLE},
         {"rows": 60, "attributes": {"flat": ATTRIBUTES["flat"], "ill": {}}},
         {"rows": 900, "classes": 9, "epsilon": "1/10"},
+        {"rows": 200, "classes": 6, "epsilon": "10", "pairs": 50, "rules": RULES},
+        {"rows": 2000, "attributes": UNCLASSED, "epsilon": "90", "delta": "1e-6", "pairs": 5},
+        {"rows": 700, "attributes": UNCLASSED, "epsilon": "3", "delta": "1e-6", "rules": RULES},
+        {"rows": 2000, "attributes": PEOPLE, "epsilon": "40", "delta": "1e-6", "tables": TABLES},
+        {"rows": 9000, "epsilon": "1", "delta": "1e-6"},
+        {"rows": 1, "epsilon": "90", "delta": "1e-6", "pairs": 1},
     ],
-    ids=["empty", "little", "small", "by hand", "people", "one value", "many classes, little"],
+    ids=["empty", "little", "small", "by hand", "people", "one value", "many classes, little",
+         "all pairs", "unclassed", "unclassed, rules", "people, named", "many rows", "one"],
 )  # fmt: skip
 def test_honest_releases_of_plain_schemas_pass(how: dict[str, Any]) -> None:
     assert failing(made(**how)) == {}
@@ -364,20 +376,20 @@ def test_a_last_step_that_no_run_takes(releases: dict[str, Any]) -> None:
     assert "last step" in failing(without_pairs)["measurements"]
 
 
-def test_rounds_of_pairs(releases: dict[str, Any]) -> None:
-    """Every round but the last has a name of its own, and none is left out."""
+def of_booleans() -> Any:
+    """A release of many pairs, in all rounds that there are."""
     rng = np.random.default_rng(5)
     codes = rng.random((3000, 14)) < rng.random((6, 14))[rng.integers(0, 6, 3000)]
-    schema = Schema.from_dict(
-        {
-            "name": "s",
-            "unit": "row",
-            "attributes": {f"a{n}": {"type": "boolean"} for n in range(14)},
-        }
-    )
+    attributes = {f"a{n}": {"type": "boolean"} for n in range(14)}
+    schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
     table = pa.table({f"a{n}": pa.array(codes[:, n]) for n in range(14)})
-    pairs = publish(table, schema, Marginals(pairs=26), 60, seed=7)
-    pairs = replace(pairs, guarantee=pairs.guarantee | {"private": True})
+    release = publish(table, schema, Marginals(pairs=26), 60, seed=7)
+    return replace(release, guarantee=release.guarantee | {"private": True})
+
+
+def test_rounds_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every round but the last has a name of its own, and none is left out."""
+    pairs = of_booleans()
     assert [m.name for m in pairs.measurements][-4:] == [*ROUNDS]
     assert failing(pairs) == {}
     second, third = (of(pairs, name).tables for name in ("second_pairs", "third_pairs"))
@@ -386,6 +398,10 @@ def test_rounds_of_pairs(releases: dict[str, Any]) -> None:
     for name in ROUNDS:
         better = changed(pairs, name, unit=lambda m: m.unit * 2)
         assert "at a price that was not booked" in failing(better)["measurements"], name
+    monkeypatch.setattr(marginals, "A_ROUND", 100)
+    once = of_booleans()  # as all were at first: with one round after the first
+    assert [m.name for m in once.measurements][-2:] == ["pairs", "more_pairs"]
+    assert failing(once) == {}
 
 
 def test_the_settings_tell_how_many_pairs_there_are(releases: dict[str, Any]) -> None:
@@ -394,6 +410,202 @@ def test_the_settings_tell_how_many_pairs_there_are(releases: dict[str, Any]) ->
         assert failing(replace(releases["pure"], settings=settings))
     settings = releases["pure"].settings | {"note": 7}
     assert "settings" in failing(replace(releases["pure"], settings=settings))
+
+
+# shares -----------------------------------------------------------------------------------------
+
+
+def entry(ledger: dict[str, Any], purpose: str) -> dict[str, Any]:
+    return next(one for one in ledger["entries"] if one["purpose"] == purpose)
+
+
+def moved(release: Any, giver: str, taker: str, units: int) -> Any:
+    """The release with another share for each of two purposes, and the noise that these buy."""
+    old = {name: entry(release.ledger, name)["units"] for name in (giver, taker)}
+    new = {giver: old[giver] - units, taker: old[taker] + units}
+
+    def change(ledger: dict[str, Any]) -> None:
+        for name, amount in new.items():
+            entry(ledger, name)["units"] = amount
+
+    forged = booked(release, change)
+    for name in new:
+        factor = Fraction(new[name], old[name])
+        forged = changed(forged, name, unit=lambda m, factor=factor: m.unit * factor)
+    return forged
+
+
+def test_shares_that_do_not_follow_from_the_number_of_rows(releases: dict[str, Any]) -> None:
+    """All is paid and has the noise that was bought: only who got how much is not the rule's."""
+    more = releases["more"]
+    half = entry(more.ledger, "by_class")["units"] // 2
+    pairs = entry(more.ledger, "pairs")["units"] - 1
+    forgeries = {
+        "half of by_class": moved(more, "by_class", "more_pairs", half),
+        "all but a unit of pairs": moved(more, "pairs", "by_class", pairs),
+        "a few units": moved(more, "fine", "more_pairs", 3),
+        "rows for a unit": moved(more, "rows", "by_class", 999),
+    }
+
+    def cheap(ledger: dict[str, Any]) -> None:
+        relate = entry(ledger, "relate")
+        entry(ledger, "more_pairs")["units"] += (relate["units"] - 1) * relate["nodes"]
+        relate["units"] = 1
+
+    forgeries["choices for a unit each"] = booked(more, cheap)
+    for name, forged in forgeries.items():
+        assert failing(forged).keys() == {"accounts"}, name
+        assert "shares" in failing(forged)["accounts"], name
+
+    def larger(ledger: dict[str, Any]) -> None:
+        entry(ledger, "more_pairs")["units"] += 500
+
+    assert "cut into" in failing(booked(more, larger))["accounts"]
+
+
+def test_named_tables_that_have_the_share_of_others(releases: dict[str, Any]) -> None:
+    release = releases["delta"]
+    named = of(release, "named")
+    first = int(np.prod(release.partition.shape(named.tables[0])))
+    units = np.where(np.arange(len(named.units)) < first, named.units[-1], named.units[0])
+    forged = changed(release, "named", units=lambda m: units)
+    assert "named was counted at a price" in failing(forged)["measurements"]
+
+    def even(ledger: dict[str, Any]) -> None:
+        ones = [one for one in ledger["entries"] if one["purpose"] == "named"]
+        ones[0]["units"], ones[1]["units"] = ones[0]["units"] + 900, ones[1]["units"] - 900
+
+    assert "shares" in failing(booked(release, even))["accounts"]
+
+
+@pytest.mark.parametrize("classes", [0, 2, 6])
+@pytest.mark.parametrize("delta", [0, Fraction(1, 10**6)])
+def test_shares_are_those_of_the_method(classes: int, delta: Any) -> None:
+    """For any number of rows, budget, tables and pairs: neither side knows the other's numbers."""
+    random = np.random.default_rng(classes)
+    for _ in range(60):
+        n, named = int(random.integers(1, 30)), int(random.integers(0, 6))
+        kinds = [{"type": "boolean"}, {"type": "numeric", "low": 0, "high": 99, "step": 1}]
+        attributes: dict[str, Any] = {f"a{i}": kinds[random.integers(0, 2)] for i in range(n)}
+        if classes:
+            values = [f"c{i}" for i in range(classes)]
+            attributes["k"] = {"type": "categorical", "values": values, "role": "class"}
+        tables = [
+            {"attributes": ["a0", f"a{i}"], "weight": float(random.choice([0.01, 1, 7, 100]))}
+            for i in range(1, min(n, named + 1))
+        ]
+        schema = Schema.from_dict(
+            {"name": "s", "unit": "row", "attributes": attributes, "tables": tables}
+        )
+        amount = Fraction(int(10 ** random.uniform(0, 5)), 1000)
+        by_hand = None if random.random() < 0.6 else int(random.integers(1, 60))
+        budgets = Marginals().plan_for(schema, Budget.of(amount, delta)).budgets
+        rows = int(10 ** random.uniform(0, 8))
+        honest = marginals.share_budget(schema, budgets.paying, rows, by_hand)
+        stated = SimpleNamespace(
+            schema=schema, settings={"pairs": by_hand}, ledger={"accounting": budgets.accounting},
+            measurements=[SimpleNamespace(name="rows", values=np.array([[rows]]))],
+        )  # fmt: skip
+        shares = _share(stated, SimpleNamespace(unit=budgets.paying.unit), 1.0, 3)  # type: ignore[arg-type]
+        fixed = {"single": honest.single, "by_class": honest.by_class, "fine": honest.fine}
+        fixed |= {"relate": honest.choice, **dict(zip(honest.rounds, honest.paid, strict=True))}
+        assert shares.units == {
+            "rows": (1000,), "named": honest.named, **{k: (v,) for k, v in fixed.items() if v},
+        }  # fmt: skip
+        assert shares.parts == honest.parts
+        assert shares.rounds == dict(zip(honest.rounds, honest.pairs, strict=True))
+        if shares.rounds:
+            curator = Curator(Ledger(budgets.parts), cast(Any, None))
+            curator.ledger.allow(honest.lines(budgets.growth))
+            noise = marginals.deviation_of(curator, honest)
+            assert shares.noise[0] <= noise <= shares.noise[1]
+
+
+HONEST = marginals.share_budget
+TWINS: dict[str, tuple[str, Any, str]] = {
+    "shares of few rows": (
+        "share_budget", lambda s, p, rows, by_hand=None: HONEST(s, p, 5, by_hand), "accounts",
+    ),
+    "shares of many rows": (
+        "share_budget", lambda s, p, rows, by_hand=None: HONEST(s, p, 10**6, by_hand), "accounts",
+    ),
+    "other parts": (
+        "share_budget",
+        lambda *given: replace(HONEST(*given), parts=48 - HONEST(*given).parts),
+        "tables",
+    ),
+    "half as many groups": ("GROUPING", 0.25, "tables"),
+    "much is rare": ("RARE", 200, "tables"),
+    "choices for little": ("CHOOSING", 0.05, "accounts"),
+    "fewer pairs": ("PER_PAIR_RHO", 1000, "accounts"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_twins_of_the_method_that_share_by_other_rules(
+    twin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    how: dict[str, Any] = {"rows": 1500, "epsilon": "3", "delta": "1e-6", "rules": RULES}
+    name, other, check = TWINS[twin]
+    monkeypatch.setattr(marginals, name, other)
+    assert check in failing(made(**how))
+    monkeypatch.undo()
+    assert failing(made(**how)) == {}
+
+
+@pytest.mark.parametrize("pairs", [2, "x", 0, 1001, True, 6.0])
+def test_more_pairs_than_the_settings_say(releases: dict[str, Any], pairs: Any) -> None:
+    assert failing(replace(releases["more"], settings=releases["more"].settings | {"pairs": pairs}))
+
+
+def renamed(release: Any, old: str, new: str) -> Any:
+    """The release with another name for a purpose, in its books, too."""
+
+    def change(ledger: dict[str, Any]) -> None:
+        entry(ledger, old)["purpose"] = new
+
+    forged = booked(release, change)
+    several = (replace(m, name=new) if m.name == old else m for m in forged.measurements)
+    return replace(forged, measurements=tuple(several))
+
+
+def test_steps_that_no_run_takes_in_this_order(releases: dict[str, Any]) -> None:
+    more = releases["more"]
+    for forged in (
+        renamed(more, "more_pairs", "second_pairs"),
+        replace(more, measurements=more.measurements[::-1]),
+        replace(more, measurements=(*more.measurements[1:], more.measurements[0])),
+        without(moved(more, "fine", "more_pairs", 0), "fine"),
+    ):
+        assert "measurements" in failing(forged)
+    paid = entry(more.ledger, "fine")["units"] - 1
+    unpaid = moved(more, "fine", "more_pairs", paid)
+    assert "in its order" in failing(without(unpaid, "fine"))["measurements"]
+
+
+def test_pairs_of_a_model_that_a_run_lets_not_become_so_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 41, (20_000, 3))
+    codes[:, 1:] = np.where(rng.random((20_000, 2)) < 0.5, codes[:, :1], codes[:, 1:])
+    kind = {"type": "categorical", "values": [f"v{code}" for code in range(41)]}
+    schema = Schema.from_dict(
+        {"name": "s", "unit": "row", "attributes": dict.fromkeys("abc", kind)}
+    )
+    table = pa.table({n: pa.array([f"v{c}" for c in codes[:, i]]) for i, n in enumerate("abc")})
+
+    def release() -> Any:
+        made = publish(table, schema, Marginals(pairs=3), 90, seed=7)
+        return replace(made, guarantee=made.guarantee | {"private": True})
+
+    honest = release()
+    assert honest.settings["chosen"] == {"pairs": 2}
+    assert failing(honest) == {}
+    monkeypatch.setattr(marginals, "MOST_CELLS", 10**6)
+    forged = release()
+    assert forged.settings["chosen"] == {"pairs": 3}
+    assert "larger model" in failing(forged)["measurements"]
 
 
 # what follows -----------------------------------------------------------------------------------
@@ -737,20 +949,28 @@ def test_cells_are_equal_by_what_they_hold(releases: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "groups, tables, wanted",
+    "groups, tables, offered",
     [
-        ((9, 9, 9, 9), [(0, 1)], True),
-        ((9, 9, 9, 9), [(0, 1), (1, 2, 4)], True),  # one of them by the class
-        ((9, 9, 9, 9), [(0, 1), (1, 2, 4), (0, 3)], False),  # all hang together
-        ((9, 9, 1, 9), [(0, 1), (1, 3)], False),  # what has one group joins nothing
-        ((9, 9, 9, 200), [(0, 1)], True),
-        ((9, 9, 200, 200), [(0, 1)], False),  # two of these by the class are too large
+        ((9, 9, 9, 9), [(1, 0)], True),
+        ((9, 9, 9, 9), [(1, 0), (2, 1), (3, 0)], True),  # a pair may close a ring once all hang
+        ((9, 9, 9), [(1, 0), (2, 1), (2, 0)], False),
+        ((9, 9, 1, 9), [(1, 0), (3, 1), (3, 0)], False),  # what has one group joins nothing
+        ((9, 9, 9, 200), [(1, 0)], True),
+        ((200, 200), [], False),  # by the class too large
+        ((100, 100), [], True),
     ],
 )
-def test_whether_some_pair_could_be_chosen(groups: Any, tables: Any, wanted: bool) -> None:
+def test_whether_some_pair_could_be_chosen(
+    groups: Any, tables: Any, offered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = _Shares(parts=16, units={}, rest=(), rounds={"pairs": 6})
+    monkeypatch.setattr("hedgerow.verification.marginals._shares", lambda release: shares)
+    counted = [a for a, size in enumerate(groups) if size > 1]
     release: Any = SimpleNamespace(
-        schema=SimpleNamespace(tables=(), rules=()),
-        partition=SimpleNamespace(groups=groups, edges=[(0, size) for size in groups], classes=2),
-        measurements=[SimpleNamespace(name=ROUNDS[0], tables=tables)],
+        schema=SimpleNamespace(tables=(), rules=(), attributes=groups),
+        partition=SimpleNamespace(
+            groups=groups, counted=counted, attributes=len(groups), classes=2
+        ),
+        measurements=[SimpleNamespace(name="pairs", tables=tables)],
     )
-    assert _had_candidates(release) == wanted
+    assert _choices(release) == len(tables) + offered
