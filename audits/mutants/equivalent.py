@@ -294,19 +294,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "All chunks have the same partitions.",
     (
         "data/lookup.py",
-        "end = np.empty(number + 1, np.int64)",
-        "end = np.empty(number + 0, np.int64)",
-    ): (
-        "It wrote the end of a last line beyond its array, which went unnoticed in compiled "
-        "code; NumPy finds lines since, and the loop is gone."
-    ),
-    (
-        "data/lookup.py",
         "gap = 3 * gap + 1",
         "gap = 3 << gap + 1",
     ): (
         "With other gaps, of which the last is 1, Shell's method sorts as well, up to 73,000 "
-        "items of a record; the loop is gone since."
+        "items of a record."
     ),
     (
         "data/people.py",
@@ -338,6 +330,26 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "size = 0",
         "size = 1",
     ): "It decides when rows are sifted for the first time, by a byte; the same rows stay.",
+    (
+        "methods/diffpart.py",
+        "kept[partition, int(mask)] = (mine + 1, 0, 0)",
+        "kept[partition, int(mask)] = (mine + 1, 1, 0)",
+    ): "Only leaves have a value, which their price tells.",
+    (
+        "methods/diffgen.py",
+        'if len(purposes) > 1 and curator.ledger.left("rho", _ROOT)[0]:',
+        'if len(purposes) > 1 and curator.ledger.left("rho", _ROOT)[ -1]:',
+    ): "One account is asked about.",
+    (
+        "methods/scores.py",
+        "if counts.dtype == np.int64:",
+        "if not counts.dtype == np.int64:",
+    ): "It decides whether loops are compiled, and both forms give the same.",
+    (
+        "counting/streamed.py",
+        "if size > max(self._memory // 4, 2 * kept.nbytes):",
+        "if size > max(self._memory // 4, 3 * kept.nbytes):",
+    ): "It decides when rows are sifted; the same ones stay.",
 }
 
 

@@ -91,6 +91,7 @@ SAMPLERS = tuple(
         "strides_at_the_ends",
         "a_stride_is_the_least_that_bounds_the_proposal",
         "draws_do_not_depend_on_how_the_stream_is_cut",
+        "an_item_does_not_depend_on_the_rates_before_it",
     )
 )
 

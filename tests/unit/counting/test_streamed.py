@@ -14,9 +14,10 @@ from hedgerow import sample
 from hedgerow.counting import parts as questions
 from hedgerow.counting.engine import Histograms
 from hedgerow.counting.parts import HistogramQuestion
-from hedgerow.counting.streamed import Memory, StreamedEngine
+from hedgerow.counting.streamed import Memory, StreamedEngine, StreamedItems
 from hedgerow.data import RowStream, read
 from hedgerow.errors import DataError, DataWarning
+from hedgerow.schema import Schema
 
 pytestmark = pytest.mark.kernels
 
@@ -153,3 +154,12 @@ def test_shares_of_memory_are_no_more_than_it(threads: int) -> None:
         sizes = (share.chunk, share.rows, share.bounds, share.batch)
         assert 2 * threads * share.chunk + share.rows + share.bounds + share.batch <= total
         assert min(sizes) >= min(1 << 25, total // (32 * threads))
+
+
+@pytest.mark.parametrize("memory, shared", [(1_500_000_000, 10**9), (1, 10**8)])
+def test_what_python_takes_is_no_memory_to_share_out(memory: int, shared: int) -> None:
+    items = {"universe": {"range": [1, 9]}}
+    schema = Schema.from_dict({"name": "s", "unit": "row", "items": items})
+    engine = StreamedItems(schema, memory)
+    engine.close()
+    assert engine._memory == Memory.of(shared, engine._crew.size)

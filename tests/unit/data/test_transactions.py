@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import pickle
 import re
 import warnings
@@ -19,6 +20,7 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from hedgerow.data import Transactions, read, read_transactions
+from hedgerow.data.lookup import find_lines
 from hedgerow.errors import DataError, DataWarning, LeakError, UsageError
 from hedgerow.schema import Items, Schema
 
@@ -213,6 +215,17 @@ def test_blocks_do_not_cut_records(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr("hedgerow.data.transactions._BLOCK", size)
         assert records_of(read_text(tmp_path, content, CLICKS)) == whole
         assert records_of(read_text(tmp_path, content, CLICKS, "d.gz")) == whole
+
+
+def test_lines_are_those_that_python_finds() -> None:
+    """For all short texts of letters and line breaks."""
+    for length in range(7):
+        for whole in itertools.product(b"a\n\r", repeat=length):
+            data = bytes(whole)
+            begin, end = find_lines(np.frombuffer(data, np.uint8))
+            assert len(begin) == len(end), data
+            found = [data[i:j] for i, j in zip(begin.tolist(), end.tolist(), strict=True)]
+            assert found == data.splitlines()
 
 
 def test_a_mark_is_no_part_of_a_line(tmp_path: Path) -> None:

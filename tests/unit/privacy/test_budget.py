@@ -83,6 +83,11 @@ def test_an_epsilon_is_never_rounded_up(epsilon: Fraction) -> None:
     assert spent == epsilon or epsilon.denominator > 10**6
 
 
+@pytest.mark.parametrize("written", ["1e-30", "3e-30", "0.0099999"])
+def test_deltas_up_to_both_bounds_are_taken(written: str) -> None:
+    assert Budget.of(1, written).delta == Fraction(written)
+
+
 def test_rows_share_a_budget() -> None:
     budget = Budget.of("0.5", "1e-6", 8)
     assert budget.row_epsilon * 8 == budget.epsilon

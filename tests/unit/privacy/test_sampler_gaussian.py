@@ -189,6 +189,20 @@ def test_draws_do_not_depend_on_how_the_stream_is_cut(
     assert SecureSampler(Keystream(seed=21)).gaussian(exact, rates).tolist() == whole
 
 
+def test_an_item_does_not_depend_on_the_rates_before_it() -> None:
+    """What is computed once for items of one rate is made anew for another, larger or smaller."""
+    rates = [*RATES, *reversed(RATES), Fraction(1, 100), Fraction(1, 100), Fraction(3, 100)]
+    a, b = np.array([(rate.numerator, rate.denominator) for rate in rates], dtype=np.int64).T.copy()
+    words = np.random.default_rng(5).integers(0, 1 << 64, 10_000, np.uint64)
+    together, at = np.zeros(len(rates), np.int64), np.zeros(2, np.int64)
+    assert sampler_kernels.fill_gaussian(words, at, 0, a, b, together) == len(rates)
+    alone, place = np.zeros(len(rates), np.int64), np.zeros(2, np.int64)
+    for item in range(len(rates)):
+        end = item + 1
+        sampler_kernels.fill_gaussian(words, place, item, a[:end], b[:end], alone[:end])
+    assert together.tolist() == alone.tolist() and at.tolist() == place.tolist()
+
+
 def test_the_same_words_give_the_same_draws() -> None:
     """Compiled or not, and in every later version."""
     found = []
