@@ -350,6 +350,21 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if size > max(self._memory // 4, 2 * kept.nbytes):",
         "if size > max(self._memory // 4, 3 * kept.nbytes):",
     ): "It decides when rows are sifted; the same ones stay.",
+    (
+        "methods/diffmulti.py",
+        "np.append(domain.node_lo, 0)[child],",
+        "np.append(domain.node_lo, 1)[child],",
+    ): "Numbers have it at no place: their ends come from the cut.",
+    (
+        "verification/rules.py",
+        "if any(units > _MOST_UNITS for _, units in found.values()):",
+        "if any(units >= _MOST_UNITS for _, units in found.values()):",
+    ): "No plan has as many units.",
+    (
+        "counting/engine.py",
+        "break",
+        "continue",
+    ): "What is below 0 stays below 0 with every further part.",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -13,10 +14,19 @@ from hedgerow.errors import UsageError
 from hedgerow.methods.cdiffgen import CDiffGen
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
-from hedgerow.methods.plan import Plan, RowsPlan, divide_budget, half_of, largest_tree, levels
+from hedgerow.methods.plan import (
+    Budgets,
+    Plan,
+    RowsPlan,
+    divide_budget,
+    half_of,
+    largest_tree,
+    levels,
+)
 from hedgerow.methods.publisher import Publisher
 from hedgerow.methods.scores import SCORES
-from hedgerow.privacy.budget import Budget, epsilon_of_rho
+from hedgerow.privacy.budget import Budget, UnitBudget, choice_rate, epsilon_of_rho, noise_rate
+from hedgerow.privacy.ledger import Allowance
 from hedgerow.schema import Schema
 
 
@@ -273,3 +283,26 @@ def test_words() -> None:
     assert "at least 9" in plan(0).in_words()
     assert "Each row" in plan(0, "sampled").in_words()
     assert "Each person" in plan(0, "sampled", rows=1).in_words()
+
+
+def test_what_buys_no_draw_is_refused_by_what_would_be_drawn() -> None:
+    """A choice can be made for far less rho than a count: its rate is a root of it."""
+    plan = DiffMulti(specializations=1, depth=1).plan(schema(), 1, "1e-6")
+
+    def refused(choice: bool, power: int) -> bool:
+        rho = UnitBudget("rho", Fraction(1, 10**power), 1)
+        line = Allowance("any", "rho", units=(1,), uses=1, reach=3, choice=choice)
+        few = replace(plan, budgets=Budgets((rho,), "rho"), allowances=(line,))
+        try:
+            few.check_rates()
+        except UsageError as error:
+            return "what one use of 'any' would get" in error.message
+        return False
+
+    first = {}
+    for choice, rate in ((True, choice_rate), (False, noise_rate)):
+        powers = range(5, 45)
+        first[choice] = next(power for power in powers if refused(choice, power))
+        for power in powers:
+            assert refused(choice, power) == (not rate("rho", Fraction(1, 10**power), 3))
+    assert first[False] < 20 < first[True]
