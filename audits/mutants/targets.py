@@ -208,6 +208,7 @@ TARGETS: tuple[Target, ...] = (
         GOLDEN,
         f"{SAMPLING}::test_every_random_number_decides_one_thing",
         f"{SAMPLING}::test_the_law_is_what_the_settings_say",
+        f"{SAMPLING}::test_the_law_of_the_least_risk",
         f"{SAMPLING}::test_nobody_is_drawn_for",
         slow=(*ROWS, SAMPLING),
     ),

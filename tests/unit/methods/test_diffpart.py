@@ -14,7 +14,7 @@ from scipy.stats import binom
 from hedgerow import DiffPart, publish
 from hedgerow.estimate.supports import clear_from
 from hedgerow.methods.diffpart import _tail, usefulness_bound
-from hedgerow.privacy.budget import Budget
+from hedgerow.privacy.budget import Budget, UnitBudget
 from hedgerow.schema import Schema
 from hedgerow.schema.items import ItemTree
 
@@ -179,3 +179,14 @@ def test_records_that_are_too_few_for_thresholds_are_told_from_which_epsilon_on(
     assert "too few" in said(below, 3000) and "Of your 3,000 records" in said(few[1], 3000)
     assert "Your 3 records are too few, at any epsilon up to 10." in said("1", 3)
     assert "Your 0 records are too few, at any epsilon up to 10." in said("1", 0)
+
+
+def test_the_bound_grows_with_the_threshold_that_leaves_out_sets() -> None:
+    """Where all items lie together no set is tested but at the leaves, whose threshold has c1."""
+    schema = Schema.from_dict(
+        {"name": "shop", "unit": "row", "items": {"universe": {"range": [1, 3]}, "fan_out": 3}}
+    )
+    tree, budget = ItemTree.of(schema.transaction_items), UnitBudget("epsilon", Fraction(1), 1)
+    bounds = [usefulness_bound(tree, budget, 9, c1=c1, c2=1) for c1 in range(1, 60)]
+    steps = np.diff(bounds)
+    assert (steps > 0).all() and steps.max() - steps.min() <= 1  # up to rounding, a multiple of c1

@@ -306,3 +306,16 @@ def test_what_buys_no_draw_is_refused_by_what_would_be_drawn() -> None:
         for power in powers:
             assert refused(choice, power) == (not rate("rho", Fraction(1, 10**power), 3))
     assert first[False] < 20 < first[True]
+
+
+@pytest.mark.parametrize(
+    "numbers, size, words",
+    [(1, 100, " 99 spec"), (3, 1000, " 999,999,999 spec"), (3, 1100, "about 10^9 "),
+     (4, 1000, "about 10^11 "), (5, 1000, "about 10^14 ")],
+)  # fmt: skip
+def test_long_numbers_of_specializations_are_told_by_their_length(
+    numbers: int, size: int, words: str
+) -> None:
+    named = {f"n{i}": {"type": "numeric", "low": 0, "high": size - 1} for i in range(numbers)}
+    made = Schema.from_dict({"name": "s", "unit": "row", "attributes": named})
+    assert words in str(DiffMulti().plan(made, 1).largest)

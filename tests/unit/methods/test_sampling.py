@@ -208,6 +208,17 @@ def test_the_law_is_what_the_settings_say():
     assert with_zero.tolist() == [-np.inf, 2.0, 1.0, 0.0]  # nobody is no group to hide in
 
 
+def test_the_law_of_the_least_risk():
+    """What has less utility than is asked for is never drawn, unless nothing has as much."""
+    utility, sensitivity = np.array([3.0, 2.0, 1.0, 0.0]), np.array([1.0, 1.0, 2.0, 1.0])
+    counts = np.array([0, 2, 3, 40])
+    log_law = sampling._log_law(Aim(utility=1), 1.5, utility, sensitivity, counts)
+    assert log_law.tolist() == pytest.approx([-np.inf, -1.5 / 2, -1.5 * 2 / 3, -np.inf])
+    for least in (2.5, 9):
+        nothing = sampling._log_law(Aim(utility=least), 1.5, utility, sensitivity, counts)
+        assert nothing.tolist() == pytest.approx([-np.inf] * 3 + [-1.5 / 40])
+
+
 def test_nobody_is_drawn_for():
     nobody = (np.zeros((0, 3), np.int32), np.zeros((0, 3)), np.zeros(0, np.int64))
     where = (PROBLEM._replace(aim=Aim(risk=0.3)), 1.0)
