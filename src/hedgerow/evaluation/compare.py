@@ -18,7 +18,7 @@ from hedgerow.evaluation.scorecard import Judgment, evaluate, method_of_release
 from hedgerow.evaluation.simulate import MOST_ROWS, simulate
 from hedgerow.release import Release
 from hedgerow.store.frames import Frame, as_kind
-from hedgerow.store.markup import small_table
+from hedgerow.store.html_text import small_table
 from hedgerow.suggestions import answer_mistakes
 
 RUNS = 3

@@ -23,7 +23,7 @@ from hedgerow.privacy.budget import (
 )
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.schema import Categorical, Schema
-from hedgerow.store.markup import small_table
+from hedgerow.store.html_text import small_table
 from hedgerow.suggestions import PLAN, Suggestions
 
 _LEAST_RHO = Fraction(1, 1 << 49)  # the rate of noise is still above 0 when it is rounded

@@ -1,7 +1,7 @@
 """A document as a page in one file, or as Markdown: nothing from elsewhere, all text escaped.
 
 Names and values come from schemas and releases of anybody. Jinja2 escapes whatever a template
-shows, and characters that turn the direction of writing are spelt out (`hedgerow.store.markup`).
+shows, and characters that turn the direction of writing are spelt out (`hedgerow.store.html_text`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from hedgerow.present.document import Document, Histogram, Part, Scale, nice_end
 from hedgerow.present.words import percent
-from hedgerow.store.markup import legible
+from hedgerow.store.html_text import legible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

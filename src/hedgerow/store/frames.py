@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import UsageError
-from hedgerow.store.markup import cell_text, small_table, visible
+from hedgerow.store.html_text import cell_text, small_table, visible
 from hedgerow.suggestions import FRAME_NAMES, ROWS, Suggestions, as_text
 
 _SHOWN = 20  # rows of a table in a notebook

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.store.markup import visible
+from hedgerow.store.html_text import visible
 from hedgerow.studio.folder import Conflict, Outside, Releases, argument, inside
 from hedgerow.studio.guard import Keys
 from hedgerow.studio.jobs import Job, Jobs

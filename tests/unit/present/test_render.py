@@ -19,7 +19,7 @@ from hedgerow.present.document import (
     Text,
 )
 from hedgerow.present.render import fragment, page
-from hedgerow.store.markup import small_table
+from hedgerow.store.html_text import small_table
 
 
 class Reader(HTMLParser):

@@ -258,7 +258,7 @@ def test_names_that_turn_the_direction_of_writing_are_answered() -> None:
         def every(self, name: str) -> list[str]:
             return self.form.get(name, [])
 
-    from hedgerow.store.markup import visible
+    from hedgerow.store.html_text import visible
 
     form: Any = Form()
     form.form = {"values-0": ["\r\n".join(map(visible, ["w", "x\u202ey", "z"]))],

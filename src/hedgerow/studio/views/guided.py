@@ -20,7 +20,7 @@ from hedgerow.draft.questions import (
 )
 from hedgerow.draft.replies import from_lines, join, read_bounds, read_names, to_lines
 from hedgerow.errors import SchemaError, UsageError
-from hedgerow.store.markup import visible
+from hedgerow.store.html_text import visible
 from hedgerow.studio.folder import Conflict, Outside
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText, describe_change

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema.reader import Entries, ListNode, Node, Text
-from hedgerow.store.markup import visible
+from hedgerow.store.html_text import visible
 from hedgerow.studio.folder import Conflict
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText, block, describe_change, entries_of, plain

@@ -1,4 +1,4 @@
-"""Text for pages and notebooks, and a table for the latter.
+"""Text made safe for pages and notebooks (HTML), and a small table for the latter.
 
 Names and values come from schemas and releases of anybody. Characters that turn the direction of
 writing are spelt out, so that a label cannot rearrange what stands beside it.
