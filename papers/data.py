@@ -20,8 +20,8 @@ from pyarrow import csv
 
 from hedgerow.errors import DataError
 from hedgerow.schema import Categorical, Schema
-from hedgerow.schema.reader import Report, raise_faults
 from hedgerow.schema.trees import grow, read_hchy
+from hedgerow.schema.yaml_text import Report, raise_faults
 
 __all__ = [
     "ADULT_SCHEMA",

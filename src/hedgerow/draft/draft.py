@@ -35,9 +35,9 @@ from hedgerow.schema.build import load_schema
 from hedgerow.schema.conditions import Misread
 from hedgerow.schema.diff import odd_label
 from hedgerow.schema.items import DEFAULT_FAN_OUT, EMPTY, range_fault
-from hedgerow.schema.reader import label_fault
 from hedgerow.schema.relations import read_words
 from hedgerow.schema.schema import Unit
+from hedgerow.schema.yaml_text import label_fault
 
 # Drafts the items of transactions from private data, for a person to correct and adopt.
 

@@ -31,8 +31,8 @@ from hedgerow.draft.people import (
 )
 from hedgerow.schema.attributes import MOST_DIGITS, Categorical
 from hedgerow.schema.diff import odd_label
-from hedgerow.schema.reader import label_fault
 from hedgerow.schema.schema import Schema
+from hedgerow.schema.yaml_text import label_fault
 
 # Recognises what the values of a column are written as: bands, truth values, dates, known lists.
 #

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from hedgerow.errors import UsageError
 from hedgerow.schema.attributes import Numeric, grid_faults, read_numeric
-from hedgerow.schema.reader import label_fault
 from hedgerow.schema.trees import built_in
+from hedgerow.schema.yaml_text import label_fault
 
 _BOUNDS = re.compile(
     r"(?P<low>\S+)\s+(?:to|-|until|\.\.)\s+(?P<high>\S+)(?:,?\s+(?:step|by)\s+(?P<step>\S+))?"

@@ -12,8 +12,8 @@ from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
-from hedgerow.schema.reader import label_fault
 from hedgerow.schema.taxonomy import Reading, Taxonomy, reading_faults, taxonomy_faults
+from hedgerow.schema.yaml_text import label_fault
 from hedgerow.suggestions import Checked
 
 # How private data is written: declared in the schema, public, never guessed from records.

@@ -42,20 +42,6 @@ from hedgerow.schema.model import (
     SchemaModel,
     explain,
 )
-from hedgerow.schema.reader import (
-    Entries,
-    ListNode,
-    Node,
-    Report,
-    Text,
-    from_python,
-    label_fault,
-    merge_alike,
-    parse_yaml,
-    raise_faults,
-    read_text,
-    typed_text,
-)
 from hedgerow.schema.relations import read_rules, read_tables
 from hedgerow.schema.schema import BOTH, NO_UNIT, Metadata, Person, Schema, faults_of, unit_fault
 from hedgerow.schema.taxonomy import Reading, Taxonomy, reading_faults
@@ -72,6 +58,20 @@ from hedgerow.schema.trees import (
     paths_of,
     read_shared,
     read_tree,
+)
+from hedgerow.schema.yaml_text import (
+    Entries,
+    ListNode,
+    Node,
+    Report,
+    Text,
+    from_python,
+    label_fault,
+    merge_alike,
+    parse_yaml,
+    raise_faults,
+    read_text,
+    typed_text,
 )
 
 # From the `items:` of a schema file to Items.

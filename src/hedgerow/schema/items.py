@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hedgerow.errors import UsageError
 from hedgerow.schema.attributes import MAX_GRID, Complaint
-from hedgerow.schema.reader import UNSEEN, label_fault
 from hedgerow.schema.taxonomy import Taxonomy, taxonomy_faults
+from hedgerow.schema.yaml_text import UNSEEN, label_fault
 from hedgerow.suggestions import Checked
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from hedgerow.schema.conditions import (
     split_rule,
 )
 from hedgerow.schema.query import Query, Vocabulary
-from hedgerow.schema.reader import Fault, label_fault
+from hedgerow.schema.yaml_text import Fault, label_fault
 from hedgerow.suggestions import Checked
 
 if TYPE_CHECKING:

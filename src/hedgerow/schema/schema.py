@@ -32,7 +32,6 @@ from hedgerow.schema.attributes import (
 )
 from hedgerow.schema.conditions import suggest
 from hedgerow.schema.items import Items, items_faults
-from hedgerow.schema.reader import Fault, label_fault, raise_faults
 from hedgerow.schema.relations import (
     NamedTable,
     Rule,
@@ -42,6 +41,7 @@ from hedgerow.schema.relations import (
     relation_faults,
 )
 from hedgerow.schema.trees import DEFAULT_ROOT
+from hedgerow.schema.yaml_text import Fault, label_fault, raise_faults
 from hedgerow.suggestions import SCHEMA, Checked, Suggestions, answer_mistakes, as_text
 
 if TYPE_CHECKING:
@@ -569,7 +569,7 @@ class Schema(Suggestions, Checked):
                 - 'Yes'
             <BLANKLINE>
         """
-        from hedgerow.schema.reader import dump
+        from hedgerow.schema.yaml_text import dump
 
         def shorten(part: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
             return {key: said for key, said in part.items() if said != usual.get(key, ...)}

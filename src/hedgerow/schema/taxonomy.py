@@ -13,7 +13,7 @@ from itertools import accumulate
 from operator import ge, gt, le, lt
 from typing import Any, Literal, NamedTuple
 
-from hedgerow.schema.reader import MAX_DEPTH, label_fault
+from hedgerow.schema.yaml_text import MAX_DEPTH, label_fault
 from hedgerow.suggestions import Checked
 
 # A taxonomy: a public tree of labels whose leaves are the raw values of an attribute.

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema.reader import (
+from hedgerow.schema.taxonomy import Reading, Taxonomy, examples, is_pattern, taxonomy_faults
+from hedgerow.schema.yaml_text import (
     MAX_DEPTH,
     RANGE,
     Entries,
@@ -30,7 +31,6 @@ from hedgerow.schema.reader import (
     raise_faults,
     read_text,
 )
-from hedgerow.schema.taxonomy import Reading, Taxonomy, examples, is_pattern, taxonomy_faults
 
 # Grows a taxonomy from a tree with line numbers, and lints it on the way.
 

@@ -23,7 +23,7 @@ from hedgerow.errors import HedgerowError, SchemaError
 from hedgerow.schema import Schema
 from hedgerow.schema.build import load_schema
 from hedgerow.schema.diff import schema_diff
-from hedgerow.schema.reader import (
+from hedgerow.schema.yaml_text import (
     Entries,
     ListNode,
     Node,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Taxonomy, read_arx, write_arx
-from hedgerow.schema.reader import Report
 from hedgerow.schema.trees import branch_from_arx, grow
+from hedgerow.schema.yaml_text import Report
 
 
 def read(folder: Path, text: str) -> Taxonomy:

@@ -8,8 +8,8 @@ import pytest
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Categorical, Schema
-from hedgerow.schema.reader import MAX_DEPTH, Report
 from hedgerow.schema.trees import Branch, read_hchy
+from hedgerow.schema.yaml_text import MAX_DEPTH, Report
 
 TEXT = """\
 | a comment: discrete

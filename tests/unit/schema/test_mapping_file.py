@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hedgerow.schema.reader import Report
 from hedgerow.schema.trees import grow, parse_taxonomy
+from hedgerow.schema.yaml_text import Report
 
 
 def read(text: str, root: str | None = None) -> tuple[Any, dict[str, str], Report]:

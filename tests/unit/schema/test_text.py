@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.schema.reader import Report
 from hedgerow.schema.taxonomy import Reading
 from hedgerow.schema.trees import (
     FORMATS,
@@ -23,6 +22,7 @@ from hedgerow.schema.trees import (
     parse_taxonomy,
     paths_of,
 )
+from hedgerow.schema.yaml_text import Report
 
 SUFFIX = {"yaml": ".yaml", "arx": ".csv", "codes": ".csv", "mapping": ".csv"}
 ODD = [

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.schema import Taxonomy
-from hedgerow.schema.reader import MAX_DEPTH, Report, from_python, parse_yaml
 from hedgerow.schema.trees import branch_from_node, grow
+from hedgerow.schema.yaml_text import MAX_DEPTH, Report, from_python, parse_yaml
 
 
 def taxonomy(text: str, *, root: str | None = None) -> tuple[Taxonomy | None, Report]:

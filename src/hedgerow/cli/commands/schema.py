@@ -451,9 +451,9 @@ def taxonomy(
     Opens no private data. Forms are nested YAML, ARX hierarchies (value;group;...;*), code lists
     (code,parent,label) and mappings (rule,value,group,...). Only mappings keep rules.
     """
-    from hedgerow.schema.reader import Report, raise_faults
     from hedgerow.schema.taxonomy import Reading
     from hedgerow.schema.trees import FORMATS, KEEP_RULES, grow, lint_tree, outline, to_nested
+    from hedgerow.schema.yaml_text import Report, raise_faults
 
     if out is not None and to is None:
         raise UsageError("--out needs a form", hint="Add, for example, --to yaml.")
@@ -497,8 +497,8 @@ def taxonomy(
 def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
     """The tree of a file, of a list by name, or of an attribute."""
     from hedgerow.schema import Categorical, Schema
-    from hedgerow.schema.reader import Report, Text, raise_faults
     from hedgerow.schema.trees import RuleLine, Tree, branch_of, built_in, read_taxonomy_file
+    from hedgerow.schema.yaml_text import Report, Text, raise_faults
 
     several = attribute is not None and Path(source).suffix.lower() == ".hchy"
     if attribute is not None and not several:

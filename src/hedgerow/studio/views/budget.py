@@ -13,8 +13,8 @@ from starlette.responses import Response
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.registry import METHODS, for_data, load
 from hedgerow.schema.attributes import describe_weight
-from hedgerow.schema.reader import Entries, ListNode, Node, Text
 from hedgerow.schema.relations import read_tables
+from hedgerow.schema.yaml_text import Entries, ListNode, Node, Text
 from hedgerow.studio.folder import look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText, plain

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from hedgerow.errors import SchemaError, UsageError
-from hedgerow.schema.reader import Entries, ListNode, Node, Text
+from hedgerow.schema.yaml_text import Entries, ListNode, Node, Text
 from hedgerow.store.html_text import visible
 from hedgerow.studio.folder import Conflict
 from hedgerow.studio.jobs import command_text

@@ -13,7 +13,6 @@ from hedgerow.errors import UsageError
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.items import Items, group
-from hedgerow.schema.reader import Entries, ListNode, Node, Report, Text, from_python
 from hedgerow.schema.taxonomy import Reading, Taxonomy
 from hedgerow.schema.trees import (
     DEFAULT_ROOT,
@@ -24,6 +23,7 @@ from hedgerow.schema.trees import (
     lint_tree,
     to_nested,
 )
+from hedgerow.schema.yaml_text import Entries, ListNode, Node, Report, Text, from_python
 from hedgerow.studio.folder import inside, is_data, look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText

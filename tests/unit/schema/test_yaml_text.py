@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema.reader import Entries, ListNode, Report, Text, from_python, parse_yaml
+from hedgerow.schema.yaml_text import Entries, ListNode, Report, Text, from_python, parse_yaml
 
 
 def test_texts_and_lines() -> None:
