@@ -20,7 +20,7 @@ from pyarrow import csv
 
 from hedgerow.errors import DataError
 from hedgerow.schema import Categorical, Schema
-from hedgerow.schema.trees import grow, read_hchy
+from hedgerow.schema.taxonomy_files import grow, read_hchy
 from hedgerow.schema.yaml_text import Report, raise_faults
 
 __all__ = [

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from hedgerow.errors import UsageError
 from hedgerow.schema.attributes import Numeric, grid_faults, read_numeric
-from hedgerow.schema.trees import built_in
+from hedgerow.schema.taxonomy_files import built_in
 from hedgerow.schema.yaml_text import label_fault
 
 _BOUNDS = re.compile(

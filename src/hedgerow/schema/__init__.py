@@ -13,7 +13,7 @@ from hedgerow.schema.query import Query, Vocabulary, read_queries
 from hedgerow.schema.relations import CLASS, NamedTable, Rule
 from hedgerow.schema.schema import Metadata, Person, Schema, refuse_no_unit
 from hedgerow.schema.taxonomy import Taxonomy
-from hedgerow.schema.trees import read_arx, write_arx
+from hedgerow.schema.taxonomy_files import read_arx, write_arx
 
 if TYPE_CHECKING:
     from hedgerow.schema.model import json_schema

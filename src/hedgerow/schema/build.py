@@ -45,7 +45,7 @@ from hedgerow.schema.model import (
 from hedgerow.schema.relations import read_rules, read_tables
 from hedgerow.schema.schema import BOTH, NO_UNIT, Metadata, Person, Schema, faults_of, unit_fault
 from hedgerow.schema.taxonomy import Reading, Taxonomy, reading_faults
-from hedgerow.schema.trees import (
+from hedgerow.schema.taxonomy_files import (
     DEFAULT_ROOT,
     Branch,
     LabelPath,

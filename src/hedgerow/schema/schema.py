@@ -40,7 +40,7 @@ from hedgerow.schema.relations import (
     read_tables,
     relation_faults,
 )
-from hedgerow.schema.trees import DEFAULT_ROOT
+from hedgerow.schema.taxonomy_files import DEFAULT_ROOT
 from hedgerow.schema.yaml_text import Fault, label_fault, raise_faults
 from hedgerow.suggestions import SCHEMA, Checked, Suggestions, answer_mistakes, as_text
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Taxonomy, read_arx, write_arx
-from hedgerow.schema.trees import branch_from_arx, grow
+from hedgerow.schema.taxonomy_files import branch_from_arx, grow
 from hedgerow.schema.yaml_text import Report
 
 

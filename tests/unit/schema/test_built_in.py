@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow.data.encode import MISSING, STRANGE, encode_array
 from hedgerow.schema import Categorical, Schema
-from hedgerow.schema.trees import built_in
+from hedgerow.schema.taxonomy_files import built_in
 
 
 def column(name: str, **keys: object) -> Categorical:

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.errors import SchemaError
 from hedgerow.schema import Categorical, Schema
-from hedgerow.schema.trees import Branch, read_hchy
+from hedgerow.schema.taxonomy_files import Branch, read_hchy
 from hedgerow.schema.yaml_text import MAX_DEPTH, Report
 
 TEXT = """\

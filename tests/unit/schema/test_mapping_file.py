@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.schema.trees import grow, parse_taxonomy
+from hedgerow.schema.taxonomy_files import grow, parse_taxonomy
 from hedgerow.schema.yaml_text import Report
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.schema.taxonomy import Reading
-from hedgerow.schema.trees import (
+from hedgerow.schema.taxonomy_files import (
     FORMATS,
     Branch,
     RuleLine,

@@ -31,7 +31,7 @@ from hedgerow.present.words import many
 
 if TYPE_CHECKING:
     from hedgerow.schema import Attribute, Schema
-    from hedgerow.schema.trees import Branch, Tree
+    from hedgerow.schema.taxonomy_files import Branch, Tree
 
 
 def init(
@@ -452,7 +452,14 @@ def taxonomy(
     (code,parent,label) and mappings (rule,value,group,...). Only mappings keep rules.
     """
     from hedgerow.schema.taxonomy import Reading
-    from hedgerow.schema.trees import FORMATS, KEEP_RULES, grow, lint_tree, outline, to_nested
+    from hedgerow.schema.taxonomy_files import (
+        FORMATS,
+        KEEP_RULES,
+        grow,
+        lint_tree,
+        outline,
+        to_nested,
+    )
     from hedgerow.schema.yaml_text import Report, raise_faults
 
     if out is not None and to is None:
@@ -497,7 +504,13 @@ def taxonomy(
 def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
     """The tree of a file, of a list by name, or of an attribute."""
     from hedgerow.schema import Categorical, Schema
-    from hedgerow.schema.trees import RuleLine, Tree, branch_of, built_in, read_taxonomy_file
+    from hedgerow.schema.taxonomy_files import (
+        RuleLine,
+        Tree,
+        branch_of,
+        built_in,
+        read_taxonomy_file,
+    )
     from hedgerow.schema.yaml_text import Report, Text, raise_faults
 
     several = attribute is not None and Path(source).suffix.lower() == ".hchy"

@@ -14,7 +14,7 @@ from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.items import Items, group
 from hedgerow.schema.taxonomy import Reading, Taxonomy
-from hedgerow.schema.trees import (
+from hedgerow.schema.taxonomy_files import (
     DEFAULT_ROOT,
     Branch,
     branch_from_node,

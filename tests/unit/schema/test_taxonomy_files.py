@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.schema import Taxonomy
-from hedgerow.schema.trees import branch_from_node, grow
+from hedgerow.schema.taxonomy_files import branch_from_node, grow
 from hedgerow.schema.yaml_text import MAX_DEPTH, Report, from_python, parse_yaml
 
 
