@@ -64,7 +64,7 @@ from hedgerow.estimate.tables import Cells, Tables
 from hedgerow.optimize.model import generalized_attributes
 from hedgerow.release.base import Description, Questions, Release, noisy_counts, protected_rows
 from hedgerow.release.files import MANIFEST, Content, Document, read_table
-from hedgerow.release.measured import MeasuredRelease
+from hedgerow.release.measurement_files import MeasuredRelease
 from hedgerow.release.plain_files import ROWS_SEED, weighted
 from hedgerow.release.summaries import Values, divided
 from hedgerow.schema import CLASS, Attribute, Numeric, Query, Schema

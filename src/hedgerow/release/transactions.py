@@ -30,7 +30,7 @@ from hedgerow.estimate.partition import CoreCells, Itemsets
 from hedgerow.estimate.queries import check_level
 from hedgerow.release.base import By, Description, Names, Questions, Where, noisy_counts
 from hedgerow.release.files import Content
-from hedgerow.release.measured import MeasuredRelease
+from hedgerow.release.measurement_files import MeasuredRelease
 from hedgerow.release.plain_files import ROWS_SEED, finite, weighted
 from hedgerow.release.summaries import Spread, item_spread
 from hedgerow.release.tabulate import Bins, CountTable, check_table, names_in, tabulate

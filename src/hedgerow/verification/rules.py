@@ -32,7 +32,7 @@ from hedgerow.estimate.measurements import (
 )
 from hedgerow.registry import METHODS, SCORES, load
 from hedgerow.release import Release
-from hedgerow.release.measured import MeasuredRelease
+from hedgerow.release.measurement_files import MeasuredRelease
 
 _SHOWN = 5  # of names from a stranger
 _MOST_UNITS = 1 << 40  # so that no sum over the steps of a path leaves 64 bits and starts anew
