@@ -28,7 +28,7 @@ from hedgerow.data import read
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts
 from hedgerow.evaluation.expected import expected_errors
 from hedgerow.evaluation.simulate import publish_seeded
-from hedgerow.release.tabulate import cells_of, divisions_of
+from hedgerow.release.count_tables import cells_of, divisions_of
 from hedgerow.schema.query import Query
 from tables import Task, nist
 

@@ -31,7 +31,7 @@ from hedgerow.data import Table, read
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts
 from hedgerow.evaluation.simulate import publish_seeded
 from hedgerow.methods.marginals import Marginals
-from hedgerow.release.tabulate import cells_of, divisions_of
+from hedgerow.release.count_tables import cells_of, divisions_of
 from hedgerow.schema import Query
 from marginal_intervals import nist
 

@@ -21,7 +21,7 @@ from hedgerow.estimate.queries import ASSUMED_EVEN, MODELED, NOT_MEASURED, RULED
 from hedgerow.present.document import Bar, Cell, Document, Grid, Parts, Scale, Section, Text
 from hedgerow.present.words import describe_cap, exact_percent, guarantee, number, unmeasured
 from hedgerow.release import Release
-from hedgerow.release.tabulate import PALE, CountTable, frame_of
+from hedgerow.release.count_tables import PALE, CountTable, frame_of
 from hedgerow.schema import Schema
 from hedgerow.schema.schema import display_label
 

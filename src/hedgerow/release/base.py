@@ -25,6 +25,20 @@ from hedgerow.estimate.measurements import Alike, exact
 from hedgerow.estimate.partition import check_names
 from hedgerow.estimate.queries import check_level, read_many
 from hedgerow.registry import load
+from hedgerow.release.count_tables import (
+    Axes,
+    Bins,
+    CountTable,
+    Division,
+    TableOptions,
+    cells_of,
+    check_table,
+    divisions_of,
+    draw_table,
+    names_in,
+    rows_of_cells,
+    tabulate,
+)
 from hedgerow.release.files import (
     FORMAT,
     FORMAT_VERSION,
@@ -57,20 +71,6 @@ from hedgerow.release.plain_files import (
     write_page,
 )
 from hedgerow.release.summaries import Spread, Summaries, bands, bins, join, spreads, summarize
-from hedgerow.release.tabulate import (
-    Axes,
-    Bins,
-    CountTable,
-    Division,
-    TableOptions,
-    cells_of,
-    check_table,
-    divisions_of,
-    draw_table,
-    names_in,
-    rows_of_cells,
-    tabulate,
-)
 from hedgerow.schema import CLASS, Categorical, Numeric, Query, Schema
 from hedgerow.schema.query import Vocabulary
 from hedgerow.schema.schema import display_label

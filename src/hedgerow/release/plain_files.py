@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Ints
 from hedgerow.estimate.partition import bounds_of, csv_blocks
-from hedgerow.release.tabulate import Division
+from hedgerow.release.count_tables import Division
 from hedgerow.schema import Numeric, Schema
 
 if TYPE_CHECKING:

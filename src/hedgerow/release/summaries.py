@@ -35,7 +35,7 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, reliability
 from hedgerow.estimate.queries import NOT_MEASURED, check_level, read_many
 from hedgerow.estimate.tables import own_codes
-from hedgerow.release.tabulate import cells_of, divisions_of
+from hedgerow.release.count_tables import cells_of, divisions_of
 from hedgerow.schema import Attribute, Categorical, Items, Numeric, Query, Schema
 from hedgerow.schema.conditions import overlap, suggest
 from hedgerow.store.frames import FramedRows
@@ -68,7 +68,7 @@ class Spread:
         high: The upper ends; infinite where nothing is known.
         attribute: The attribute itself; None for items.
         measured: Whether the release says anything about it; if not, counts are equal parts.
-        remarks: What each count is worth (`hedgerow.release.tabulate.reliability`).
+        remarks: What each count is worth (`hedgerow.release.count_tables.reliability`).
     """
 
     name: str

@@ -29,11 +29,11 @@ from hedgerow.estimate.itemsets import (
 from hedgerow.estimate.partition import CoreCells, Itemsets
 from hedgerow.estimate.queries import check_level
 from hedgerow.release.base import By, Description, Names, Questions, Where, noisy_counts
+from hedgerow.release.count_tables import Bins, CountTable, check_table, names_in, tabulate
 from hedgerow.release.files import Content
 from hedgerow.release.measurement_files import MeasuredRelease
 from hedgerow.release.plain_files import ROWS_SEED, finite, weighted
 from hedgerow.release.summaries import Spread, item_spread
-from hedgerow.release.tabulate import Bins, CountTable, check_table, names_in, tabulate
 from hedgerow.schema import Items
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import ITEMS, answer_mistakes, as_text

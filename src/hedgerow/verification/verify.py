@@ -26,6 +26,7 @@ from hedgerow.estimate.measurements import exact, in_words
 from hedgerow.estimate.queries import ASSUMED_EVEN, MEASURED, MODELED, NOT_MEASURED, RULED_OUT
 from hedgerow.registry import OURS
 from hedgerow.release import Release
+from hedgerow.release.count_tables import divisions_of
 from hedgerow.release.files import (
     NOTE,
     check_file,
@@ -38,7 +39,6 @@ from hedgerow.release.files import (
     schema_of,
 )
 from hedgerow.release.plain_files import METADATA, README, ROWS, TABLES, csv_of, is_table_file
-from hedgerow.release.tabulate import divisions_of
 from hedgerow.schema import Categorical, Query, Schema
 from hedgerow.suggestions import answer_mistakes
 from hedgerow.verification.rules import Failed, Rules, Stated, UnknownHere, in_quotes, rules_for

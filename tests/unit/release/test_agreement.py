@@ -22,7 +22,7 @@ from hedgerow import sample
 from hedgerow.data import read, read_transactions
 from hedgerow.evaluation import exact_counts
 from hedgerow.evaluation.measures import exact_supports
-from hedgerow.release.tabulate import cells_of, divisions_of
+from hedgerow.release.count_tables import cells_of, divisions_of
 from hedgerow.schema import Query
 
 PAGE = (Path(__file__).parents[3] / "docs" / "tables.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import hedgerow as hr
 from hedgerow import sample
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.release.tabulate import CountTable, draw_table
+from hedgerow.release.count_tables import CountTable, draw_table
 
 
 def grid() -> hr.Release:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from hedgerow.present.answers import Answer
     from hedgerow.release import Release
+    from hedgerow.release.count_tables import CountTable
     from hedgerow.release.summaries import Summaries
-    from hedgerow.release.tabulate import CountTable
 
 
 NOT_MEASURED = "not measured"  # of `basis`
@@ -474,7 +474,7 @@ def _write_table(release: Release, counts: CountTable, where: str | None, path: 
         write_sheet(release, counts, path, where)
     else:
         from hedgerow.present.tables import title_of
-        from hedgerow.release.tabulate import draw_table
+        from hedgerow.release.count_tables import draw_table
         from hedgerow.schema.schema import display_label
 
         title, label = title_of(release, counts, where), partial(display_label, release.schema)

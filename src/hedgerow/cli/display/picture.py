@@ -15,8 +15,8 @@ import numpy as np
 from hedgerow.cli.files import refuse_existing, whole_file
 from hedgerow.errors import UsageError
 from hedgerow.present.words import strength
+from hedgerow.release.count_tables import BAR, BEYOND, draw_ends, new_figure
 from hedgerow.release.tables import FRONTIER_WORDS
-from hedgerow.release.tabulate import BAR, BEYOND, draw_ends, new_figure
 
 if TYPE_CHECKING:
     from hedgerow.evaluation.expected import AccuracyPlan
@@ -241,7 +241,7 @@ def _draw_table(release: MarginalsRelease, top: int, path: Path, overwrite: bool
     """Draws the first finding, or without any the table that is most uneven."""
     from hedgerow.present.findings import differences, notable
     from hedgerow.present.tables import title_of
-    from hedgerow.release.tabulate import MOST_BARS, draw_table
+    from hedgerow.release.count_tables import MOST_BARS, draw_table
     from hedgerow.schema.schema import display_label
 
     schema, seeded = release.schema, not release.guarantee["private"]

@@ -14,7 +14,7 @@ from hedgerow import sample
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers, reliability
 from hedgerow.present.tables import how_to_read, lines
-from hedgerow.release.tabulate import CountTable, tabulate
+from hedgerow.release.count_tables import CountTable, tabulate
 from hedgerow.schema import Numeric
 from hedgerow.schema.schema import display_label
 
