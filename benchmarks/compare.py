@@ -61,7 +61,7 @@ from dominance import Compared, losses, print_dominance, print_losses
 from hedgerow.data import read
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluation import NOT_PRIVATE, random_conjunctions
-from hedgerow.release.tables import MarginalsRelease
+from hedgerow.release.table_releases import MarginalsRelease
 from papers.baselines import (
     RPS,
     ContingencyTable,

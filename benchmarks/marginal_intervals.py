@@ -36,7 +36,7 @@ from data import ADULT_SCHEMA, add_data_option, adult
 from hedgerow import sample
 from hedgerow.data import read
 from hedgerow.evaluation import NOT_PRIVATE, exact_counts, random_conjunctions
-from hedgerow.release.tables import MarginalsRelease
+from hedgerow.release.table_releases import MarginalsRelease
 from hedgerow.schema import Numeric, Query
 from results import Results, add_json_option
 from tables import Task, asked_for, nist, of_people, unseen

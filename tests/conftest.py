@@ -119,9 +119,9 @@ def fit_once() -> Iterator[Callable[..., Any]]:
     test changes how models are fitted they are fitted anew.
     """
     from hedgerow.estimate import graphical, junction
-    from hedgerow.release import tables
+    from hedgerow.release import table_releases
 
-    honest = tables.fit_model
+    honest = table_releases.fit_model
     usual = [
         (part, name, one) for part in (graphical, junction) for name, one in vars(part).items()
     ]
@@ -138,14 +138,14 @@ def fit_once() -> Iterator[Callable[..., Any]]:
         return _MODELS[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "fit_model", fit_model)
+        patch.setattr(table_releases, "fit_model", fit_model)
         yield honest
 
 
 @pytest.fixture
 def fit_anew(fit_once: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of how often models are fitted."""
-    monkeypatch.setattr("hedgerow.release.tables.fit_model", fit_once)
+    monkeypatch.setattr("hedgerow.release.table_releases.fit_model", fit_once)
 
 
 @pytest.fixture(scope="session")

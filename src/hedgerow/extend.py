@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hedgerow.privacy.sampler import Candidates as Candidates
     from hedgerow.privacy.sampler import Sampler as Sampler
     from hedgerow.registry import Method as Method
-    from hedgerow.release.tables import TableRelease as TableRelease
+    from hedgerow.release.table_releases import TableRelease as TableRelease
     from hedgerow.schema import Attribute as Attribute
     from hedgerow.schema import Numeric as Numeric
     from hedgerow.schema import Schema as Schema
@@ -67,7 +67,7 @@ _ROOMS = {
     "hedgerow.privacy.ledger": "Allowance Ledger",
     "hedgerow.privacy.sampler": "Candidates Sampler",
     "hedgerow.registry": "Method",
-    "hedgerow.release.tables": "TableRelease",
+    "hedgerow.release.table_releases": "TableRelease",
     "hedgerow.schema": "Attribute Numeric Schema",
     "hedgerow.verification.regions": "table_rules",
     "hedgerow.verification.rules": "Book Failed Rules",

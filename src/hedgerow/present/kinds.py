@@ -38,7 +38,7 @@ from hedgerow.present.document import (
 from hedgerow.present.tables import explain_picking
 from hedgerow.present.words import many, number, round_count
 from hedgerow.release import MarginalsRelease, RowsRelease, TableRelease, TransactionsRelease
-from hedgerow.release.tables import FRONTIER_WORDS
+from hedgerow.release.table_releases import FRONTIER_WORDS
 from hedgerow.schema import Attribute, Numeric, Query, Schema
 from hedgerow.schema.items import ItemTree
 from hedgerow.schema.schema import part_of

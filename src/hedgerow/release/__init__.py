@@ -12,7 +12,7 @@ from hedgerow.release.base import Description, Release
 from hedgerow.release.files import KINDS, check_target, kind_class, read_manifest
 
 if TYPE_CHECKING:
-    from hedgerow.release.tables import MarginalsRelease, RowsRelease, TableRelease
+    from hedgerow.release.table_releases import MarginalsRelease, RowsRelease, TableRelease
     from hedgerow.release.transactions import TransactionsRelease
 
 __all__ = [

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 
 KINDS: dict[str, str] = {
-    "table": "hedgerow.release.tables:TableRelease",
-    "marginals": "hedgerow.release.tables:MarginalsRelease",
+    "table": "hedgerow.release.table_releases:TableRelease",
+    "marginals": "hedgerow.release.table_releases:MarginalsRelease",
     "transactions": "hedgerow.release.transactions:TransactionsRelease",
-    "rows": "hedgerow.release.tables:RowsRelease",
+    "rows": "hedgerow.release.table_releases:RowsRelease",
 }
 """Names, and the class of each as "module:name", which is loaded when it is needed."""
 

@@ -21,7 +21,7 @@ from hedgerow.estimate.junction import JunctionTree
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.tables import Cells, NoisyTable, ruled_apart
 from hedgerow.release.plain_files import weight_name
-from hedgerow.release.tables import MarginalsRelease
+from hedgerow.release.table_releases import MarginalsRelease
 from hedgerow.schema import Categorical, Schema
 from hedgerow.verification.rules import (
     Book,

@@ -23,7 +23,7 @@ import numpy as np
 from hedgerow.arrays import Ints
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import GridPartition, Partition, TreePartition
-from hedgerow.release.tables import TableRelease as Release
+from hedgerow.release.table_releases import TableRelease as Release
 from hedgerow.schema import Categorical, Numeric, Schema
 from hedgerow.verification.rules import (
     ELSEWHERE,

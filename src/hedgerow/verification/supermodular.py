@@ -16,7 +16,7 @@ import numpy as np
 from hedgerow.errors import HedgerowError
 from hedgerow.estimate.measurements import exact, group_delta, in_words
 from hedgerow.optimize.model import Forest
-from hedgerow.release.tables import RowsRelease
+from hedgerow.release.table_releases import RowsRelease
 from hedgerow.schema import Categorical
 from hedgerow.verification.rules import (
     Book,

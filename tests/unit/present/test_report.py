@@ -440,10 +440,10 @@ def test_a_tree_of_thousands_of_regions_stays_small() -> None:
 def test_a_report_reads_the_folder_once_and_fits_the_model_once(
     releases: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hedgerow.release import tables
+    from hedgerow.release import table_releases
 
     calls: list[str] = []
-    read, fit = hr.MarginalsRelease.from_folder, tables.fit_model
+    read, fit = hr.MarginalsRelease.from_folder, table_releases.fit_model
 
     def from_folder(path: Any, manifest: Any) -> Any:
         calls.append("read")
@@ -454,7 +454,7 @@ def test_a_report_reads_the_folder_once_and_fits_the_model_once(
         return fit(tables)
 
     monkeypatch.setattr(hr.MarginalsRelease, "from_folder", from_folder)
-    monkeypatch.setattr(tables, "fit_model", fit_model)
+    monkeypatch.setattr(table_releases, "fit_model", fit_model)
     assert written(releases["marginals"]).startswith("<!DOCTYPE html>")
     assert calls == ["read", "fit"]
 

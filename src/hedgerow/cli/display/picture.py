@@ -16,7 +16,7 @@ from hedgerow.cli.files import refuse_existing, whole_file
 from hedgerow.errors import UsageError
 from hedgerow.present.words import strength
 from hedgerow.release.count_tables import BAR, BEYOND, draw_ends, new_figure
-from hedgerow.release.tables import FRONTIER_WORDS
+from hedgerow.release.table_releases import FRONTIER_WORDS
 
 if TYPE_CHECKING:
     from hedgerow.evaluation.expected import AccuracyPlan
