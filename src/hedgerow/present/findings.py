@@ -58,7 +58,7 @@ from hedgerow.present.document import (
 )
 from hedgerow.present.kinds import KINDS
 from hedgerow.present.tables import explain_picking
-from hedgerow.present.values import bands_parts, ends_of, labels_of, vague, widths_of
+from hedgerow.present.value_bars import bands_parts, ends_of, labels_of, vague, widths_of
 from hedgerow.present.words import TO, describe_cap, many, round_count, round_share
 from hedgerow.release import Release, TableRelease
 from hedgerow.release.summaries import Spread, bands

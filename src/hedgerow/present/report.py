@@ -30,7 +30,7 @@ from hedgerow.present.document import (
 from hedgerow.present.findings import brief, findings, notable
 from hedgerow.present.kinds import KINDS
 from hedgerow.present.tables import count_grid, how_to_read, named_tables
-from hedgerow.present.values import questions, values
+from hedgerow.present.value_bars import questions, values
 from hedgerow.registry import METHODS
 from hedgerow.release import Release
 from hedgerow.schema import Numeric, Schema

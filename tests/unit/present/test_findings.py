@@ -32,7 +32,7 @@ from hedgerow.present.findings import (
 )
 from hedgerow.present.render import fragment
 from hedgerow.present.report import page, report
-from hedgerow.present.values import bands_parts, labels_of
+from hedgerow.present.value_bars import bands_parts, labels_of
 from hedgerow.release import Release
 from hedgerow.schema import Query
 from hedgerow.verification import verify

@@ -15,7 +15,7 @@ from hedgerow.present.kinds import tree_parts
 from hedgerow.present.render import fragment
 from hedgerow.present.report import page
 from hedgerow.present.tables import REMARKS
-from hedgerow.present.values import alone, bands_parts, share_bars, values
+from hedgerow.present.value_bars import alone, bands_parts, share_bars, values
 from hedgerow.release import Release, TableRelease
 from hedgerow.release.summaries import Spread
 from hedgerow.schema import Schema
