@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.data import choose
+from hedgerow.data import open_input
 
 Hedge = Callable[..., Any]
 QUICK = ("--rows", 400, "--runs", 1, "--epsilons", "0.5")
@@ -123,7 +123,7 @@ def test_no_table_is_opened_unless_one_is_named(
         opened.append(source)
         return true(source, *args, **kwargs)
 
-    true = choose.open_source
+    true = open_input.open_source
     for name, module in list(sys.modules.items()):
         if name.startswith("hedgerow.") and getattr(module, "open_source", None) is true:
             monkeypatch.setattr(module, "open_source", record)

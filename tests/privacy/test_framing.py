@@ -35,7 +35,7 @@ import fuzz_readers  # noqa: E402
 import hedgerow  # noqa: E402
 from fuzz_mutate import OBJECTS  # noqa: E402
 from fuzz_values import SERVER  # noqa: E402
-from hedgerow.data import choose, frames, read_transactions, workbook  # noqa: E402
+from hedgerow.data import frames, open_input, read_transactions, workbook  # noqa: E402
 from hedgerow.data import text as text_files  # noqa: E402
 from hedgerow.data import transactions as fimi  # noqa: E402
 from hedgerow.data.source import Source  # noqa: E402
@@ -211,7 +211,7 @@ ELSEWHERE = (
     ("Parquet", "a value that does not have its column's type",
      "privacy/test_framing.py::test_a_value_of_another_type_stops_a_run"),
     ("Parquet", "damage of any kind",
-     "unit/data/test_choose.py::test_truncated_and_damaged_parquet"),
+     "unit/data/test_open_input.py::test_truncated_and_damaged_parquet"),
     ("scikit-learn", "in which one is no row", "privacy/test_framing.py::test_what_stops_a_fit"),
     ("scikit-learn", "X and y of different lengths",
      "privacy/test_framing.py::test_what_stops_a_fit"),
@@ -391,7 +391,7 @@ def arrow_alone(
     return Source(what=sound.what, names=sound.names, batches=batches)
 
 
-SOUND = choose.open_csv
+SOUND = open_input.open_csv
 
 
 def typed_by_content(series: Any, name: str, what: str, split: Any = None) -> Any:
@@ -438,11 +438,11 @@ needs_calamine = pytest.mark.skipif(not find_spec("python_calamine"), reason="an
 @pytest.mark.parametrize(
     ("name", "module", "function", "broken"),
     [
-        ("line in a table", choose, "open_csv", arrow_alone),
-        ("record with breaks", choose, "open_csv", arrow_alone),
-        ("line of items", choose, "open_csv", arrow_alone),
-        ("person and item", choose, "open_csv", arrow_alone),
-        ("line by the studio", choose, "open_csv", arrow_alone),
+        ("line in a table", open_input, "open_csv", arrow_alone),
+        ("record with breaks", open_input, "open_csv", arrow_alone),
+        ("line of items", open_input, "open_csv", arrow_alone),
+        ("person and item", open_input, "open_csv", arrow_alone),
+        ("line by the studio", open_input, "open_csv", arrow_alone),
         ("object record", frames, "_pandas_column", typed_by_content),
         pytest.param(
             "sklearn objects", frames, "_pandas_column", typed_by_content, marks=needs_sklearn

@@ -13,9 +13,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Bytes
-from hedgerow.data.choose import open_source, refuse_same_rows
 from hedgerow.data.encode import ABOVE, BELOW, MISSING, STRANGE, WAYS, Codes, clip, encode_array
 from hedgerow.data.frames import FrameKind, frame_kind
+from hedgerow.data.open_input import open_source, refuse_same_rows
 from hedgerow.data.people import WeightColumns, cap_rows, person_ids, person_numbers
 from hedgerow.data.source import Grown, Private, Progress, Source, no_records
 from hedgerow.errors import DataError, DataWarning, UsageError

@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Bools, Ints, Small
-from hedgerow.data.choose import is_many, magic_of, open_source
 from hedgerow.data.frames import FrameKind, frame_kind, split_text
 from hedgerow.data.lookup import FOREIGN, NOTHING, Lookup, find_lines, items_of
+from hedgerow.data.open_input import is_many, magic_of, open_source
 from hedgerow.data.people import person_ids, person_numbers
 from hedgerow.data.source import Grown, Private, Progress, ReadOptions, Source, no_records
 from hedgerow.data.text import LONGEST, encoding_error, explain, find_odd, misnamed, too_long

@@ -36,7 +36,7 @@ from hedgerow.arrays import Floats, Ints
 from hedgerow.counting.engine import Histograms, feature_sizes, label_codes, nearest
 from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import Database, Table, encode_rows, read, refuse_mixing
-from hedgerow.data.choose import open_source
+from hedgerow.data.open_input import open_source
 from hedgerow.data.table import known_columns
 from hedgerow.errors import DataWarning, UsageError
 from hedgerow.methods.api import drawing, payment, publish

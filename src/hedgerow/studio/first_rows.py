@@ -67,8 +67,8 @@ def look(rows: FirstRows) -> Any:
 
 
 def _look(rows: FirstRows) -> Any:
-    from hedgerow.data.choose import check_header, open_source
     from hedgerow.data.frames import split_text
+    from hedgerow.data.open_input import check_header, open_source
     from hedgerow.draft.draft import looks_like_transactions
     from hedgerow.draft.guess import guess_column
     from hedgerow.schema.attributes import PLAIN, Layout

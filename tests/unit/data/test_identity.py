@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.data import Database
-from hedgerow.data.choose import same_rows, same_source
+from hedgerow.data.open_input import same_rows, same_source
 
 ROWS = pa.table({"age": [1, 2]})
 

@@ -10,7 +10,7 @@ import pytest
 
 from hedgerow.data import encode_rows, read
 from hedgerow.data import workbook as stats_file
-from hedgerow.data.choose import open_source
+from hedgerow.data.open_input import open_source
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 

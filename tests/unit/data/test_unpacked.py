@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from hedgerow.data import text as unpacked
-from hedgerow.data.choose import open_source
+from hedgerow.data.open_input import open_source
 from hedgerow.errors import DataError
 from hedgerow.schema import Layout
 

@@ -11,7 +11,7 @@ import xlsxwriter
 pytest.importorskip("python_calamine")
 
 from hedgerow.data import encode_rows, read
-from hedgerow.data.choose import open_source
+from hedgerow.data.open_input import open_source
 from hedgerow.draft.draft import draft_text, sketch_table
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Layout, Schema
