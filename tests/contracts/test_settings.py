@@ -13,7 +13,7 @@ import pytest
 
 import hedgerow
 from hedgerow.audit import audit
-from hedgerow.counting.choose import Counting
+from hedgerow.counting.pick_engine import Counting
 from hedgerow.data import Database, WeightColumns
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.evaluation.scorecard import evaluate

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from hedgerow.counting.choose import Counting, open_engine
+from hedgerow.counting.pick_engine import Counting, open_engine
 from hedgerow.data import Table, Transactions, read, read_transactions
 from hedgerow.estimate.cells import values_of
 from hedgerow.estimate.tables import Cells

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, SupportsIndex
 
-from hedgerow.counting.choose import Counting, engine_of, open_engine
+from hedgerow.counting.pick_engine import Counting, engine_of, open_engine
 from hedgerow.counting.streamed import DEFAULT_MEMORY
 from hedgerow.data import Database, Table, Transactions, refuse_mixing
 from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError

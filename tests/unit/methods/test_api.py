@@ -99,14 +99,14 @@ def test_a_run_that_cannot_be_paid_for_opens_no_data(book: BudgetLedger, tmp_pat
 def test_what_was_booked_while_data_was_read_is_seen(
     book: BudgetLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hedgerow.counting import choose
+    from hedgerow.counting import pick_engine
 
     def slow(*words: Any, **more: Any) -> Any:
         monkeypatch.undo()
         publish(book, epsilon="1.5")
-        return choose.collect(*words, **more)
+        return pick_engine.collect(*words, **more)
 
-    monkeypatch.setattr(choose, "collect", slow)
+    monkeypatch.setattr(pick_engine, "collect", slow)
     with pytest.raises(BudgetError, match="0.5 left"):
         publish(book)
     assert states(book) == ["drawn"]

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from hedgerow import sample
-from hedgerow.counting.choose import Counting, _fitting, open_engine, read_bytes
 from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.pick_engine import Counting, _fitting, open_engine, read_bytes
 from hedgerow.counting.streamed import StreamedEngine
 from hedgerow.data import RowStream
 from hedgerow.errors import UsageError
