@@ -14,7 +14,7 @@ import typer
 import hedgerow
 from hedgerow import sample
 from hedgerow.cli import COMMANDS, app
-from hedgerow.cli.commands.verify import ledger
+from hedgerow.cli.commands.verify_audit_ledger import ledger
 
 Hedge = Callable[..., Any]
 

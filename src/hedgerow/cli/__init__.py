@@ -21,7 +21,7 @@ from hedgerow.cli.commands.query import query, table
 from hedgerow.cli.commands.report import compare, dossier, evaluate, report, sample, show
 from hedgerow.cli.commands.schema import check, init, schema, sign, taxonomy
 from hedgerow.cli.commands.studio import studio, warm_up
-from hedgerow.cli.commands.verify import audit, ledger, verify
+from hedgerow.cli.commands.verify_audit_ledger import audit, ledger, verify
 from hedgerow.cli.display.terminal import INTERRUPTED, Command, CommandGroup, example, heed_signals
 from hedgerow.cli.settings import MethodCommand
 
