@@ -365,6 +365,19 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "break",
         "continue",
     ): "What is below 0 stays below 0 with every further part.",
+    (
+        "verification/marginals.py",
+        "cell = np.zeros(len(codes[0]), np.int64)",
+        "cell = np.zeros(len(codes[ 1]), np.int64)",
+    ): (
+        "Columns are equally long, and there are two at least: the class has one even where "
+        "there is none."
+    ),
+    (
+        "methods/api.py",
+        "stacklevel=4,",
+        "stacklevel= 5,",
+    ): "It decides which line of the caller a warning names.",
 }
 
 

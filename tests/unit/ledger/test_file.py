@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,19 @@ def test_who_writes_locks_the_file_before_anything_is_read(tmp_path: Path, write
             locked = False
             other.execute("ROLLBACK")
     assert locked == writes
+
+
+def test_an_old_entry_without_a_hash_is_that_of_what_lies_at_its_place(tmp_path: Path) -> None:
+    """And of copies of it, wherever they lie; not of any other release."""
+    book = BudgetLedger(tmp_path / "b.ledger")
+    book.open("clinic", epsilon=1)
+    booking = book.book("clinic", Budget.of("0.5"), method="m", unit="row")
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "manifest.json").write_text("{}", encoding="utf-8")
+    booking.mark_published(tmp_path / "m")
+    (account,) = book.accounts()
+    old = replace(account, entries=tuple(replace(one, digest=None) for one in account.entries))
+    own = book_file.digest_of(tmp_path / "m")
+    assert old.find(tmp_path / "copy", own) == old.entries[0]
+    for other in ("0" * 64, "f" * 64, None):
+        assert old.find(tmp_path / "copy", other) is None

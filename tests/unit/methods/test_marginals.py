@@ -17,6 +17,7 @@ from hedgerow.audit.neighbors import Pick, picker
 from hedgerow.data import read
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluation import exact_counts
+from hedgerow.methods import marginals
 from hedgerow.methods.marginals import Marginals, share_budget
 from hedgerow.privacy.budget import UnitBudget
 from hedgerow.schema import Query, Schema
@@ -263,3 +264,24 @@ def test_numbers_are_cut_in_more_parts_where_cells_stand_out_of_the_noise(epsilo
     assert (share_budget(schema, paying, rows - 1).parts, shares.parts) == (16, 32)
     deviation = np.sqrt(2) * shares.counted / float(paying.unit * shares.by_class)
     assert rows / 32 / deviation == pytest.approx(6, rel=1e-3)
+
+
+@pytest.mark.parametrize("epsilon", ["3", "40"])
+def test_rare_is_a_category_below_two_deviations(
+    epsilon: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise, least = [], []
+    deviation, group = marginals.deviation_of, marginals.group_cells
+
+    def deviated(*given: Any) -> float:
+        noise.append(deviation(*given))
+        return noise[-1]
+
+    def grouped(*given: Any) -> Any:
+        least.append(given[3])
+        return group(*given)
+
+    monkeypatch.setattr(marginals, "deviation_of", deviated)
+    monkeypatch.setattr(marginals, "group_cells", grouped)
+    hr.publish(sample.people(2000), sample.schema(), Marginals(pairs=2), epsilon=epsilon, seed=1)
+    assert len(least) > 1 and set(least) == {round(2 * noise[0])}

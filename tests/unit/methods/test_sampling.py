@@ -219,6 +219,19 @@ def test_the_law_of_the_least_risk():
         assert nothing.tolist() == pytest.approx([-np.inf] * 3 + [-1.5 / 40])
 
 
+@pytest.mark.parametrize(
+    "aim, width", [(Aim(risk=0.3), 10**4), (Aim(utility=4.0), 10), (Aim(trade=0.1), 10**4)]
+)
+def test_the_frontier_holds_stricter_and_laxer_settings(aim, width):
+    """A utility has a largest value, so that its settings lie closer to each other."""
+    found = sampling.frontier(PROBLEM._replace(aim=aim))
+    setting = next(key for key in found["points"][0] if key not in ("risk", "utility"))
+    settings = [point[setting] for point in found["points"]]
+    assert settings == sorted(set(settings)) and len(settings) == 9
+    assert settings[-1] / settings[0] == pytest.approx(width)
+    assert found["chosen"][setting] == aim.setting and found["chosen"] in found["points"]
+
+
 def test_nobody_is_drawn_for():
     nobody = (np.zeros((0, 3), np.int32), np.zeros((0, 3)), np.zeros(0, np.int64))
     where = (PROBLEM._replace(aim=Aim(risk=0.3)), 1.0)

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from hedgerow.privacy import keystream, sampler_kernels
 from hedgerow.privacy.keystream import Keystream
@@ -235,22 +236,28 @@ def test_draws_do_not_depend_on_how_the_stream_is_cut(
     assert everything() == whole
 
 
-def test_an_item_that_ran_dry_leaves_earlier_items_alone() -> None:
+@pytest.mark.parametrize("name", ["laplace", "geometric", "gaussian", "kept"])
+def test_an_item_that_ran_dry_leaves_earlier_items_alone(name: str) -> None:
+    """And goes back to where it began, not further: no word serves two items."""
     words = Keystream(seed=25)
     words.refill()
-    a = b = np.ones(50, dtype=np.int64)
-    full = np.zeros(50, dtype=np.int64)
-    at = np.zeros(2, dtype=np.int64)
-    assert sampler_kernels.fill_laplace(words.words, at, 0, a, b, full) == 50
-    used = int(at[0])
-    for cut in range(0, used, 7):
-        part = np.full(50, 99, dtype=np.int64)
-        at = np.zeros(2, dtype=np.int64)
-        done = sampler_kernels.fill_laplace(words.words[:cut], at, 0, a, b, part)
-        assert done < 50
-        assert at[1] == 1
-        assert part[:done].tolist() == full[:done].tolist()
-        assert at[0] <= cut
+    fill, number = getattr(sampler_kernels, f"fill_{name}"), 50
+    rate = (np.full(number, 2), np.full(number, 3))
+    given = (np.full(number, 3), *rate) if name == "kept" else rate
+
+    def filled(cut: int, items: int = number) -> tuple[list[int], int, NDArray[np.int64]]:
+        out, at = np.full(items, 99), np.zeros(2, np.int64)
+        done = fill(words.words[:cut], at, 0, *(each[:items] for each in given), out)
+        return out[:done].tolist(), done, at
+
+    whole = len(words.words)
+    begin = [0, *(int(filled(whole, items)[2][0]) for items in range(1, number + 1))]
+    full, done, _ = filled(whole)
+    assert done == number
+    for cut in range(0, begin[-1], 7):
+        part, done, at = filled(cut)
+        assert done < number and part == full[:done]
+        assert at.tolist() == [begin[done], 1]
 
 
 # --- selection -----------------------------------------------------------------------------

@@ -974,3 +974,9 @@ def test_whether_some_pair_could_be_chosen(
         measurements=[SimpleNamespace(name="pairs", tables=tables)],
     )
     assert _choices(release) == len(tables) + offered
+
+
+def test_a_release_of_a_single_attribute_passes(tmp_path: Path) -> None:
+    release = made(attributes={"age": ATTRIBUTES["age"]})
+    release.save(tmp_path / "r")
+    assert failing(release) == failing(tmp_path / "r") == {}
