@@ -378,6 +378,24 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "stacklevel=4,",
         "stacklevel= 5,",
     ): "It decides which line of the caller a warning names.",
+    (
+        "privacy/sampler.py",
+        "precision = bits + 64 + 2 * trials.bit_length()",
+        "precision = bits + 63 + 2 * trials.bit_length()",
+    ): "Any precision is exact; with less, more bits are asked for more often.",
+    (
+        "methods/api.py",
+        "LEAST, MOST = 1 << 26, 1 << 30",
+        "LEAST, MOST = 1 << 26, 2 << 30",
+    ): (
+        "It decides how much room is set aside on a disk before a run, and nothing of what is "
+        "written."
+    ),
+    (
+        "data/lookup.py",
+        "codes = np.empty(data.size // 2 + len(begin), np.int32)",
+        "codes = np.empty(data.size * 2 + len(begin), np.int32)",
+    ): "It is the room for codes, and what is not filled is cut off.",
 }
 
 

@@ -54,6 +54,7 @@ SCHEMAS = {
     "wide": table(3, 4, 8),
     "many classes": table(7, 3, 2),
     "no class": table(0, 3, 3),
+    "no numbers": table(2, 0, 3),
     "named": table(2, 2, 2, tables=[["n0", "w0"], {"attributes": ["n1", "ill"], "weight": 3}]),
     "few items": items(9),
     "some items": items(60, fan_out=3),
