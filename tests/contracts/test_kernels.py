@@ -16,7 +16,7 @@ import pytest
 
 import hedgerow
 from hedgerow.compiled import Kernel
-from hedgerow.data.csv_file import gather, split_records
+from hedgerow.data.csv_file import copy_values, split_records
 from hedgerow.sample import write
 
 pytestmark = pytest.mark.kernels
@@ -73,7 +73,7 @@ def test_of_the_sample(both: Counter[str], tmp_path: Path) -> None:
     release.count(["age > 50", "smoker = yes and age < 40 and readmitted = yes"])
     release.synthesize(500, seed=1, kind="arrow")
     assert {
-        "split_records", "gather", "histograms", "route", "score_nodes",
+        "split_records", "copy_values", "histograms", "route", "score_nodes",
         "fill_laplace", "descend",
     } <= set(both)  # fmt: skip
 
@@ -106,7 +106,7 @@ def test_of_lines() -> None:
             found.append((ended, begin.tolist(), end.tolist(), room[1][: ended[0]].tolist()))
         assert found[0] == found[1]
         texts = []
-        for form in (gather.python, gather.plain):
+        for form in (copy_values.python, copy_values.plain):
             offsets, content = np.zeros(len(begin[0]) + 1, np.int32), np.zeros(len(data), np.uint8)
             used = form(data, begin[0], end[0], offsets, content)
             texts.append((used, offsets.tolist(), content[:used].tolist()))

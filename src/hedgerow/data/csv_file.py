@@ -225,8 +225,8 @@ def split_records(
     return records, used, seen, SOUND, 0
 
 
-def _gather(data: Bytes, begin: Places, end: Places, offsets: Places, content: Bytes) -> int:
-    """`gather` by NumPy, where no mark stands inside of a quoted value; otherwise by Python."""
+def _copy_plain(data: Bytes, begin: Places, end: Places, offsets: Places, content: Bytes) -> int:
+    """`copy_values` by NumPy, where no mark stands inside of a quoted value; else by Python."""
     marks = (begin < end) & (data[np.minimum(begin, len(data) - 1)] == _MARK)
     first, last = begin + marks, np.maximum(begin + marks, end - marks)
     offsets[0] = 0
@@ -234,13 +234,13 @@ def _gather(data: Bytes, begin: Places, end: Places, offsets: Places, content: B
     used = int(offsets[-1])
     content[:used] = data[np.arange(used) + np.repeat(first - offsets[:-1], last - first)]
     if marks.any() and ((content[:used] == _MARK).any() or (data[end - 1][marks] != _MARK).any()):
-        loop = gather.python if used <= _FEW else gather.compiled
+        loop = copy_values.python if used <= _FEW else copy_values.compiled
         return loop(data, begin, end, offsets, content)
     return used
 
 
-@kernel(steps=lambda data, begin, end, offsets, content: 50 + len(content) // 30, small=_gather)
-def gather(data: Bytes, begin: Places, end: Places, offsets: Places, content: Bytes) -> int:
+@kernel(steps=lambda data, begin, end, offsets, content: 50 + len(content) // 30, small=_copy_plain)
+def copy_values(data: Bytes, begin: Places, end: Places, offsets: Places, content: Bytes) -> int:
     """Copies the values of a column side by side, quoted ones without their marks.
 
     Args:
@@ -406,7 +406,7 @@ def _texts(data: Bytes, begin: Places, end: Places) -> list[Any]:
     for first, last in zip(begin, end, strict=True):
         offsets = np.empty(len(first) + 1, np.int32)
         content = np.empty(int((last - first).sum(dtype=np.int64)), np.uint8)
-        used = gather(data, first, last, offsets, content)
+        used = copy_values(data, first, last, offsets, content)
         parts = [None, pa.py_buffer(offsets), pa.py_buffer(content[:used])]
         arrays.append(pa.Array.from_buffers(pa.string(), len(first), parts))
     return arrays
