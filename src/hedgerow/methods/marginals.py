@@ -263,7 +263,7 @@ class Marginals(Publisher):
 
         # choose, and count what was chosen
         if shares.pairs:
-            cells = gather(Tables.of(schema, cells, bought), curator, shares)
+            cells = choose_groups(Tables.of(schema, cells, bought), curator, shares)
             by_class = len(shares.pairs) > 1 and shares.by_class > 0
             pairs = PairCounts.of(engine, cells, by_class=by_class)
         model = None
@@ -495,7 +495,7 @@ def deviation_of(curator: Curator, shares: Shares) -> float:
     return math.sqrt(2) / rate if curator.law(purpose) == "laplace" else 1 / math.sqrt(rate)
 
 
-def gather(tables: Tables, curator: Curator, shares: Shares) -> Cells:
+def choose_groups(tables: Tables, curator: Curator, shares: Shares) -> Cells:
     """Puts cells into groups in which pairs are counted: the fewer, the more noise there is.
 
     What the schema names stays whole, and no group joins what a rule tells apart.
