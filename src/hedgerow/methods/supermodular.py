@@ -150,7 +150,7 @@ def make_side(
     return np.stack([*columns], axis=1).astype(np.uint32)
 
 
-def gather(forest: Forest, nodes: Small, counts: Ints) -> tuple[Small, Ints]:
+def add_up_rows(forest: Forest, nodes: Small, counts: Ints) -> tuple[Small, Ints]:
     """Adds up what fell to the same row; rows in canonical order, by codes."""
     by_codes = np.lexsort((-forest.hi, forest.lo))
     rank = np.empty(len(by_codes), np.int64)
@@ -645,11 +645,11 @@ class Supermodular(Publisher):
                     problem, self.sharpness, leaves, factor, records.counts, sampler.words,
                     progress=advance,
                 )  # fmt: skip
-                return gather(forest, *drawn)
+                return add_up_rows(forest, *drawn)
             best = solve(problem, leaves, factor, thorough=self.thorough, progress=advance)
             # nothing is allowed: the most general values, which say nothing
             nodes = np.where(best.solved[:, None], best.nodes, forest.root[None, :])
-            return gather(forest, nodes.astype(np.int32), records.counts)
+            return add_up_rows(forest, nodes.astype(np.int32), records.counts)
 
         # list: records are generalized when that is paid for, with one look at each distinct one
         what = ("cells", engine.distinct_records(), generalize)
