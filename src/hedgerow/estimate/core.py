@@ -73,13 +73,14 @@ def draw_cells(weights: Floats, n: int | None, random: np.random.Generator) -> I
     return np.repeat(np.arange(len(weights)), counts)
 
 
-def gather(
+def assemble_records(
     record: Ints, code: Ints, records: int, random: np.random.Generator
 ) -> tuple[Ints, Ints]:
     """Records in random order from pairs of a record and an item.
 
     Example:
-        >>> start, codes = gather(np.array([0, 0]), np.array([3, 1]), 1, np.random.default_rng(0))
+        >>> random = np.random.default_rng(0)
+        >>> start, codes = assemble_records(np.array([0, 0]), np.array([3, 1]), 1, random)
         >>> start.tolist(), codes.tolist()
         ([0, 2], [1, 3])
     """
@@ -501,7 +502,7 @@ class CoreModel(ItemsetModel):
             holds = np.flatnonzero(mask >> b & 1)
             records.append(holds)
             codes.append(np.full(len(holds), item))
-        return gather(np.concatenate(records), np.concatenate(codes), len(cell), random)
+        return assemble_records(np.concatenate(records), np.concatenate(codes), len(cell), random)
 
 
 def superset_sums(values: Floats) -> Floats:

@@ -20,7 +20,7 @@ from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.cells import project
-from hedgerow.estimate.core import CoreModel, ItemsetModel, draw_cells, gather
+from hedgerow.estimate.core import CoreModel, ItemsetModel, assemble_records, draw_cells
 from hedgerow.estimate.measurements import Law, Measurement
 from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.partition import CoreCells, CutTree, Itemsets
@@ -254,7 +254,7 @@ class CutModel(ItemsetModel):
             record, lo, hi = record[here], lo[here], hi[here]
             some = random.exponential(size=len(record))
         none = np.zeros(0, np.int64)
-        return gather(
+        return assemble_records(
             np.concatenate([none, *records]), np.concatenate([none, *codes]), len(cell), random
         )
 
