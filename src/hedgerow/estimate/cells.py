@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.consistency import Fit, fit, gather, is_censored
+from hedgerow.estimate.consistency import Fit, fit, is_censored, merge_measurements
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import Partition, Parts, TreePartition, dictionary, numbers
 from hedgerow.schema import Attribute, Categorical, Schema
@@ -235,7 +235,7 @@ def estimate_cells(
         return _listed(measurements, classes)
     if rule == "none":  # what was counted on the way to the regions is not looked at again
         measurements = [m for m in measurements if m.at == "region"] or measurements
-    fitted = fit(gather(partition, measurements, classes), rule)
+    fitted = fit(merge_measurements(partition, measurements, classes), rule)
     values = fitted.cells
     variance = np.repeat(fitted.variance[:, None], values.shape[1], axis=1)
     return CellCounts(regions=np.arange(len(values)), values=values, variance=variance, fit=fitted)

@@ -88,7 +88,9 @@ def is_censored(measurements: Iterable[Measurement]) -> bool:
     return any(m.threshold is not None or m.klass is not None for m in measurements)
 
 
-def gather(partition: Partition, measurements: Sequence[Measurement], classes: int) -> Evidence:
+def merge_measurements(
+    partition: Partition, measurements: Sequence[Measurement], classes: int
+) -> Evidence:
     """Sorts measurements into a tree and merges those of the same thing.
 
     With classes on top, a total of an inner node other than the root fits into no tree together
