@@ -396,6 +396,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "codes = np.empty(data.size // 2 + len(begin), np.int32)",
         "codes = np.empty(data.size * 2 + len(begin), np.int32)",
     ): "It is the room for codes, and what is not filled is cut off.",
+    (
+        "methods/diffmulti.py",
+        "while (new := numeric & (cuts < 0)).any():",
+        "while (new := numeric & (cuts < 1)).any():",
+    ): "Cuts begin at 1, so that what is below it is none.",
 }
 
 
