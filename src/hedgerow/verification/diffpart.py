@@ -60,46 +60,46 @@ CROWD, LEAST = 200, Fraction(30, 100)
 """From so many records for each item on, times epsilon, supports get less, down to a least part."""
 
 
-def _published(release: TransactionsRelease) -> int:
+def _count_regions(release: TransactionsRelease) -> int:
     """How many regions the ledger accounts for."""
-    if _listed(release):
-        return len(_named(release)["leaf"].where)
+    if _lists_leaves(release):
+        return len(_by_name(release)["leaf"].where)
     return release.partition.cells
 
 
-def _listed(release: TransactionsRelease) -> bool:
+def _lists_leaves(release: TransactionsRelease) -> bool:
     """Whether only the leaves that reached a threshold are there."""
     return isinstance(release.partition, CutTree) and release.settings["schedule"] == "paper-1"
 
 
-def _measured(release: TransactionsRelease) -> str:
+def _check_measurements(release: TransactionsRelease) -> str:
     """Every region was counted, and every count has the noise that its charge buys."""
-    named, booked = _named(release), books(release.ledger)
+    named, booked = _by_name(release), books(release.ledger)
     for name, measurement in named.items():
         _check_places(release, measurement)
-        if _listed(release) and not len(measurement.where):
+        if _lists_leaves(release) and not len(measurement.where):
             continue  # no leaf was listed, and perhaps none was ever reached
         if name not in booked:
             raise Failed(f"{name} was counted, and nothing was booked for it")
         if measurement.law != ("gaussian" if booked[name].budget == "rho" else "laplace"):
             raise Failed(f"{name} has another noise than its budget buys")
-        if _listed(release):
+        if _lists_leaves(release):
             _check_leaves(release, measurement, booked[name])
         elif measurement.max_contribution == 1:
             units = np.full(len(measurement.where), booked[name].once(), np.int64)
             afford(measurement, booked[name], units)
         else:
             afford_together(measurement, booked[name])
-    if _listed(release):
+    if _lists_leaves(release):
         return "every listed leaf was counted, at the price that was booked for it"
     return "everything was counted once, at the price that was booked for it"
 
 
-def _accounted(release: TransactionsRelease) -> str:
+def _check_accounts(release: TransactionsRelease) -> str:
     """The paths of the ledger are those that the entries and the regions show."""
-    named, booked = _named(release), books(release.ledger)
+    named, booked = _by_name(release), books(release.ledger)
     profiles: Counter[Any] = Counter()
-    if _listed(release):
+    if _lists_leaves(release):
         assert isinstance(release.partition, CutTree)
         spending = _Spending.of(release, release.partition)
         spending.hold(booked)
@@ -120,10 +120,10 @@ def _accounted(release: TransactionsRelease) -> str:
     return "what every record spent follows from the entries and from what was counted"
 
 
-def _named(release: TransactionsRelease) -> dict[str, Measurement]:
+def _by_name(release: TransactionsRelease) -> dict[str, Measurement]:
     """The measurements by name, of which no other and none twice may be there."""
     counts = "cell" if isinstance(release.partition, CoreCells) else "leaf"
-    known = {counts} if _listed(release) else {counts, "size", "support"}
+    known = {counts} if _lists_leaves(release) else {counts, "size", "support"}
     found = by_name(release.measurements, known)
     if counts not in found:
         raise Failed("no measurement of the regions is there")
@@ -140,7 +140,7 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
     places = {"item": release.items.size, "region": cells, "node": cells}
     if name == "size":
         fits = len(where) > 0 and where[0] >= 0 and bool((np.diff(where) > 0).all())
-    elif _listed(release):
+    elif _lists_leaves(release):
         inside = where.min(initial=0) >= 0 and where.max(initial=-1) < places["node"]
         fits = inside and bool((np.diff(where) > 0).all())
     else:
@@ -170,7 +170,7 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
     units = sum(number for _, number in granted.values())
     if parts.keys() == {"size", "support"}:
         # by the noisy number of records
-        sizes = _named(release).get("size")
+        sizes = _by_name(release).get("size")
         rows = 0 if sizes is None else max(0, int(sizes.values.sum()))
         crowd = exact(release.guarantee["epsilon"]) * rows / release.items.size
         if crowd > CROWD:
@@ -320,9 +320,9 @@ class _Spending:
 _rules = partial(
     region_rules,
     shape=CoreCells | CutTree,
-    measured=_measured,
-    accounted=_accounted,
-    published=_published,
+    measured=_check_measurements,
+    accounted=_check_accounts,
+    published=_count_regions,
     what="sets",
     settings="schedule chosen variant core cap c1 c2 max_partitions",
 )
