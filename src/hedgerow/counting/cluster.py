@@ -34,11 +34,11 @@ from hedgerow.counting.items import (
     sum_masks,
 )
 from hedgerow.counting.parts import (
-    Bounds,
     Crew,
     Engine,
     HistogramQuestion,
     Layout,
+    Spans,
     split_rows,
     sum_counts,
 )
@@ -442,7 +442,7 @@ class Partition:
     """
 
     rows: Bytes
-    bounds: Bounds
+    bounds: Spans
     counts: Ints
     report: Report
     closed: tuple[Bytes, ...] = ()

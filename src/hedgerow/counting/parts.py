@@ -37,7 +37,7 @@ U = TypeVar("U")
 
 DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows
 
-Bounds = Small  # [2, nodes]: where each node's rows begin and end
+Spans = Small  # [2, nodes]: where each node's rows begin and end
 Counts = NDArray[Any]  # 32 bits while all rows together are fewer than 2^31, else 64
 Words = NDArray[Any]  # rows as words of 32 bits, or of 64
 
@@ -222,7 +222,7 @@ def _fill(
 
 
 def _histograms(
-    rows: Packed, bounds: Bounds, lo: Small, hi: Small, wanted: Bools, scratch: Small, keys: Ints,
+    rows: Packed, bounds: Spans, lo: Small, hi: Small, wanted: Bools, scratch: Small, keys: Ints,
     answer: Histograms,
 ) -> None:  # fmt: skip
     """`histograms` by NumPy: all parts of all nodes in one row of cells."""
@@ -253,14 +253,14 @@ def _histograms(
     counts[entry, present % classes] = times
 
 
-def _histogram_steps(rows: Packed, bounds: Bounds, lo: Small, *rest: Any) -> int:
+def _histogram_steps(rows: Packed, bounds: Spans, lo: Small, *rest: Any) -> int:
     inside = int((bounds[1] - bounds[0]).sum(dtype=np.int64))
     return 100 + (inside + len(bounds.T)) * len(lo.T) // 16
 
 
 @kernel(steps=_histogram_steps, small=_histograms)
 def histograms(
-    rows: Packed, bounds: Bounds, lo: Small, hi: Small, wanted: Bools, scratch: Small, keys: Ints,
+    rows: Packed, bounds: Spans, lo: Small, hi: Small, wanted: Bools, scratch: Small, keys: Ints,
     answer: Histograms,
 ) -> None:  # fmt: skip
     """Class counts of every code that occurs, for each wanted attribute of each node.
@@ -438,8 +438,8 @@ def _divide(
 
 
 def _route(
-    rows: Packed, words: Words, moved: Words, bounds: Bounds, into: Small, attribute: Ints,
-    edge_start: Ints, edges: Small, move: bool, child_of: Small, inner: Bounds, counts: Ints,
+    rows: Packed, words: Words, moved: Words, bounds: Spans, into: Small, attribute: Ints,
+    edge_start: Ints, edges: Small, move: bool, child_of: Small, inner: Spans, counts: Ints,
 ) -> None:  # fmt: skip
     """`route` by NumPy, node by node."""
     views, classes = (rows.r8, rows.r16, rows.r32), counts.shape[1]
@@ -462,14 +462,14 @@ def _route(
         child = children.stop
 
 
-def _route_steps(rows: Packed, words: Words, moved: Words, bounds: Bounds, *rest: Any) -> int:
+def _route_steps(rows: Packed, words: Words, moved: Words, bounds: Spans, *rest: Any) -> int:
     return 100 * len(bounds.T) + int((bounds[1] - bounds[0]).sum(dtype=np.int64)) // 8
 
 
 @kernel(steps=_route_steps, small=_route)
 def route(
-    rows: Packed, words: Words, moved: Words, bounds: Bounds, into: Small, attribute: Ints,
-    edge_start: Ints, edges: Small, move: bool, child_of: Small, inner: Bounds, counts: Ints,
+    rows: Packed, words: Words, moved: Words, bounds: Spans, into: Small, attribute: Ints,
+    edge_start: Ints, edges: Small, move: bool, child_of: Small, inner: Spans, counts: Ints,
 ) -> None:  # fmt: skip
     """Counts the classes of each node's children and, if asked to, moves rows to them, stably.
 
@@ -537,7 +537,7 @@ class HistogramQuestion:
     classes: int
     wide: bool
 
-    def count(self, rows: Bytes, layout: Layout, bounds: Bounds) -> Histograms:
+    def count(self, rows: Bytes, layout: Layout, bounds: Spans) -> Histograms:
         """What a part answers, whose rows lie grouped by node: from `bounds[0]` to `bounds[1]`."""
         size = (bounds[1] - bounds[0]).astype(np.int64)
         width = np.where(self.wanted, self.hi - self.lo, 0).astype(np.int64)
@@ -579,9 +579,9 @@ class HistogramQuestion:
 
 
 def split_rows(
-    rows: Bytes, moved: Bytes | None, layout: Layout, bounds: Bounds, into: Small, split: Split,
+    rows: Bytes, moved: Bytes | None, layout: Layout, bounds: Spans, into: Small, split: Split,
     classes: int,
-) -> tuple[Bounds, Ints]:  # fmt: skip
+) -> tuple[Spans, Ints]:  # fmt: skip
     """Where the children's rows lie and how many there are of each class.
 
     Args:

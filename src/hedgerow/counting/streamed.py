@@ -31,11 +31,11 @@ from hedgerow.counting.items import (
     sum_masks,
 )
 from hedgerow.counting.parts import (
-    Bounds,
     Crew,
     Engine,
     HistogramQuestion,
     Layout,
+    Spans,
     split_rows,
     sum_counts,
 )
@@ -300,7 +300,7 @@ class StreamedEngine(_Streamed, Engine):
             self._rows.load(chunk, first * stride, rows[first:last].reshape(-1))
         return runs
 
-    def _bounds_of(self, chunk: int, places: Ints) -> Bounds:
+    def _bounds_of(self, chunk: int, places: Ints) -> Spans:
         bounds = np.empty((2, self._nodes), dtype=np.int32)
         self._bounds.load(chunk, 0, bounds.reshape(-1).view(np.uint8))
         return bounds.take(places, axis=1)
@@ -321,7 +321,7 @@ class StreamedEngine(_Streamed, Engine):
         level = self._shelf(self._memory.bounds)
         rooms, others = self._rooms(self._room), self._rooms(self._room)
 
-        def move(chunk: int) -> tuple[Bounds, Ints]:
+        def move(chunk: int) -> tuple[Spans, Ints]:
             bounds = self._bounds_of(chunk, places)
             with _borrow(rooms) as rows, _borrow(others) as moved:
                 runs = self._load(chunk, rows, bounds)
