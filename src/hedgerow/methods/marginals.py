@@ -98,7 +98,7 @@ MOST_BASE = 0.97
 COUNTED, FITTED = 0.1, 0.6  # of the time of a run, and of each round of choosing
 
 Pair = tuple[int, int]
-Table = tuple[int, ...]
+Columns = tuple[int, ...]
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
@@ -527,7 +527,7 @@ class PairCounts:
         exact: The cells, one table after the other.
     """
 
-    tables: tuple[Table, ...]
+    tables: tuple[Columns, ...]
     start: Ints
     exact: Sealed[Ints]
 
@@ -535,7 +535,7 @@ class PairCounts:
     def of(engine: Engine, cells: Cells, *, by_class: bool) -> PairCounts:
         """Counts them, in groups; by the class too, if that is wanted and there is room."""
         related = [a for a in cells.counted if cells.groups[a] > 1][:MOST_RELATED]
-        pairs: list[Table] = [(a, b) for a in related for b in related if b < a]
+        pairs: list[Columns] = [(a, b) for a in related for b in related if b < a]
         sizes = [cells.groups[a] * cells.groups[b] for a, b in pairs]
         if not by_class or sum(sizes) * cells.classes > MOST_BY_CLASS:
             exact = count_tables(engine, pairs, cells, grouped=True)
@@ -546,7 +546,7 @@ class PairCounts:
             pairs, sizes = pairs + classed, sizes + [size * cells.classes for size in sizes]
         return PairCounts(tuple(pairs), np.cumsum([0, *sizes]).astype(np.int64), exact)
 
-    def counts(self, tables: Sequence[Table]) -> Sealed[Ints]:
+    def counts(self, tables: Sequence[Columns]) -> Sealed[Ints]:
         """The cells of some tables, one table after the other."""
         numbers = [self.tables.index(table) for table in tables]
         parts = [np.arange(self.start[one], self.start[one + 1]) for one in numbers]
@@ -567,7 +567,7 @@ def choose_pairs(
     noise: float,
     *,
     further: bool,
-) -> list[Table]:
+) -> list[Columns]:
     """Chooses pairs for how far they lie from what the model expects of them.
 
     While attributes are not all joined, only pairs that join some; "nothing" is always a candidate
@@ -600,7 +600,7 @@ def choose_pairs(
     place = {one: index for index, one in enumerate(open_)}
     named = [t.columns for t in model.tables.tables if t.kind == "named"]
     joined = Joined.of(cells, [*known, *named], ruled_columns(model.tables.schema))
-    chosen: list[Table] = []
+    chosen: list[Columns] = []
     for _ in range(number):
         taken = {one[:2] for one in chosen}
         left = [one for one in open_ if one[:2] not in taken]
@@ -619,7 +619,7 @@ def choose_pairs(
     return chosen
 
 
-def expected_groups(model: GraphicalModel, tables: Sequence[Table]) -> Ints:
+def expected_groups(model: GraphicalModel, tables: Sequence[Columns]) -> Ints:
     """How many records the model expects in the groups of tables, one table after the other."""
     rows = int(min(LOOKED_AT, max(FEWEST_LOOKED_AT, 10 * model.tables.number)))
     drawn, groups = model.draw_groups(rows, seed=1), model.tables.cells.groups

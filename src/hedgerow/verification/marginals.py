@@ -55,7 +55,7 @@ _NUDGES = (1.0, 1 - 1e-9, 1 + 1e-9)  # for the last digits of another processor
 _NEAR, _FEW = 20, 3  # times what the gradient has left, and rows
 _FAR, _TWICE = 4, 2  # deviations, and times as far as today's rows are
 
-Table = tuple[int, ...]
+Columns = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ def _share(release: MarginalsRelease, book: Book, nudge: float, most_rounds: int
         most_rounds: How many rounds there are at most after the first.
     """
     schema, pure = release.schema, release.ledger["accounting"] == "pure"
-    rows = nudge * max(0, int(_known(release)["rows"].values[0, 0]))
+    rows = nudge * max(0, int(_measurements_by_name(release)["rows"].values[0, 0]))
     budget, classes = float(book.unit * _UNITS), len(schema.classes)
     counted = max(1, sum(attribute.size > 1 for attribute in schema.attributes))
 
@@ -183,9 +183,9 @@ def _share(release: MarginalsRelease, book: Book, nudge: float, most_rounds: int
     )
 
 
-def _measured(release: MarginalsRelease) -> str:
+def _check_measurements(release: MarginalsRelease) -> str:
     """Every table is one that the method counts, with the noise that its charge buys."""
-    known, booked = _known(release), books(release.ledger)
+    known, booked = _measurements_by_name(release), books(release.ledger)
     if known.keys() != booked.keys() - {"relate"}:
         raise Failed("what was counted and what was paid for are different things")
     _check_tables(release, known)
@@ -205,7 +205,7 @@ def _measured(release: MarginalsRelease) -> str:
     return "every table has the noise that its charge buys"
 
 
-def _known(release: MarginalsRelease) -> dict[str, Measurement]:
+def _measurements_by_name(release: MarginalsRelease) -> dict[str, Measurement]:
     """The measurements by name."""
     known = by_name(release.measurements, _NAMES)
     if "rows" not in known:
@@ -239,15 +239,15 @@ def _check_each(release: MarginalsRelease, measurement: Measurement, book: Book)
         raise mispriced("named")
 
 
-def _size(cells: Cells, table: Table) -> int:
+def _size(cells: Cells, table: Columns) -> int:
     return int(np.prod([cells.size(column) for column in table]))
 
 
 def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> None:
     """The tables are those of the schema, and pairs that a run may choose, in its order."""
     cells, last, shares = release.partition, release.partition.attributes, _shares(release)
-    tables: dict[str, tuple[Table, ...]] = {name: m.tables for name, m in known.items()}
-    alone: tuple[Table, ...] = tuple((a,) for a in cells.counted or (0,))
+    tables: dict[str, tuple[Columns, ...]] = {name: m.tables for name, m in known.items()}
+    alone: tuple[Columns, ...] = tuple((a,) for a in cells.counted or (0,))
     base = {"single": alone, "by_class": tuple((*one, last) for one in alone)}
     base = {name: every for name, every in base.items() if name in shares.units}
     if cells.classes and "by_class" not in base:
@@ -255,7 +255,7 @@ def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> N
     for name in ("single", "by_class"):
         if tables.get(name) != base.get(name):
             raise Failed(f"{name} holds other tables than one for every attribute")
-    named = _named(release)
+    named = _tables_asked_for(release)
     if tables.get("named", ()) != named:
         raise Failed("other tables were counted as named than those that the schema names")
     _choices(release)
@@ -279,7 +279,7 @@ def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> N
         raise Failed("the settings name another number of pairs than was counted")
 
 
-def _named(release: MarginalsRelease) -> tuple[Table, ...]:
+def _tables_asked_for(release: MarginalsRelease) -> tuple[Columns, ...]:
     """The columns of the tables that the schema names; the class comes after the attributes."""
     last = len(release.schema.attributes)
     return tuple(
@@ -305,7 +305,7 @@ def _choices(release: MarginalsRelease) -> int:
     together = [(a,) for a in range(last)] + [tuple(a for a, _ in one.where) for one in queries]
     part = list(range(last))
 
-    def join(table: Table) -> None:
+    def join(table: Columns) -> None:
         together.append(tuple(column for column in table if column < last))
         old = {part[column] for column in together[-1]}
         part[:] = [min(old) if p in old else p for p in part]
@@ -315,9 +315,9 @@ def _choices(release: MarginalsRelease) -> int:
         room = _ROOM / max(1, cells.classes) - tree.cells
         return min(tree.growth(pairs), default=math.inf) <= room
 
-    for table in _named(release):
+    for table in _tables_asked_for(release):
         join(table)
-    draws, taken, first = 0, set[Table](), tables.get(_PAIRS[0], ())
+    draws, taken, first = 0, set[Columns](), tables.get(_PAIRS[0], ())
     for name, most in shares.rounds.items():
         further, chosen = name != _PAIRS[0], tables.get(name, ())
         for table in chosen:
@@ -346,7 +346,7 @@ def _choices(release: MarginalsRelease) -> int:
     return draws
 
 
-def _accounted(release: MarginalsRelease) -> str:
+def _check_accounts(release: MarginalsRelease) -> str:
     """One account pays for everything, and pairs were chosen for what choices cost."""
     booked = books(release.ledger)
     if any(depth for book in booked.values() for depth, _ in book.entries):
@@ -384,7 +384,7 @@ def _cells(release: MarginalsRelease) -> str:
     if not isinstance(cells, Cells) or cells.classes != len(schema.classes):
         raise Failed("what was published has not the shape that the method gives")
     release.check()
-    shares, known = _shares(release), _known(release)
+    shares, known = _shares(release), _measurements_by_name(release)
     public = Cells.of(schema, shares.parts).edges
     if len(cells.edges) != len(public) or not all(map(np.array_equal, cells.edges, public)):
         raise Failed("the cells do not follow from the schema and the noisy number of rows")
@@ -479,9 +479,9 @@ def _full(release: MarginalsRelease, known: dict[str, Measurement]) -> list[tupl
     ]
 
 
-def _recounted(release: MarginalsRelease) -> str:
+def _check_recount(release: MarginalsRelease) -> str:
     """The cells that were counted again are those that noisy counts show to be full."""
-    known = _known(release)
+    known = _measurements_by_name(release)
     if "fine" in known:
         edges = release.partition.edges
         parts = [min(_FINE, int(edges[a][c + 1] - edges[a][c])) for a, c in _full(release, known)]
@@ -593,9 +593,9 @@ RULES = {
         spending=spending,
         checks={
             "tables": _cells,
-            "measurements": _measured,
-            "recounted": _recounted,
-            "accounts": _accounted,
+            "measurements": _check_measurements,
+            "recounted": _check_recount,
+            "accounts": _check_accounts,
             "order": check_order,
         },
         settings=frozenset(("schedule", "chosen", "pairs")),
