@@ -63,7 +63,7 @@ CROWD, LEAST = 200, Fraction(30, 100)
 def _count_regions(release: TransactionsRelease) -> int:
     """How many regions the ledger accounts for."""
     if _lists_leaves(release):
-        return len(_by_name(release)["leaf"].where)
+        return len(_measurements_by_name(release)["leaf"].where)
     return release.partition.cells
 
 
@@ -74,7 +74,7 @@ def _lists_leaves(release: TransactionsRelease) -> bool:
 
 def _check_measurements(release: TransactionsRelease) -> str:
     """Every region was counted, and every count has the noise that its charge buys."""
-    named, booked = _by_name(release), books(release.ledger)
+    named, booked = _measurements_by_name(release), books(release.ledger)
     for name, measurement in named.items():
         _check_places(release, measurement)
         if _lists_leaves(release) and not len(measurement.where):
@@ -97,7 +97,7 @@ def _check_measurements(release: TransactionsRelease) -> str:
 
 def _check_accounts(release: TransactionsRelease) -> str:
     """The paths of the ledger are those that the entries and the regions show."""
-    named, booked = _by_name(release), books(release.ledger)
+    named, booked = _measurements_by_name(release), books(release.ledger)
     profiles: Counter[Any] = Counter()
     if _lists_leaves(release):
         assert isinstance(release.partition, CutTree)
@@ -120,7 +120,7 @@ def _check_accounts(release: TransactionsRelease) -> str:
     return "what every record spent follows from the entries and from what was counted"
 
 
-def _by_name(release: TransactionsRelease) -> dict[str, Measurement]:
+def _measurements_by_name(release: TransactionsRelease) -> dict[str, Measurement]:
     """The measurements by name, of which no other and none twice may be there."""
     counts = "cell" if isinstance(release.partition, CoreCells) else "leaf"
     known = {counts} if _lists_leaves(release) else {counts, "size", "support"}
@@ -170,7 +170,7 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
     units = sum(number for _, number in granted.values())
     if parts.keys() == {"size", "support"}:
         # by the noisy number of records
-        sizes = _by_name(release).get("size")
+        sizes = _measurements_by_name(release).get("size")
         rows = 0 if sizes is None else max(0, int(sizes.values.sum()))
         crowd = exact(release.guarantee["epsilon"]) * rows / release.items.size
         if crowd > CROWD:
