@@ -166,7 +166,7 @@ def dossier(release: Release, verdict: Verdict, booked: Booked | None = None) ->
         "Purpose and recipients": _purpose(release, booked),
         "Privacy parameters": _parameters(release, doubted),
         "Unit of privacy": _unit(release),
-        "What is protected, and what is not": _protected(release),
+        "What is protected, and what is not": _protection(release),
         "Public knowledge and preprocessing": _public(release),
         "Mechanisms and the use of the budget": _mechanisms(release),
         "Utility and bias": _utility(release),
@@ -273,7 +273,7 @@ def _unit(release: Release) -> Parts:
     )
 
 
-def _protected(release: Release) -> Parts:
+def _protection(release: Release) -> Parts:
     return (
         "Protected: whether any one person is in the data, and everything recorded about them, "
         "against whoever reads the release, whatever else they know and compute.",
@@ -323,7 +323,7 @@ def _public(release: Release) -> Parts:
 
 def _mechanisms(release: Release) -> Parts:
     per = words.spent_of(release.schema)
-    settings = ", ".join(f"{key} {_shown(value)}" for key, value in release.settings.items())
+    settings = ", ".join(f"{key} {_setting_text(value)}" for key, value in release.settings.items())
     return (
         mechanisms(release),
         Grid(
@@ -335,9 +335,9 @@ def _mechanisms(release: Release) -> Parts:
     )
 
 
-def _shown(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     if isinstance(value, dict):
-        return "(" + ", ".join(f"{key} {_shown(one)}" for key, one in value.items()) + ")"
+        return "(" + ", ".join(f"{key} {_setting_text(one)}" for key, one in value.items()) + ")"
     return "by rule" if value is None else str(value)
 
 

@@ -593,7 +593,7 @@ def findings(release: Release) -> Parts:
         describe_cap(release.schema),
     ]
     values = [one for one in spreads if not isinstance(one.attribute, Numeric)]
-    if any(len(_listed(one)) < len(one.labels) for one in values):
+    if any(len(_places_to_list(one)) < len(one.labels) for one in values):
         note.append(explain_picking("Of many values, those that are listed"))
     parts += [*averages(release), Text(" ".join(one for one in note if one is not None), "note")]
     if vain:
@@ -661,7 +661,7 @@ def _card(release: Release, spread: Spread) -> Card:
     name = "items" if spread.attribute is None else spread.title
     if isinstance(spread.attribute, Numeric):
         return Card(name, bands_parts(spread))
-    people, shown = release.schema.unit_names[1], _listed(spread)
+    people, shown = release.schema.unit_names[1], _places_to_list(spread)
     top = max([float(spread.high[p]) for p in shown if np.isfinite(spread.high[p])], default=1.0)
     labels, rows = labels_of(spread), []
     for place in shown:
@@ -674,7 +674,7 @@ def _card(release: Release, spread: Spread) -> Card:
     return Card(name, (_sentence(spread, people), grid, *([rest] if more > 0 else [])))
 
 
-def _listed(spread: Spread) -> list[int]:
+def _places_to_list(spread: Spread) -> list[int]:
     """The places of the largest values that stand out of the noise."""
     order, pale = np.argsort(-spread.counts, kind="stable").tolist(), vague(spread)
     shown = [place for place in order if not pale[place]][:_VALUES]

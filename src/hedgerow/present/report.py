@@ -160,7 +160,7 @@ def report(release: Release, verdict: Verdict, against: Judgment | None = None) 
     )  # fmt: skip
     sections = [
         Section("Findings", findings(release) if doubted is None else (), "findings"),
-        Section("Named tables", _named(release) if doubted is None else (), "named"),
+        Section("Named tables", _named_tables(release) if doubted is None else (), "named"),
         Section("In short", _short(release, doubted, against), "short"),
         Section("What is promised", _promise(release, verdict, doubted), "promise"),
         Section("What the budget was spent on", _budget(release, doubted is None), "budget"),
@@ -207,7 +207,7 @@ def overview(release: Release, top: int, parts: Parts | None = None) -> Document
         parts = (*made, *kind.division(release, top)) if top else ()
         if 0 < top < about.number:
             parts = (*parts, f"({about.number:,} in all; --top N for more)")
-        named = (one for one in _named(release) if not isinstance(one, Folded))
+        named = (one for one in _named_tables(release) if not isinstance(one, Folded))
         sections.append(Section("", tuple(named)))
     sections.append(Section("", parts))
     if release.kind == "marginals" and top:
@@ -229,7 +229,7 @@ def _number(release: Release) -> str:
     return words.round_count(*(float(one[0]) for one in ends))[0]
 
 
-def _named(release: Release) -> Parts:
+def _named_tables(release: Release) -> Parts:
     """The tables that the schema names, with all their cells."""
     tables = [release.table(*names) for names in named_tables(release)]
     notes = dict.fromkeys(line for one in tables for line in how_to_read(one, release.schema))
