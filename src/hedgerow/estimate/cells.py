@@ -100,10 +100,10 @@ def share_out(values: Floats, weight: Floats, group: Ints, totals: Ints) -> Ints
             break
         active = active[stays]
     nearest = np.where(above, np.maximum(0.0, values - weight * level[group]), 0.0)
-    return _rounded(nearest, group, totals)
+    return _round(nearest, group, totals)
 
 
-def _rounded(values: Floats, group: Ints, totals: Ints) -> Ints:
+def _round(values: Floats, group: Ints, totals: Ints) -> Ints:
     """Largest remainders in every group at once."""
     flat = np.round(values, _DIGITS)
     floor = np.floor(flat)
@@ -232,7 +232,7 @@ def estimate_cells(
             A thresholded release has no tree.
     """
     if is_censored(measurements):
-        return _listed(measurements, classes)
+        return _counts_of_listed(measurements, classes)
     if rule == "none":  # what was counted on the way to the regions is not looked at again
         measurements = [m for m in measurements if m.at == "region"] or measurements
     fitted = fit(merge_measurements(partition, measurements, classes), rule)
@@ -241,7 +241,7 @@ def estimate_cells(
     return CellCounts(regions=np.arange(len(values)), values=values, variance=variance, fit=fitted)
 
 
-def _listed(measurements: Sequence[Measurement], classes: int) -> CellCounts:
+def _counts_of_listed(measurements: Sequence[Measurement], classes: int) -> CellCounts:
     """The listed cells of a thresholded release, as they are."""
     parts = [m for m in measurements if m.at == "region"]
     regions = np.unique(np.concatenate([np.empty(0, np.int64), *(m.where for m in parts)]))

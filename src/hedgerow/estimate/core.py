@@ -263,7 +263,7 @@ class CoreModel(ItemsetModel):
         estimate, variance = self.supports.singles
         estimate, core = np.minimum(estimate, self.total), self.partition.core
         if len(core):
-            table, spread = self._mixed(self.fitted)
+            table, spread = self._mix(self.fitted)
             ones = np.int64(1) << np.arange(len(core))
             mine, theirs = variance[core], spread[ones]
             both = np.maximum(mine + theirs, 1e-9)
@@ -322,7 +322,7 @@ class CoreModel(ItemsetModel):
                     cells = cells * ratio[:, None]
         return np.asarray(cells)
 
-    def _mixed(self, cells: Floats, bins: slice = slice(None)) -> tuple[Floats, Floats]:
+    def _mix(self, cells: Floats, bins: slice = slice(None)) -> tuple[Floats, Floats]:
         """For each mask the sum over its supersets, and the variance of its noise.
 
         Args:
@@ -342,13 +342,13 @@ class CoreModel(ItemsetModel):
     @cached_property
     def table(self) -> tuple[Floats, Floats]:
         """For each mask the estimated number of records with all of it, and its variance."""
-        return self._mixed(self.shrunk)
+        return self._mix(self.shrunk)
 
     @cached_property
     def bin_tables(self) -> Floats:
         """The same numbers in each bin of the number of other items, shape [masks, bins]."""
         bins = range(self.raw.shape[1])
-        return np.stack([self._mixed(self.shrunk, slice(b, b + 1))[0] for b in bins], axis=1)
+        return np.stack([self._mix(self.shrunk, slice(b, b + 1))[0] for b in bins], axis=1)
 
     def estimates(self, sets: Sequence[Ints]) -> Floats:
         """The estimated number of records that hold all items of each set."""
@@ -423,7 +423,7 @@ class CoreModel(ItemsetModel):
             groups = [self.members(int(one[0])) for one in sets if len(one) == 1]
             share = 1 - (1 - _BY_CELLS) * (1 - level)
             low[alone], high[alone] = self.supports.bounds(groups, share)
-            _, everybody = self._counted(sets[0][:0], by_cells)  # the most that any item is in
+            _, everybody = self._count_ends(sets[0][:0], by_cells)  # the most that any item is in
         for place, one in enumerate(sets):
             if self.never(one):
                 continue
@@ -431,18 +431,18 @@ class CoreModel(ItemsetModel):
             if alone[place]:
                 least, most = 0.0, everybody
                 if not grouped and self.bit[one[0]] >= 0:
-                    least, most = self._counted(one, by_cells)
+                    least, most = self._count_ends(one, by_cells)
                 low[place] = max(low[place], least)
                 high[place] = max(min(high[place], most), low[place])
             elif self.supports is None or not len(one):
-                low[place], high[place] = self._counted(one, level)
+                low[place], high[place] = self._count_ends(one, level)
             elif not (grouped or (self.bit[one] < 0).any()):
-                low[place], high[place] = self._counted(one, (1 + level) / 2)
+                low[place], high[place] = self._count_ends(one, (1 + level) / 2)
             else:
                 high[place] = self._most(one, level)
         return low, high
 
-    def _counted(self, one: Ints, level: float) -> tuple[float, float]:
+    def _count_ends(self, one: Ints, level: float) -> tuple[float, float]:
         """Ends from the cells alone, where they tell all of a set."""
         count, spread = self._cells_of(one)
         width = self._width(spread, level) if spread else 0.0
@@ -456,14 +456,14 @@ class CoreModel(ItemsetModel):
         mask, _ = self._split(one[one < self.items.size])
         groups = self._groups(one)
         if not groups:
-            return self._measured(mask, 0)
+            return self._measured_ends(mask, 0)
         masks = np.arange(len(self.raw))
         match = masks & mask == mask
         for group in groups:
             match &= masks & self._split(group)[0] != 0
         return float(self.raw[match].sum()), float(self.possible[match].sum()) * 2 / self.rate**2
 
-    def _measured(self, mask: int, others: int) -> tuple[float, float]:
+    def _measured_ends(self, mask: int, others: int) -> tuple[float, float]:
         """The noisy count of records with a mask and so many others, and its variance by tails."""
         last = np.append(self.partition.rest[1:] - 1, self.items.size)
         first = int(np.argmax(last >= others))
@@ -479,7 +479,7 @@ class CoreModel(ItemsetModel):
         assert self.supports is not None
         mask, codes = self._split(one[one < self.items.size])
         groups = [codes[k : k + 1] for k in range(len(codes))] + self._groups(one)
-        count, spread = self._measured(mask, len(codes))
+        count, spread = self._measured_ends(mask, len(codes))
         # a quarter for sizes, a quarter for all items of the set, whether they are in the core or
         # not; a bound of one side may fail with twice its part, and few levels are worked out
         error = (1 - level) / (1 << (2 * len(one) - 1).bit_length())
