@@ -114,7 +114,7 @@ def expected_errors(
     promises = []
     for table, units in zip(schema.tables, shares.named, strict=True):
         columns = named_columns(schema, table)
-        starts = [_shown(schema, cells, column) for column in columns]
+        starts = [_starts_shown(schema, cells, column) for column in columns]
         amount = float(paying.unit) * units
         shape = (max(1, -(-_DRAWN // math.prod(map(len, starts)))), *cells.shape(columns))
         if paying.name == "epsilon":
@@ -131,7 +131,7 @@ def expected_errors(
     return tuple(promises)
 
 
-def _shown(schema: Schema, cells: Cells, column: int) -> Ints:
+def _starts_shown(schema: Schema, cells: Cells, column: int) -> Ints:
     """Where, among the cells of a column, those begin that a release shows as one."""
     if column == cells.attributes:
         return np.arange(cells.classes)
@@ -438,13 +438,13 @@ def plan_by_accuracy(
     most = most_epsilons(len(targets)) * max(1, runs)
     for place, (setting, method) in enumerate(methods):
 
-        def tried(done: int, epsilon: str, place: int = place, setting: str = setting) -> None:
+        def tell_try(done: int, epsilon: str, place: int = place, setting: str = setting) -> None:
             progress((place + done / most) / len(methods))
             stage(f"{setting}, epsilon {epsilon}")
 
         search = _Search(
             schema=schema, method=method, targets=targets, delta=delta, data=data,
-            rows=source.rows, seed=seed, tell=tried,
+            rows=source.rows, seed=seed, tell=tell_try,
         )  # fmt: skip
         results = search.results()
         progress((place + 1) / len(methods))  # fewer releases may have been enough
@@ -501,7 +501,7 @@ class _Search:
             for place, target in enumerate(self.targets)
         )  # fmt: skip
 
-    def _reached(self, epsilon: str, place: int) -> bool:
+    def _reaches(self, epsilon: str, place: int) -> bool:
         error = self._errors(epsilon)[place]
         return error is not None and error <= self.targets[place].bound
 
@@ -512,14 +512,14 @@ class _Search:
         can make them larger. So one epsilon that fails does not rule out smaller ones.
         """
         known = sorted(EPSILONS.index(epsilon) for epsilon in self.tried)
-        reached = [tried for tried in known if self._reached(EPSILONS[tried], place)]
+        reached = [tried for tried in known if self._reaches(EPSILONS[tried], place)]
         if not reached:
             return None
         high = reached[0]
         low = max([tried for tried in known if tried < high], default=-1)
         while high - low > 1:
             middle = (low + high) // 2
-            if self._reached(EPSILONS[middle], place):
+            if self._reaches(EPSILONS[middle], place):
                 high = middle
             else:
                 low = middle

@@ -163,7 +163,7 @@ Where = Questions | None
 PAGE, WORKBOOK = "hedgerow.present.report:page", "hedgerow.present.tables:write_workbook"
 """What tells of releases, which knows them, and so is loaded when it is needed."""
 
-Kind = TypeVar("Kind", bound="Release")
+Expected = TypeVar("Expected", bound="Release")
 
 # of the time that saving takes: until the model stands, rows are drawn and tables are counted
 _PREPARED, _DRAWN, _COUNTED = 0.3, 0.5, 0.75
@@ -853,7 +853,7 @@ class Release(Alike, Framed):
         """The places of these attributes; `CLASS` for the class."""
         return frozenset()
 
-    def expect(self, kind: type[Kind]) -> Kind:
+    def expect(self, kind: type[Expected]) -> Expected:
         """This release, known to be of a kind.
 
         Raises:

@@ -375,7 +375,7 @@ class MeasuredRelease(Release):
         known = [one.threshold for one in self.measurements if one.threshold is not None]
         return min(known, default=None)
 
-    def _suppressed(self) -> str | None:
+    def _suppression(self) -> str | None:
         if self.threshold is None:
             return None
         return (

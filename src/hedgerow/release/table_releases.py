@@ -130,7 +130,7 @@ class TableRelease(MeasuredRelease):
             largest="largest regions",
             counts=noisy_counts(self.guarantee),
             protected=protected_rows(self.schema),
-            suppressed=self._suppressed(),
+            suppressed=self._suppression(),
         )
 
     @cached_property
@@ -514,10 +514,10 @@ class RowsRelease(Release):
             processed="Estimates, intervals and synthetic rows follow from published rows.",
             largest=f"rows that most {people} share",
             protected=protected_rows(self.schema),
-            suppressed=self._suppressed(),
+            suppressed=self._suppression(),
         )
 
-    def _suppressed(self) -> str | None:
+    def _suppression(self) -> str | None:
         rule = self.ledger.get("suppression")
         one, those = self.schema.unit_names
         if not isinstance(rule, dict) or "threshold" not in rule:

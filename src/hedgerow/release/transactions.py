@@ -111,7 +111,7 @@ class TransactionsRelease(MeasuredRelease):
             protected="any one record (one record is one person)"
             if column is None
             else f"any one person (one value of {column}, with all its items)",
-            suppressed=self._suppressed(),
+            suppressed=self._suppression(),
         )
 
     @property
