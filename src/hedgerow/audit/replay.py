@@ -281,7 +281,7 @@ def listing_law(cells: C, counts: Ints, forced: tuple[C, Ints], rule: Listing) -
     """
     e, threshold = float(rule.rate), rule.threshold
 
-    def listed(value: int, count: int) -> float:
+    def law_of(value: int, count: int) -> float:
         if value < threshold:
             return -math.inf
         if rule.law == "keep":
@@ -308,7 +308,7 @@ def listing_law(cells: C, counts: Ints, forced: tuple[C, Ints], rule: Listing) -
     elif not shown.keys() <= exact.keys():
         return -math.inf  # a cell that nobody is in is never listed
     log_p = empty * hidden(0) if empty else 0.0
-    log_p += sum(listed(value, exact.get(cell, 0)) for cell, value in shown.items())
+    log_p += sum(law_of(value, exact.get(cell, 0)) for cell, value in shown.items())
     return log_p + sum(hidden(count) for cell, count in exact.items() if cell not in shown)
 
 
@@ -522,7 +522,7 @@ class _Noter(_Replayer):
     def _note_choice(
         self, candidates: Candidates, rates: Rates, flip: bool, forced: Choices
     ) -> None:
-        self.facts.append(("select", (_rates(rates), flip, _offered(candidates))))
+        self.facts.append(("select", (_rates(rates), flip, _sort_candidates(candidates))))
 
     def _note_noise(self, kind: str, exact: Ints, rates: Rates, forced: Ints) -> None:
         self.facts.append((kind, _rates(rates)))
@@ -540,7 +540,7 @@ def _rates(rates: Rates) -> Hashable:
     return rates.purpose, values, prices
 
 
-def _offered(candidates: Candidates) -> Hashable:
+def _sort_candidates(candidates: Candidates) -> Hashable:
     """The candidates of every node and their weights, however scores cut them into runs."""
     nodes = []
     for first, stop in zip(candidates.start[:-1].tolist(), candidates.start[1:].tolist(),
