@@ -83,7 +83,7 @@ def cpu() -> float:
 def one(engine: str, folder: str, workers: int, memory: str) -> dict[str, Any]:
     """One run in this process, in figures."""
     import hedgerow as hr
-    from hedgerow.counting.parts import Layout
+    from hedgerow.counting.parts import RowLayout
     from hedgerow.counting.streamed import StreamedEngine
 
     schema = hr.Schema.load(SCHEMA)
@@ -127,7 +127,7 @@ def one(engine: str, folder: str, workers: int, memory: str) -> dict[str, Any]:
     used_end = own_end + (worker_cpu(cluster) if engine == "dask" else 0)
     if engine == "dask":
         cluster.close()
-    layout = Layout.of_sizes([a.size for a in schema.attributes] + [len(schema.classes)])
+    layout = RowLayout.of_sizes([a.size for a in schema.attributes] + [len(schema.classes)])
     return {
         "wall": wall_end - wall,
         "driver": own_end - own,

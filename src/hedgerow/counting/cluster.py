@@ -37,7 +37,7 @@ from hedgerow.counting.parts import (
     Crew,
     Engine,
     HistogramQuestion,
-    Layout,
+    RowLayout,
     Spans,
     split_rows,
     sum_counts,
@@ -370,7 +370,7 @@ class ClusterEngine(Workers, Engine):
     def __init__(self, schema: Schema, client: Any, memory: int) -> None:
         Workers.__init__(self, client)
         domain = Domain.of(schema)
-        Engine.__init__(self, domain, Layout.of(domain), memory // 4, TAKEN + 1)
+        Engine.__init__(self, domain, RowLayout.of(domain), memory // 4, TAKEN + 1)
 
     @staticmethod
     def read(
@@ -454,7 +454,7 @@ class Partition:
 
 def partition_of(rows: Bytes, domain: Domain, report: Report | None = None) -> Partition:
     """A partition whose rows all belong to the root."""
-    column = Layout.of(domain).column(rows, -1)
+    column = RowLayout.of(domain).column(rows, -1)
     return Partition(
         rows=rows,
         bounds=np.array([[0], [len(rows)]], dtype=np.int32),
@@ -468,7 +468,7 @@ def read_partition(
 ) -> Partition:
     """Reads and encodes pieces of the input."""
     domain = Domain.of(schema)
-    layout = Layout.of(domain)
+    layout = RowLayout.of(domain)
     attributes: list[Any] = [*schema.attributes]
     if schema.target is not None:
         attributes.append(schema.target)
@@ -486,7 +486,7 @@ def read_partition(
 
 
 def split_partition(
-    partition: Partition, places: Ints, split: Split, layout: Layout, classes: int
+    partition: Partition, places: Ints, split: Split, layout: RowLayout, classes: int
 ) -> Partition:
     """The partition after a split, whose nodes have these places in the latest level."""
     rows = partition.rows
@@ -510,7 +510,7 @@ def split_partition(
 
 
 def _count(
-    question: HistogramQuestion, layout: Layout, partitions: Sequence[Partition]
+    question: HistogramQuestion, layout: RowLayout, partitions: Sequence[Partition]
 ) -> Histograms:
     """What partitions answer to a question about histograms."""
     return question.add([
@@ -520,7 +520,7 @@ def _count(
 
 
 def _ask_rows(
-    ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], layout: Layout,
+    ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], layout: RowLayout,
     partitions: Sequence[Partition],
 ) -> T:  # fmt: skip
     """What all rows of partitions answer."""

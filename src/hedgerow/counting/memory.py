@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints, number_rows
 from hedgerow.counting.engine import Codes, Domain, Histograms, Split
-from hedgerow.counting.parts import Engine, HistogramQuestion, Layout, split_rows
+from hedgerow.counting.parts import Engine, HistogramQuestion, RowLayout, split_rows
 from hedgerow.counting.sealed import Sealed
 from hedgerow.data import Table
 from hedgerow.errors import DataError
@@ -54,7 +54,7 @@ class MemoryEngine(Engine):
                 "the table has more rows than the in-memory engine can count",
                 hint="Take the engine streamed (--engine streamed, engine='streamed').",
             )
-        layout = Layout.of_matrix(table.codes)
+        layout = RowLayout.of_matrix(table.codes)
         super().__init__(Domain.of(table.schema), layout, batch, copies=1)
         self._table = table
         shape = len(table.codes), layout.stride

@@ -97,7 +97,7 @@ class Packed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class RowLayout:
     """Where each column lies in a packed row: the predictors, then the class.
 
     Wide columns come first, so that each lies at a multiple of its width.
@@ -108,7 +108,7 @@ class Layout:
         stride: The bytes of a row.
 
     Example:
-        >>> layout = Layout.of_sizes([300, 2, 2])
+        >>> layout = RowLayout.of_sizes([300, 2, 2])
         >>> layout.width.tolist(), layout.place.tolist(), layout.stride
         ([2, 1, 1], [0, 2, 3], 4)
     """
@@ -118,7 +118,7 @@ class Layout:
     stride: int
 
     @staticmethod
-    def of_sizes(sizes: Sequence[int]) -> Layout:
+    def of_sizes(sizes: Sequence[int]) -> RowLayout:
         """The layout of columns with so many codes each."""
         width = np.array([1 if n <= 1 << 8 else 2 if n <= 1 << 16 else 4 for n in sizes], np.int64)
         place = np.empty(len(sizes), dtype=np.int64)
@@ -126,25 +126,25 @@ class Layout:
         for column in np.argsort(-width, kind="stable").tolist():
             place[column] = end // width[column]
             end += int(width[column])
-        return Layout(width, place, -(-end // _WORD) * _WORD)
+        return RowLayout(width, place, -(-end // _WORD) * _WORD)
 
     @staticmethod
-    def of(domain: Domain) -> Layout:
+    def of(domain: Domain) -> RowLayout:
         """The layout of a domain's rows."""
-        return Layout.of_sizes([*domain.sizes.tolist(), domain.classes])
+        return RowLayout.of_sizes([*domain.sizes.tolist(), domain.classes])
 
     @staticmethod
-    def of_matrix(codes: NDArray[Any]) -> Layout:
+    def of_matrix(codes: NDArray[Any]) -> RowLayout:
         """The layout of rows that are as wide everywhere as in a matrix, and fill whole words."""
         columns, wide = codes.shape[1], codes.itemsize
         width = np.full(columns, wide, dtype=np.int64)
-        return Layout(width, np.arange(columns), -(-columns * wide // _WIDE) * _WIDE)
+        return RowLayout(width, np.arange(columns), -(-columns * wide // _WIDE) * _WIDE)
 
     def pack(self, columns: Sequence[NDArray[Any]]) -> Bytes:
         """Packs columns of codes.
 
         Example:
-            >>> layout = Layout.of_sizes([300, 2])
+            >>> layout = RowLayout.of_sizes([300, 2])
             >>> layout.column(layout.pack([np.array([258]), np.array([1])]), 0).tolist()
             [258]
         """
@@ -537,7 +537,7 @@ class HistogramQuestion:
     classes: int
     wide: bool
 
-    def count(self, rows: Bytes, layout: Layout, bounds: Spans) -> Histograms:
+    def count(self, rows: Bytes, layout: RowLayout, bounds: Spans) -> Histograms:
         """What a part answers, whose rows lie grouped by node: from `bounds[0]` to `bounds[1]`."""
         size = (bounds[1] - bounds[0]).astype(np.int64)
         width = np.where(self.wanted, self.hi - self.lo, 0).astype(np.int64)
@@ -579,7 +579,7 @@ class HistogramQuestion:
 
 
 def split_rows(
-    rows: Bytes, moved: Bytes | None, layout: Layout, bounds: Spans, into: Small, split: Split,
+    rows: Bytes, moved: Bytes | None, layout: RowLayout, bounds: Spans, into: Small, split: Split,
     classes: int,
 ) -> tuple[Spans, Ints]:  # fmt: skip
     """Where the children's rows lie and how many there are of each class.
@@ -648,7 +648,7 @@ class Engine(ABC):
         copies: How many answers are kept side by side.
     """
 
-    def __init__(self, domain: Domain, layout: Layout, batch: int, copies: int) -> None:
+    def __init__(self, domain: Domain, layout: RowLayout, batch: int, copies: int) -> None:
         self.domain = domain
         self._counts = np.zeros((1, domain.classes), np.int64)  # rows of each class in each node
         self._layout = layout

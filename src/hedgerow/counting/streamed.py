@@ -34,7 +34,7 @@ from hedgerow.counting.parts import (
     Crew,
     Engine,
     HistogramQuestion,
-    Layout,
+    RowLayout,
     Spans,
     split_rows,
     sum_counts,
@@ -205,7 +205,7 @@ class StreamedEngine(_Streamed, Engine):
         _Streamed.__init__(self, memory, scratch, threads)
         domain = Domain.of(schema)
         copies = self._crew.size + 4  # under way, waiting to be added up, and their sum
-        Engine.__init__(self, domain, Layout.of(domain), self._memory.batch, copies)
+        Engine.__init__(self, domain, RowLayout.of(domain), self._memory.batch, copies)
         self._schema = schema
         self._rows = self._shelf(self._memory.rows)
         self._bounds = self._shelf(self._memory.bounds)  # of the latest level's nodes
