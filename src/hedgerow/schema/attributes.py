@@ -124,7 +124,7 @@ def date_pattern(format: str) -> re.Pattern[str] | None:
 Missing = Literal["error", "other", "drop"]
 Outside = Literal["error", "other", "clip", "drop"]
 Splitting = Literal["allowed", "never"]
-Kind = Literal["integer", "decimal", "date"]
+NumberKind = Literal["integer", "decimal", "date"]
 Complaint = tuple[str, str, str]
 """A key of a schema file, what is wrong there, and a hint."""
 
@@ -229,7 +229,7 @@ class Numeric(_AnyAttribute):
     low: Fraction
     high: Fraction
     step: Fraction
-    kind: Kind
+    kind: NumberKind
     outside: Outside = "error"
     scale: Literal["linear", "log"] = "linear"
     common: tuple[Fraction, ...] = ()
@@ -349,7 +349,7 @@ def read_numeric(
     (low, low_kind), (high, high_kind) = numbers["low"], numbers["high"]
     step, step_kind = numbers.get("step", (Fraction(1), "integer"))
     kinds = {low_kind, high_kind, step_kind}
-    kind: Kind = "decimal" if "decimal" in kinds else "integer"
+    kind: NumberKind = "decimal" if "decimal" in kinds else "integer"
     if "date" in (low_kind, high_kind):
         if low_kind != high_kind:
             return [("high", "low and high are not both dates", "Write both as 2020-01-31.")]
@@ -364,7 +364,7 @@ def read_numeric(
     return Numeric(name, low=low, high=high, step=step, kind=kind, **settings)
 
 
-def read_number(text: str) -> tuple[Fraction, Kind] | None:
+def read_number(text: str) -> tuple[Fraction, NumberKind] | None:
     """The number or date in a text, and how it is written; None if it is neither.
 
     Example:
