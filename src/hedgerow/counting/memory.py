@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class DistinctRecords:
     """What a table holds, each distinct record once, in lexicographic order; travels sealed.
 
     Args:
@@ -77,7 +77,7 @@ class MemoryEngine(Engine):
             self._rows, self._spare = self._spare, self._rows
         return counts
 
-    def distinct_records(self) -> Sealed[Records]:
+    def distinct_records(self) -> Sealed[DistinctRecords]:
         """Counts the distinct records of a table; weights of people's own make records differ."""
         table = self._table
         width = len(table.schema.attributes) + (table.schema.target is not None)
@@ -87,7 +87,9 @@ class MemoryEngine(Engine):
         number = number_rows(columns, len(table.codes))
         _, first, counts = np.unique(number, return_index=True, return_counts=True)
         distinct = np.stack([column[first].astype(np.int64) for column in columns], axis=1)
-        return Sealed(Records(distinct[:, :width], distinct[:, width:], counts.astype(np.int64)))
+        return Sealed(
+            DistinctRecords(distinct[:, :width], distinct[:, width:], counts.astype(np.int64))
+        )
 
     def _ask(
         self, ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], none: T

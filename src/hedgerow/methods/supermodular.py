@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints, Small, number_rows
-from hedgerow.counting.memory import MemoryEngine, Records
+from hedgerow.counting.memory import DistinctRecords, MemoryEngine
 from hedgerow.data import (
     CodeMatrix,
     WeightColumns,
@@ -628,7 +628,7 @@ class Supermodular(Publisher):
             made = make_side(engine, schema, plan.side_budget(), sampler)
         problem = self._problem(schema, made)
 
-        def generalize(records: Records) -> tuple[Small, Ints]:
+        def generalize(records: DistinctRecords) -> tuple[Small, Ints]:
             """Generalizes each record by itself, and adds up those that became the same row."""
             forest, leaves = problem.forest, problem.forest.leaves(records.values)
             names = [attribute.name for attribute in generalized_attributes(schema)]
