@@ -363,10 +363,10 @@ def batches(need: Ints, most: int) -> Iterator[slice]:
         first = last
 
 
-Cells = tuple[Ints, Ints]
+FilledCells = tuple[Ints, Ints]
 
 
-def cells_of(blocks: Iterable[Codes], edges: Sequence[Small], classes: int) -> Cells:
+def cells_of(blocks: Iterable[Codes], edges: Sequence[Small], classes: int) -> FilledCells:
     """The nonempty cells of rows in a product of cuts: see `parts.Engine.cell_counts`."""
     lookups = [np.repeat(np.arange(len(cut) - 1), np.diff(cut)) for cut in edges]
     cells = [np.zeros(0, np.int64)]

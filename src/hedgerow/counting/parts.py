@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Bools, Bytes, Ints, Small
 from hedgerow.compiled import helper, kernel
 from hedgerow.counting.engine import (
-    Cells,
     Codes,
     Domain,
+    FilledCells,
     Histograms,
     RowSums,
     Split,
@@ -607,7 +607,7 @@ def split_rows(
     return inner, counts
 
 
-def sum_cells(parts: Sequence[Cells]) -> Cells:
+def sum_cells(parts: Sequence[FilledCells]) -> FilledCells:
     """Adds up the cells of several parts.
 
     Example:
@@ -702,7 +702,7 @@ class Engine(ABC):
         """The number of rows of each class in each node: [nodes, classes]."""
         return Sealed(self._counts[nodes])
 
-    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[Cells]:
+    def cell_counts(self, edges: tuple[Small, ...]) -> Sealed[FilledCells]:
         """Nonempty cells of a product of cuts, and their rows.
 
         A cell's number is its place in the product (first attribute most significant), times the
