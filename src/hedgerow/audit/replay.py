@@ -21,7 +21,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import (
     C,
     Candidates,
-    Cells,
+    CellNodes,
     Choices,
     Listing,
     Rates,
@@ -320,7 +320,7 @@ def kept_law(value: int, count: int, share: float) -> float:
     return math.log(ways) + value * math.log(share) + (count - value) * math.log1p(-share)
 
 
-def _keys(cells: Cells | Ints) -> list[tuple[int, ...]]:
+def _keys(cells: CellNodes | Ints) -> list[tuple[int, ...]]:
     """Cells as keys, be they numbered or have a node of every attribute."""
     return list(map(tuple, cells.tolist() if cells.ndim > 1 else cells[:, None].tolist()))
 
@@ -448,7 +448,7 @@ class _Replayer:
         ))  # fmt: skip
 
     def _note_list(
-        self, cells: Cells | Ints, counts: Ints, rule: Listing, forced: tuple[Any, Ints]
+        self, cells: CellNodes | Ints, counts: Ints, rule: Listing, forced: tuple[Any, Ints]
     ) -> None:
         log_p = np.asarray([listing_law(cells, counts, forced, rule)])
         # noise is paid in epsilon, save for what delta stands for; decisions of a gate cost less
@@ -528,7 +528,7 @@ class _Noter(_Replayer):
         self.facts.append((kind, _rates(rates)))
 
     def _note_list(
-        self, cells: Cells | Ints, counts: Ints, rule: Listing, forced: tuple[Any, Ints]
+        self, cells: CellNodes | Ints, counts: Ints, rule: Listing, forced: tuple[Any, Ints]
     ) -> None:
         self.facts.append((rule.law, rule))
 

@@ -18,7 +18,7 @@ from hedgerow.counting.sealed import Sealed, claim_key
 from hedgerow.errors import LeakError
 from hedgerow.privacy.budget import choice_rate, noise_rate, rate_below
 from hedgerow.privacy.ledger import Ledger
-from hedgerow.privacy.sampler import Candidates, Cells, Choices, Listing, Rates, Sampler
+from hedgerow.privacy.sampler import Candidates, CellNodes, Choices, Listing, Rates, Sampler
 
 T = TypeVar("T")
 
@@ -223,9 +223,9 @@ class Curator:
         self,
         purpose: str,
         records: Sealed[T],
-        gather: Callable[[T], tuple[Cells, Ints]],
+        gather: Callable[[T], tuple[CellNodes, Ints]],
         threshold: int,
-    ) -> tuple[Cells, Ints]:
+    ) -> tuple[CellNodes, Ints]:
         """Noisy counts of the cells that somebody is in, from a threshold on; charged to all.
 
         `gather` puts each record in one cell, whatever the other records are; it may draw, so it
@@ -239,10 +239,10 @@ class Curator:
         self,
         purpose: str,
         records: Sealed[T],
-        gather: Callable[[T], tuple[Cells, Ints]],
+        gather: Callable[[T], tuple[CellNodes, Ints]],
         share: Fraction,
         least: int,
-    ) -> tuple[Cells, Ints]:
+    ) -> tuple[CellNodes, Ints]:
         """Exact counts of records that were kept with some probability; charged to all.
 
         `gather` as in `nonempty`. The delta of it is `suppression.sampled_delta`, at the epsilon

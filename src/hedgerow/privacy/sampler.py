@@ -54,8 +54,8 @@ class Choices:
     cut: Ints
 
 
-Cells = Small  # one row for each: a node of every attribute
-C = TypeVar("C", Cells, Ints)
+CellNodes = Small  # one row for each: a node of every attribute
+C = TypeVar("C", CellNodes, Ints)
 
 _TRIALS = 4096  # of one cell between two looks at how much randomness is left
 
