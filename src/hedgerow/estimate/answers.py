@@ -326,7 +326,7 @@ def answer(partition: Partition, fit: Fit, queries: Sequence[Query], level: floa
 #
 # - by the noise of each attribute's table, by the class if the query asks for classes: e / (p_a N)
 # times the noise of what meets the condition, and where it cuts a cell, how unevenly records may
-# lie there, or as far as its parts were counted, what their noise leaves open (`Parts`);
+# lie there, or as far as its parts were counted, what their noise leaves open (`CellParts`);
 # - by the noise of each table that counts two of its attributes: e / S times that of the S records
 # there, as far as the tables of the two do not take it away;
 # - for every other pair of attributes, by what relates them beyond what the model knows: with a

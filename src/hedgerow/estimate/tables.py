@@ -306,7 +306,7 @@ _UNEVEN = 10.0 ** np.arange(-3, 0.5, 0.5)  # how unevenly cells may be filled
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Parts:
+class CellParts:
     """How the records of a cell that was counted again lie in its parts.
 
     They lie evenly but for shares that differ from that as a Dirichlet law of some unevenness rho
@@ -427,9 +427,9 @@ class Tables:
         return tuple(columns)
 
     @cached_property
-    def parts(self) -> dict[tuple[int, int], Parts]:
+    def parts(self) -> dict[tuple[int, int], CellParts]:
         """How records lie in the cells that were counted again, by attribute and cell."""
-        parts: dict[tuple[int, int], Parts] = {}
+        parts: dict[tuple[int, int], CellParts] = {}
         for attribute in sorted({a for a, _ in self.fine}):
             known = self.single[attribute]
             raw = []
@@ -449,7 +449,7 @@ class Tables:
             for cell, edges, even, seen, noise in raw:
                 weights = _UNEVEN / (_UNEVEN + len(seen) * noise)
                 weight = float(likely @ weights)
-                parts[attribute, cell] = Parts(
+                parts[attribute, cell] = CellParts(
                     edges=edges, even=even, seen=seen, weight=weight, noise=weight * noise,
                     doubt=float(likely @ (weights - weight) ** 2),
                 )  # fmt: skip
