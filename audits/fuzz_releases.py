@@ -293,5 +293,5 @@ def _transactions(release: Any) -> list[Callable[[], Any]]:
 
 def _tree(release: Any) -> Any:
     if isinstance(release.partition, TreePartition):
-        return kinds.nest_nodes(release, release.partition, 3)
+        return kinds.grow_tree(release, release.partition, 3)
     return kinds.cuts(release, release.partition)

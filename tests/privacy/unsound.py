@@ -111,7 +111,7 @@ def by_trial(
     def attack(runs: int) -> Catch:
         budget = Budget.of(epsilon)
         drawn = (draw and draw()) or (lambda table, sampler: run(table, method, budget, sampler))
-        trial = maker(drawn if maker is distinguish.metadata else method)
+        trial = maker(method, budget, drawn) if maker is distinguish.metadata else maker(method)
         return weigh(trial, drawn, runs, float(budget.epsilon))
 
     return attack

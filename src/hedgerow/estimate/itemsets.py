@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ReleaseError, UsageError
@@ -615,6 +614,8 @@ def list_itemsets(
 
 def text_blocks(listed: pa.Table) -> Iterator[bytes]:
     """The list as text: a head, then one line for each itemset, fields divided by tabs."""
+    import pyarrow.compute as pc  # slow to load, and not needed to read a release
+
     others = "others" in listed.column_names
     about = "count, how many other items, then the items" if others else "count, then the items"
     yield (

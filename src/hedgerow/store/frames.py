@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from abc import ABC, abstractmethod
 from collections import namedtuple
@@ -124,8 +125,11 @@ def _without_unknown(rows: pa.Table) -> pa.Table:
 
 def _values(column: pa.ChunkedArray) -> list[Any]:
     """The values of a column; a number that is not known is NaN, as in NumPy and pandas."""
-    floats = pa.types.is_floating(column.type)
-    values: list[Any] = column.to_numpy().tolist() if floats else column.to_pylist()
+    values: list[Any] = column.to_pylist()
+    if column.null_count and pa.types.is_floating(column.type):
+        return [
+            math.nan if value is None else value for value in values
+        ]  # one NaN: rows equal
     return values
 
 
