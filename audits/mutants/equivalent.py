@@ -401,6 +401,16 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "while (new := numeric & (cuts < 0)).any():",
         "while (new := numeric & (cuts < 1)).any():",
     ): "Cuts begin at 1, so that what is below it is none.",
+    (
+        "methods/scores.py",
+        "while cut < stop:",
+        "while cut != stop:",
+    ): "Cuts begin at the end or before it, and the last step ends there exactly.",
+    (
+        "data/people.py",
+        "for shift, factor in zip((30, 27), _MIX, strict=True):",
+        "for shift, factor in zip((30, 27), _MIX, strict=False):",
+    ): "There are two of each.",
 }
 
 

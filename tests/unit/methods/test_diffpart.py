@@ -25,6 +25,13 @@ def shop(size: int) -> Schema:
     )
 
 
+def test_only_a_core_of_some_items_spends_delta() -> None:
+    large = shop(100_000)
+    assert DiffPart().spends_delta(large) and DiffPart(core=5).spends_delta(large)
+    assert not DiffPart(core=20).spends_delta(shop(20))
+    assert not DiffPart(schedule="paper").spends_delta(large)
+
+
 def test_gaussian_noise_that_cannot_be_drawn_is_laplace_noise() -> None:
     """The cap is so high that a share of rho buys no precision at all; epsilon buys some."""
     rows = pa.table({"x": [["1", "2"], ["7"]]})
