@@ -127,9 +127,7 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
     """The values of a column; a number that is not known is NaN, as in NumPy and pandas."""
     values: list[Any] = column.to_pylist()
     if column.null_count and pa.types.is_floating(column.type):
-        return [
-            math.nan if value is None else value for value in values
-        ]  # one NaN: rows equal
+        return [math.nan if value is None else value for value in values]  # one NaN: rows equal
     return values
 
 
