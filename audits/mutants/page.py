@@ -126,6 +126,7 @@ def page_of_mutants() -> list[str]:
     lost = sum(row["survived"] for row in modules.values())
     hung = sum(row["hangs"] for row in modules.values())
     mended = kept.get("mended", 0)  # whose tests were written for them, so they say nothing
+    told = sum(each["why"] is not None for each in kept["survivors"])
     share = f"{1 - (lost + mended) / max(1, tried):.0%}"
     number = len(kept["by_hand"]) + tried
     commits = [f"`{name}` ({times})" for name, times in kept["commits"].items()]
@@ -143,12 +144,14 @@ def page_of_mutants() -> list[str]:
         f"{tried - lost - mended} caught ({share}), {hung} because the tests did not end. So at",
         f"most {worst(lost + mended, tried):.0%} of all places survive (95% confidence), harmless",
         "changes among them.",
-        f"Tests written since catch {mended}. The other survivors:", "",
-        "| survivor | becomes | why nothing changes |", "| --- | --- | --- |",
+        f"Tests written since catch {mended}. Of the other {lost}, {told} change nothing or",
+        "nothing but time, room and words: `audits/mutants/equivalent.py` says why.",
     ]  # fmt: skip
-    for each in kept["survivors"]:
-        place = f"`{each['path']}`: {_code(each['before'])}"
-        words.append(f"| {place} | {_code(each['after'])} | {each['why'] or '**not explained**'} |")
+    words += [
+        f"- **Not caught**: `{each['path']}`, line {each['line']}: {_code(each['after'])}"
+        for each in kept["survivors"]
+        if each["why"] is None
+    ]
     if later := [mutant.name for mutant in BY_HAND if mutant.name not in known]:
         words += ["", f"Written since, and tried in no campaign yet: {', '.join(later)}."]
     return [*words, ""]

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import hedgerow
+from hedgerow import sample
 from hedgerow.errors import (
     BudgetError,
     DataError,
@@ -183,10 +184,11 @@ def test_a_run_that_was_stopped_when_it_had_saved_is_noted_later(
     with monkeypatch.context() as broken:
         broken.setattr("hedgerow.release.base.note_saved", stopped)
         with (
-            pytest.warns(LedgerWarning, match="written before the run ended"),
+            pytest.warns(LedgerWarning, match="written before the run ended") as told,
             pytest.raises(KeyboardInterrupt),
         ):
             publish(book, out=tmp_path / "r")
+    assert {one.filename for one in told} == {__file__}  # where it was asked for
     words: Any = {"method": "diffmulti", "unit": "row", "place": tmp_path / "r"}
     assert book.add("survey", Budget.of(1), **words).noted
     assert states(book) == ["published"] and book.accounts()[0].left[0] == 1
@@ -274,3 +276,9 @@ def test_transactions_of_rows_and_of_people() -> None:
         assert release.guarantee["unit_of_protection"].startswith(whom)
     assert by_person.schema.to_dict()["unit"] == "person"
     assert by_row.schema.to_dict()["unit"] == "row"
+
+
+def test_progress_goes_from_nothing_to_all() -> None:
+    shares: list[float] = []
+    hedgerow.publish(sample.people(300), sample.schema(), epsilon=1, progress=shares.append)
+    assert shares == sorted(shares) and 0 <= shares[0] < 0.6 and shares[-1] <= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +16,7 @@ from hedgerow.privacy.sampler import Candidates
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 KERNELS = [name for name, score in SCORES.items() if score.kernel is not None]
+KERNELS_BY_NAME = {name: SCORES[name].kernel for name in KERNELS}
 LOW = 7  # where the regions begin, which are narrower than the domain
 TREE = Taxonomy.from_nested("Any", {"L": ["a", "b"], "R": ["c"]})
 DOMAIN = Domain.of(
@@ -101,3 +103,12 @@ def test_whatever_a_kernel_counts_fits_64_bits(name: str, monkeypatch: pytest.Mo
     usual = scored(almost, name, False).score
     monkeypatch.setattr(large_scores, "LARGE", 1)
     assert np.array_equal(usual, scored(almost, name, False).score)
+
+
+def test_purity_of_any_size_is_that_of_its_definition() -> None:
+    """The largest class and the root of the sum of squares, both in parts of 2^RATIO_BITS."""
+    bits, counts = large_scores.RATIO_BITS, (10**17 + 7, 3 * 10**17 + 9)
+    squares = sum(count * count for count in counts)
+    term = (counts[1] << (bits + 1)) + math.isqrt(squares << 2 * bits)
+    total = large_scores.exact_total(KERNELS_BY_NAME["purity"])
+    assert total(np.array([[counts]]), np.array([[1]]), 1) == [term]

@@ -14,6 +14,7 @@ from hedgerow.errors import UsageError
 from hedgerow.methods.cdiffgen import CDiffGen
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
+from hedgerow.methods.marginals import Marginals
 from hedgerow.methods.plan import (
     Budgets,
     Plan,
@@ -319,3 +320,19 @@ def test_long_numbers_of_specializations_are_told_by_their_length(
     named = {f"n{i}": {"type": "numeric", "low": 0, "high": size - 1} for i in range(numbers)}
     made = Schema.from_dict({"name": "s", "unit": "row", "attributes": named})
     assert words in str(DiffMulti().plan(made, 1).largest)
+
+
+def test_what_a_line_takes_of_the_rest_is_what_others_leave_of_its_budget() -> None:
+    plan = Marginals().plan_for(schema(), Budget.of(1, "1e-6"), 100)
+    (line,) = (one for one in plan.allowances if one.units is None)
+    others = [one.units for one in plan.allowances if one is not line and one.budget == line.budget]
+    whole = plan.budgets.named[line.budget].units
+    assert plan._rest(line) == (whole - sum(units[0] for units in others if units),)
+    assert {one.budget for one in plan.allowances} == {"epsilon", "rho"}  # the other pays nothing
+
+
+def test_lines_that_are_paid_more_than_once_say_where() -> None:
+    plan = DiffMulti(specializations=6, depth=2).plan(schema(), 1)
+    often = {times for _, times, _ in plan.lines() if times != "once"}
+    assert "at most 2 times on a path" in often
+    assert all(times.endswith(" on a path") for times in often)

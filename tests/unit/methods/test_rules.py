@@ -205,3 +205,9 @@ def test_all_items_may_seem_further_off_where_the_average_one_is_noise() -> None
 def test_nobody_at_all_has_rules_too() -> None:
     nobody = SizeCurve(size=np.arange(1.0, 4.0), stretch=np.ones(3), records=np.zeros(3))
     assert best_cap(losses(nobody, 3, laplace(1.0))) == 1
+
+
+def test_few_items_are_all_among_the_most_frequent() -> None:
+    """So both errors are the same."""
+    every, top = support_losses(curve(5.0, 10_000.0), 80, lambda cap: 2.0 * cap**2, 4)
+    assert every == pytest.approx(top)
