@@ -144,8 +144,8 @@ def page_of_mutants() -> list[str]:
         f"{tried - lost - mended} caught ({share}), {hung} because the tests did not end. So at",
         f"most {worst(lost + mended, tried):.0%} of all places survive (95% confidence), harmless",
         "changes among them.",
-        f"Tests written since catch {mended}. Of the other {lost}, {told} change nothing or",
-        "nothing but time, room and words: `audits/mutants/equivalent.py` says why.",
+        f"Tests written since catch {mended}. Of the other {lost}, {told} have a reason in",
+        "`audits/mutants/equivalent.py`: nothing changes, or nothing but time, room or words.",
     ]  # fmt: skip
     words += [
         f"- **Not caught**: `{each['path']}`, line {each['line']}: {_code(each['after'])}"

@@ -33,7 +33,7 @@ from hedgerow.estimate.partition import (
 )
 from hedgerow.methods.diffgen import count_cells
 from hedgerow.methods.plan import Plan
-from hedgerow.methods.publisher import Outcome, describe_noise
+from hedgerow.methods.publisher import Outcome, make_measurement
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.schema import Categorical, Schema
@@ -142,7 +142,7 @@ class ItemsetTable(Baseline):
         noisy, units = curator.laplace("cell", 0, _ROOT, exact)
         where = np.arange(partition.cells)
         drawn = (where, noisy[0][:, None], np.repeat(units, partition.cells))
-        found = (describe_noise(curator, "cell", "region", [drawn]),)
+        found = (make_measurement(curator, "cell", "region", [drawn]),)
         return Outcome(
             plan=plan,
             partition=partition,
@@ -214,8 +214,8 @@ class DPCube(Baseline):
         accounts = np.zeros(len(parts), dtype=np.int64)
         again, units = curator.laplace("leaf", 0, accounts, counts.map(sums))
         found = (
-            describe_noise(curator, "cell", "node", [(node_of, noisy, paid)], by_class=True),
-            describe_noise(curator, "leaf", "node", [(parts, again, units)], by_class=True),
+            make_measurement(curator, "cell", "node", [(node_of, noisy, paid)], by_class=True),
+            make_measurement(curator, "leaf", "node", [(parts, again, units)], by_class=True),
         )
         return Outcome(
             plan=plan,

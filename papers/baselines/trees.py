@@ -29,7 +29,7 @@ from hedgerow.counting.engine import Histograms
 from hedgerow.counting.parts import Engine
 from hedgerow.methods.diffmulti import GrowingTree
 from hedgerow.methods.plan import Plan, levels
-from hedgerow.methods.publisher import Outcome, class_totals, count_leaves, describe_noise
+from hedgerow.methods.publisher import Outcome, class_totals, count_leaves, make_measurement
 from hedgerow.methods.scores import ALL_CUTS, SCORES, SKIP, candidates
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
@@ -102,7 +102,7 @@ class DiffPC45(Baseline):
             engine.split(split)
             curator.ledger.open(nodes[place])
             nodes = split.first_child + np.arange(len(place))
-        found = [describe_noise(curator, "allocate", "node", bought)] if bought else []
+        found = [make_measurement(curator, "allocate", "node", bought)] if bought else []
         partition = tree.partition()
         found += count_leaves(curator, engine, tree.depth, partition.leaves)
         return Outcome(

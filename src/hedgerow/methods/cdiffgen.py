@@ -47,7 +47,7 @@ from hedgerow.methods.plan import Budgets, half_of, leaf_allowances
 from hedgerow.methods.publisher import (
     Job,
     Outcome,
-    describe_noise,
+    make_measurement,
 )
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Choices
@@ -105,7 +105,7 @@ class CDiffGen(GridPublisher):
         job.progress(0.5, "counting regions")
         if ledger.allows("spare") and ledger.left("rho", _ROOT)[0]:
             drawn = (_ROOT, *curator.noisy("spare", 0, _ROOT, engine.class_counts(_ROOT)))
-            job.found.append(describe_noise(curator, "spare", "node", [drawn], by_class=True))
+            job.found.append(make_measurement(curator, "spare", "node", [drawn], by_class=True))
         # count
         exact = engine.cell_counts(cuts.edges()).map(_node_counts(engine, tree, cuts.edges()))
         if self.schedule == "paper":
@@ -120,7 +120,7 @@ class CDiffGen(GridPublisher):
                 ledger.open(tree.parent[nodes].astype(np.int64))
             here = exact.map(partial(np.take, indices=nodes, axis=0))
             counted.append((nodes, *curator.laplace("count", depth, nodes, here, shares[nodes])))
-        job.found.append(describe_noise(curator, "count", "node", counted, by_class=True))
+        job.found.append(make_measurement(curator, "count", "node", counted, by_class=True))
         return job.finish(tree, tree.leaves, 1)
 
 

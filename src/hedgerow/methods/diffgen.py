@@ -63,7 +63,7 @@ from hedgerow.methods.publisher import (
     check_common,
     check_count,
     class_totals,
-    describe_noise,
+    make_measurement,
     root_histograms,
 )
 from hedgerow.methods.scores import ALL_CUTS, SKIP, Score, range_of
@@ -204,7 +204,7 @@ def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> l
         every = np.arange(partition.cells)
         accounts = np.zeros(partition.cells, dtype=np.int64)
         return [
-            describe_noise(
+            make_measurement(
                 curator, purpose, "region",
                 [(every, *curator.noisy(purpose, 0, accounts, counts))], by_class=True,
             )
@@ -225,7 +225,7 @@ def count_cells(engine: Engine, curator: Curator, partition: GridPartition) -> l
     if len(purposes) > 1 and curator.ledger.left("rho", _ROOT)[0]:
         total = engine.class_counts(_ROOT).map(class_totals)
         drawn = (_ROOT, *curator.noisy("spare", 0, _ROOT, total))
-        found.append(describe_noise(curator, "spare", "node", [drawn]))
+        found.append(make_measurement(curator, "spare", "node", [drawn]))
     return found
 
 

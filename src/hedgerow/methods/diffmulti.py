@@ -64,7 +64,7 @@ from hedgerow.methods.publisher import (
     check_count,
     class_totals,
     count_leaves,
-    describe_noise,
+    make_measurement,
     pick_score,
 )
 from hedgerow.methods.scores import ALL_CUTS, SKIP, Score, candidates, range_of
@@ -226,7 +226,7 @@ class DiffMulti(TablePublisher):
             nodes = children
         # count
         if bought:
-            job.found.append(describe_noise(curator, "allocate", "node", bought))
+            job.found.append(make_measurement(curator, "allocate", "node", bought))
         partition = tree.partition()
         leaves = count_leaves(curator, engine, tree.depth, partition.leaves, alike=paper)
         job.found.extend(leaves)

@@ -71,7 +71,7 @@ from hedgerow.methods.publisher import (
     Progress,
     Publisher,
     check_count,
-    describe_noise,
+    make_measurement,
     no_progress,
 )
 from hedgerow.privacy.budget import Budget, UnitBudget, precision_below, rho_of_epsilon
@@ -514,7 +514,7 @@ class DiffPart(Publisher):
             found = _counted(curator, "leaf", "node", _ROOT, engine.counts(_ROOT).map(np.ravel))
         else:
             drawn = (leaves[:, 0], leaves[:, 1:2], leaves[:, 2])
-            found = describe_noise(curator, "leaf", "node", [drawn])
+            found = make_measurement(curator, "leaf", "node", [drawn])
         return Outcome(
             plan=plan,
             partition=cuts.partition(),
@@ -766,6 +766,6 @@ def _counted(
     row = exact.map(lambda counts: counts[None, :])
     noisy, units = curator.noisy(purpose, 0, _ROOT, row, max_contribution=max_contribution)
     price = np.full(len(where), units[0], dtype=np.int64)
-    return describe_noise(
+    return make_measurement(
         curator, purpose, at, [(where, noisy[0][:, None], price)], max_contribution=max_contribution
     )

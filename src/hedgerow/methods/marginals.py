@@ -66,7 +66,7 @@ from hedgerow.methods.publisher import (
     Publisher,
     buy_rows,
     check_count,
-    describe_noise,
+    make_measurement,
     no_progress,
 )
 from hedgerow.privacy.budget import Budget, UnitBudget
@@ -484,7 +484,7 @@ def _buy(
         places = taken + np.arange(values.shape[1])
         bought.append((places, values.T, np.repeat(units, values.shape[1])))
         taken += values.shape[1]
-    drawn = describe_noise(curator, purpose, "cell", bought, max_contribution=numbers)
+    drawn = make_measurement(curator, purpose, "cell", bought, max_contribution=numbers)
     return replace(drawn, tables=tuple(tables))
 
 

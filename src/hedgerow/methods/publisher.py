@@ -436,7 +436,7 @@ def pick_score(name: str | None, schema: Schema) -> Score:
 _ROOT = np.zeros(1, dtype=np.int64)
 
 
-def describe_noise(
+def make_measurement(
     curator: Curator,
     purpose: str,
     at: Place,
@@ -484,7 +484,7 @@ def buy_rows(curator: Curator, engine: Engine) -> tuple[Measurement, int]:
     """
     total = engine.class_counts(_ROOT).map(class_totals)
     noisy, units = curator.laplace("rows", 0, _ROOT, total)
-    rows = describe_noise(curator, "rows", "node", [(_ROOT, noisy, units)])
+    rows = make_measurement(curator, "rows", "node", [(_ROOT, noisy, units)])
     return rows, max(0, int(noisy[0, 0]))
 
 
@@ -516,7 +516,7 @@ def count_leaves(
             counts = curator.noisy(purpose, level, leaves[here], exact, price[here])
             drawn.append((here, *counts))
         if drawn:
-            found.append(describe_noise(curator, purpose, "region", drawn, by_class=True))
+            found.append(make_measurement(curator, purpose, "region", drawn, by_class=True))
     return found
 
 

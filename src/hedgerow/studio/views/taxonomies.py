@@ -161,11 +161,11 @@ def _number(root: Branch) -> dict[str, Any]:
     """A tree as the page shows it, each node with its number in the order of the tree."""
     numbers = {id(branch): number for number, (branch, _) in enumerate(_nodes(root))}
 
-    def shown(branch: Branch) -> dict[str, Any]:
-        below = [shown(child) for child in branch.below]
+    def describe(branch: Branch) -> dict[str, Any]:
+        below = [describe(child) for child in branch.below]
         return {"number": numbers[id(branch)], "label": branch.label, "below": below}
 
-    return shown(root)
+    return describe(root)
 
 
 def _take(root: Branch, picked: list[int]) -> list[tuple[Branch, Branch]]:
