@@ -28,10 +28,11 @@ records: drawn from the model along its junction tree, so evenly that they hardl
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from itertools import chain, islice, product
+from itertools import chain, combinations, islice, pairwise, product
 from math import floor, prod
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -559,7 +560,13 @@ def _spread_of(tables: Tables, attribute: int) -> Floats:
 
 
 class _Dual:
-    """The dual problem, of which one value costs two passes along the tree."""
+    """The dual problem, of which one value costs two passes along the tree.
+
+    How it curves is known about: by what each number expects, and by what margins expect that
+    several tables have. Such a margin moves whichever of the tables it is put down to, and only
+    lambda s^2 tells them apart: without it steps would be small in one direction and many in the
+    other. So a step is solved for single numbers and, besides, for every margin of several tables.
+    """
 
     def __init__(
         self, tables: Tables, tree: JunctionTree, factors: Sequence[Factor], reference: Floats
@@ -571,20 +578,38 @@ class _Dual:
         self.place = np.concatenate(
             [np.arange(start[f.clique], start[f.clique + 1]) for f in factors]
         )
-        self.number = np.concatenate(
-            [f.index.astype(np.int64) + end for f, end in zip(factors, ends, strict=False)]
-        )
-        self.y = np.concatenate([t.values.ravel().astype(np.float64) for t in tables.tables])
+        self.number = np.concatenate([f.index + end for f, end in zip(factors, ends, strict=False)])
         self.deviation = np.concatenate(
             [np.full(t.values.size, math.sqrt(t.variance)) for t in tables.tables]
         )
         trust = np.minimum(MOST_TRUST, TRUST / self.deviation)
         self.weight = trust * self.deviation**2
         # what a rule forbids is not fitted, whatever its noise says
-        possible = (
-            np.bincount(self.number, reference[self.place] > _IMPOSSIBLE / 2, len(self.y)) > 0
-        )
+        possible = np.bincount(self.number, reference[self.place] > _IMPOSSIBLE / 2) > 0
         self.free = possible.astype(np.float64)
+        # every table adds up to the number of records: its own total says no more of the model
+        self.y = self.free * np.concatenate([t.values.ravel() for t in tables.tables])
+        for begin, end in pairwise(ends.tolist()):
+            free = self.free[begin:end]
+            self.y[begin:end] += free * (self.total - self.y[begin:end].sum()) / free.sum()
+        # of each number that lies in such a margin, its place and that of the sum it belongs to; of
+        # each sum its cell of the margin; the sums of one table of each margin
+        numbers, sums, margins, one = [], [], [], []
+        taken = filled = 0
+        for same in _shared_margins(tables, ends.tolist()).values():
+            size = max(int(label.max()) for _, label in same) + 1
+            for first, label in same:
+                numbers.append(np.arange(first, first + len(label)))
+                sums.append(label + taken)
+                margins.append(np.arange(filled, filled + size))
+                one.append(np.full(size, label is same[0][1]))
+                taken += size
+            filled += size
+        self.of_margins, self.sums, self.margins, self.first = map(
+            _joined, (numbers, sums, margins, one)
+        )
+        known = np.bincount(self.sums, (self.weight * self.free)[self.of_margins], taken)
+        self.loose = np.where(known > 0, known, 1.0)
 
     def value(self, theta: Floats) -> tuple[float, Floats, Floats, Floats]:
         """The value, its gradient, the tables that the model expects, and the marginals."""
@@ -596,11 +621,55 @@ class _Dual:
         gradient = self.free * (expected - self.y + self.weight * theta)
         return value, gradient, expected, mass
 
+    def solve(self, expected: Floats) -> Callable[[Floats], Floats]:
+        """What a gradient is divided by, about, where the model expects these tables.
+
+        In a margin with e records in a cell and loose ends d_t in its tables, the curvature is
+        e + d_t on the diagonal and e beside it, which is solved in closed form.
+        """
+        alone = np.maximum(expected, 0.5) + self.weight
+        sums = np.bincount(self.sums, expected[self.of_margins], len(self.loose))
+        there = np.bincount(self.margins[self.first], sums[self.first])
+        whole = 1 + there * np.bincount(self.margins, 1 / self.loose)
+
+        def divide(gradient: Floats) -> Floats:
+            sums = np.bincount(self.sums, gradient[self.of_margins], len(self.loose))
+            common = there * np.bincount(self.margins, sums / self.loose) / whole
+            each = (sums - common[self.margins]) / self.loose
+            shifts = np.bincount(self.of_margins, each[self.sums], len(gradient))
+            return np.asarray(gradient / alone + self.free * shifts)
+
+        return divide
+
+
+def _shared_margins(
+    tables: Tables, starts: Sequence[int]
+) -> dict[tuple[int, ...], list[tuple[int, Ints]]]:
+    """The margins that several tables have: where each begins, and its cells' margin cells."""
+    cells, margins = tables.cells, defaultdict(list)
+    for table, start in zip(tables.tables, starts, strict=False):
+        places = np.indices(table.values.shape).reshape(table.values.ndim, -1)
+        groups = {
+            c: place if table.values.shape[axis] == cells.groups[c] else cells.group[c][place]
+            for axis, (c, place) in enumerate(zip(table.columns, places, strict=True))
+        }
+        for several in range(1, len(groups) + 1):
+            for columns in combinations(sorted(groups), several):
+                label = np.zeros(table.values.size, np.int64)
+                for c in columns:
+                    label = label * cells.groups[c] + groups[c]
+                margins[columns].append((start, label))
+    return {columns: same for columns, same in margins.items() if len(same) > 1}
+
+
+def _joined(parts: Sequence[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
 
 def _minimize(
     dual: _Dual, begin: Floats, progress: Callable[[float], None]
 ) -> tuple[Floats, Floats, int, float]:
-    """L-BFGS (Liu and Nocedal 1989), scaled by what a cell's own curvature is.
+    """L-BFGS (Liu and Nocedal 1989), scaled by how the problem is known to curve.
 
     What the gradient has left falls about evenly on a logarithmic scale, which tells the progress.
 
@@ -619,14 +688,16 @@ def _minimize(
         most = max(most, left, 2 * CONVERGED)
         done = max(done, math.log(most / left) / math.log(most / CONVERGED))
         progress(done)
-        direction = _direction(gradient, memory, np.maximum(expected, 0.5) + dual.weight)
+        direction = _direction(gradient, memory, dual.solve(expected))
         slope, length = _dot(gradient, direction), 1.0
         for _ in range(20):
             tried = theta + length * direction
             now = dual.value(tried)
             if now[0] <= value + 1e-4 * length * slope + 1e-10 * abs(value):
                 break
-            length /= 2
+            # where the slope, which rises about evenly, would be 0
+            rise = _dot(now[1], direction) - slope
+            length *= min(0.5, max(0.1, -slope / rise)) if rise > 0 else 0.5
         else:
             return theta, mass, step, left
         moved, turned = tried - theta, now[1] - gradient
@@ -638,7 +709,9 @@ def _minimize(
 
 
 def _direction(
-    gradient: Floats, memory: Sequence[tuple[Floats, Floats, float]], curvature: Floats
+    gradient: Floats,
+    memory: Sequence[tuple[Floats, Floats, float]],
+    divide: Callable[[Floats], Floats],
 ) -> Floats:
     """The two loops of L-BFGS."""
     direction = -gradient
@@ -647,7 +720,10 @@ def _direction(
         share = inverse * _dot(moved, direction)
         taken.append(share)
         direction = direction - share * turned
-    direction = direction / curvature
+    direction = divide(direction)
+    if memory:  # what is known twice, for numbers and margins, would make steps too long
+        _, turned, inverse = memory[-1]
+        direction *= min(1.0, 1 / (inverse * _dot(turned, divide(turned))))
     for (moved, turned, inverse), share in zip(memory, reversed(taken), strict=True):
         direction = direction + (share - inverse * _dot(turned, direction)) * moved
     return direction

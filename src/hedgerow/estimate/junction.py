@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 
-Indices = NDArray[np.int32]
+Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class JunctionTree:
         """
         messages = []
         for clique, (above, shared) in enumerate(zip(self.parent, self.shared, strict=True)):
-            upper = self._index(above, shared) if above >= 0 else np.empty(0, np.int32)
+            upper = self._index(above, shared) if above >= 0 else np.empty(0, np.intp)
             size = math.prod(self.sizes[v] for v in shared)
             messages.append((self._index(clique, shared), upper, size))
         return messages
@@ -145,7 +145,7 @@ class JunctionTree:
             columns: The variables, in the order of the table.
             in_cells: Whether the table counts the cells of a detail, and not their groups.
         """
-        index = np.zeros(self.shapes[clique], np.int32)
+        index = np.zeros(self.shapes[clique], np.intp)
         for v in columns:
             axis = self.cliques[clique].index(v)
             size = self.shapes[clique][axis]
@@ -154,7 +154,7 @@ class JunctionTree:
                 size, value = self.sizes[v], self.details[clique][1].group
             along = [1] * index.ndim
             along[axis] = -1
-            index = index * np.int32(size) + value.reshape(along).astype(np.int32)
+            index = index * size + value.reshape(along)
         return index.ravel()
 
     def factor(self, columns: Sequence[int]) -> Factor:

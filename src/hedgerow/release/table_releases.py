@@ -322,7 +322,7 @@ class MarginalsRelease(MeasuredRelease):
     shapes = ("cells",)
     derived = ()
     tells_classes = True
-    estimator = 3
+    estimator = 4
 
     partition: Cells
 

@@ -82,7 +82,10 @@ def joint_of(model: GraphicalModel) -> Floats:
 
 
 def dual_gradient(model: GraphicalModel) -> Floats:
-    """M p - y + lambda s^2 theta by the whole joint distribution, in parts of the noise."""
+    """M p - y + lambda s^2 theta by the whole joint distribution, in parts of the noise.
+
+    Every table is moved to the number of records: no model has another total.
+    """
     joint = joint_of(model)
     parts, start = [], 0
     for table in model.tables.tables:
@@ -94,7 +97,8 @@ def dual_gradient(model: GraphicalModel) -> Floats:
         trust = min(graphical.MOST_TRUST, graphical.TRUST / deviation)
         theta = model.theta[start : start + expected.size]
         start += expected.size
-        off = expected.ravel() - table.values.ravel() + trust * table.variance * theta
+        beyond = expected.ravel() - table.values.ravel()
+        off = beyond - beyond.mean() + trust * table.variance * theta
         parts.append(off / deviation)
     return np.concatenate(parts)
 
