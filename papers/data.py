@@ -135,14 +135,14 @@ def authors_schema(given: Path | None = None) -> Schema:
     text = path.read_bytes()
     if hashlib.sha256(text).hexdigest() != _TREES_SHA256:
         raise DataError(f"{path} is not the expected file.", hint=_TREES_HELP)
-    report = Report()
-    trees = read_hchy(text.decode(), str(path), report)
+    report = Report(str(path))
+    trees = read_hchy(text.decode(), report)
     attributes = []
     for attribute in adult_schema().attributes:
         if isinstance(attribute, Categorical):
             # the file has its own spelling of one name
             name = attribute.name.replace("marital-status", "martial-status")
-            tree = grow(trees[name], str(path), report)
+            tree = grow(trees[name], report)
             assert set(tree.leaves) == set(attribute.taxonomy.leaves)
             attribute = replace(attribute, taxonomy=tree)
         attributes.append(attribute)

@@ -7,7 +7,7 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import resources
 from itertools import combinations, groupby, pairwise, zip_longest
@@ -48,7 +48,7 @@ class Branch:
     below: list[Branch] = field(default_factory=list)
 
 
-def branch_from_node(node: Node, root: str | None, file: str | None, report: Report) -> Branch:
+def branch_from_node(node: Node, root: str | None, report: Report) -> Branch:
     """The tree of a nested document.
 
     A single group at the top is the root, unless another root was asked for.
@@ -56,10 +56,9 @@ def branch_from_node(node: Node, root: str | None, file: str | None, report: Rep
     Args:
         node: Mappings for groups of groups, lists for groups of values.
         root: The label of the root, if the schema gives one.
-        file: The file, for messages.
         report: Takes the faults.
     """
-    top = _below(node, "the taxonomy", file, report)
+    top = _below(node, "the taxonomy", report)
     if len(top) == 1 and top[0].below and root in (None, top[0].label):
         return top[0]
     return Branch(DEFAULT_ROOT if root is None else root, node.line, top)
@@ -73,11 +72,11 @@ def branch_of(taxonomy: Taxonomy) -> Branch:
     return branches[0]
 
 
-def leaves_of(text: Text, file: str | None, report: Report) -> list[Branch]:
+def leaves_of(text: Text, report: Report) -> list[Branch]:
     """The leaves that a text stands for: a range such as `390..459` for many, others for one.
 
     Example:
-        >>> [leaf.label for leaf in leaves_of(Text("E08..E10", line=1, plain=True), None, Report())]
+        >>> [leaf.label for leaf in leaves_of(Text("E08..E10", line=1, plain=True), Report())]
         ['E08', 'E09', 'E10']
     """
     match = RANGE.fullmatch(text.value) if text.plain else None  # in quotes it is a text
@@ -88,44 +87,44 @@ def leaves_of(text: Text, file: str | None, report: Report) -> list[Branch]:
     if letters != match[3] or low > high or (padded and len(match[2]) != len(match[4])):
         what = f"the range {text.value!r} does not lead from a smaller number to a larger one"
         hint = "Write both ends alike, such as 390..459, 001..139 or E800..E999."
-        report.fault(what, hint, file, text.line)
+        report.fault(what, hint, text.line)
         return []
     if high - low >= MOST_IN_RANGE:
         what = f"the range {text.value!r} has more than {MOST_IN_RANGE} values"
-        report.fault(what, "Choose a smaller range, or a numeric attribute.", file, text.line)
+        report.fault(what, "Choose a smaller range, or a numeric attribute.", text.line)
         return []
     width = len(match[2]) if padded else 0
     return [Branch(f"{letters}{n:0{width}d}", text.line) for n in range(low, high + 1)]
 
 
-def _below(node: Node, owner: str, file: str | None, report: Report) -> list[Branch]:
+def _below(node: Node, owner: str, report: Report) -> list[Branch]:
     if isinstance(node, Text):
         hint = f"Write members as a list, such as [{node.value or 'a, b'}]."
         what = f"{owner} has a single text where its members should be"
-        report.fault(what, hint, file, node.line)
+        report.fault(what, hint, node.line)
         return []
     branches: list[Branch] = []
     parts: list[Node] = list(node.items) if isinstance(node, ListNode) else [node]
     for part in parts:
         if isinstance(part, Text):
-            branches += leaves_of(part, file, report)
+            branches += leaves_of(part, report)
         elif isinstance(part, ListNode):
             hint = "Give the inner list a name, such as {Group: [a, b]}."
-            report.fault(f"{owner} holds a list inside a list", hint, file, part.line)
+            report.fault(f"{owner} holds a list inside a list", hint, part.line)
         else:
             for key, below in part.pairs:
                 if isinstance(below, Text) and below.is_nothing:
-                    branches += leaves_of(key, file, report)
+                    branches += leaves_of(key, report)
                 else:
-                    members = _below(below, f"the group {key.value!r}", file, report)
+                    members = _below(below, f"the group {key.value!r}", report)
                     branches.append(Branch(key.value, key.line, members))
     if not branches:
         hint = "List its members, or write the name alone if it is a value."
-        report.fault(f"{owner} has no members", hint, file, node.line)
+        report.fault(f"{owner} has no members", hint, node.line)
     return branches
 
 
-def grow(root: Branch, file: str | None, report: Report) -> Taxonomy:
+def grow(root: Branch, report: Report) -> Taxonomy:
     """A taxonomy from a tree; faults and warnings go to the report.
 
     Groups of a single member say nothing and would cost budget, so they are collapsed: to the
@@ -133,13 +132,12 @@ def grow(root: Branch, file: str | None, report: Report) -> Taxonomy:
 
     Args:
         root: The tree.
-        file: The file, for messages.
         report: Takes the faults and warnings. After a fault the taxonomy is not to be used.
 
     Example:
         >>> tree = Branch("Any", 1, [Branch("Europe", 2, [Branch("Italy", 3)]), Branch("Asia", 4)])
-        >>> report = Report()
-        >>> grow(tree, "country.yaml", report).leaves
+        >>> report = Report("country.yaml")
+        >>> grow(tree, report).leaves
         ('Italy', 'Asia')
         >>> print(report.warnings[0])
         country.yaml:2: the group 'Europe' has a single member. Such groups are left out.
@@ -161,24 +159,24 @@ def grow(root: Branch, file: str | None, report: Report) -> Taxonomy:
             above, branch = branch, only
         wrong = label_fault(label)
         if wrong is not None:
-            report.fault(*wrong, file, top.line)
+            report.fault(*wrong, top.line)
         elif label in seen:
             before, parent_before = seen[label]
             first = "" if before.line is None else f" (first on line {before.line})"
             if branch.below or before.below or parent_before is above:
                 hint = "Give every value and group a name of its own, the root included."
-                report.fault(f"the name {label!r} is repeated{first}", hint, file, branch.line)
+                report.fault(f"the name {label!r} is repeated{first}", hint, branch.line)
             else:
                 parents_of = f"{parent_before.label!r} and {above.label!r}"
                 what = f"the leaf {label!r} is under two parents, {parents_of}{first}"
-                report.fault(what, "Keep it under one of them.", file, branch.line)
+                report.fault(what, "Keep it under one of them.", branch.line)
         else:
             seen[label] = (branch, above)
             if label != label.strip():
                 spaced.append(branch)
         if depth > MAX_DEPTH:
             what = f"the taxonomy is deeper than {MAX_DEPTH} levels"
-            report.fault(what, "Remove levels from it.", file, top.line)
+            report.fault(what, "Remove levels from it.", top.line)
             break
         node = len(labels)
         labels.append(label)
@@ -186,14 +184,14 @@ def grow(root: Branch, file: str | None, report: Report) -> Taxonomy:
         stack += [(child, branch, node, depth + 1) for child in reversed(branch.below)]
     if len(labels) == 1:
         what = "the taxonomy is a single value, so it can never be split"
-        report.warn(what, "Remove the attribute if it says nothing.", file, root.line)
+        report.warn(what, "Remove the attribute if it says nothing.", root.line)
     elif chains:
         more = f", and so do {len(chains) - 1} more" if len(chains) > 1 else ""
         what = f"the group {chains[0].label!r} has a single member{more}"
-        report.warn(what, "Such groups are left out.", file, chains[0].line)
+        report.warn(what, "Such groups are left out.", chains[0].line)
     if spaced:
         what = f"the name {spaced[0].label!r} starts or ends with a space"
-        report.warn(what, "Remove the space unless the data has it too.", file, spaced[0].line)
+        report.warn(what, "Remove the space unless the data has it too.", spaced[0].line)
     return Taxonomy(tuple(labels), tuple(parents))
 
 
@@ -215,10 +213,10 @@ def read_arx(path: str | Path) -> Taxonomy:
     Raises:
         SchemaError: With the file and line of what is wrong, and how to mend it.
     """
-    report = Report()
+    report = Report(str(path))
     text = read_text(Path(path), report)
-    branch = None if text is None else branch_from_arx(text, str(path), report)
-    taxonomy = None if branch is None else grow(branch, str(path), report)
+    branch = None if text is None else branch_from_arx(text, report)
+    taxonomy = None if branch is None else grow(branch, report)
     raise_faults(report.faults)
     assert taxonomy is not None  # without a branch there was a fault
     return taxonomy
@@ -270,37 +268,34 @@ def arx_text(root: Branch) -> str:
     return _csv(rows, delimiter=";", quoting=quoting)
 
 
-def branch_from_arx(
-    text: str, file: str, report: Report, new_root: str | None = None
-) -> Branch | None:
+def branch_from_arx(text: str, report: Report, new_root: str | None = None) -> Branch | None:
     """The tree of an ARX file's text; None, and faults in the report, if it has none.
 
     Args:
         text: The text.
-        file: The file, for messages.
         report: Takes the faults.
         new_root: Another name for the root of a tree that is more than a root.
     """
     before = len(report.faults)
-    rows = _read_rows(text, "", 1, file, report)
+    rows = _read_rows(text, "", 1, report)
     width = max((len(fields) for _, fields in rows), default=0)
     if len(report.faults) == before and not rows:
-        report.fault("the file is empty", "Write one row for each value.", file)
+        report.fault("the file is empty", "Write one row for each value.")
     if width > MAX_DEPTH + 1:
         what = f"the rows have more than {MAX_DEPTH + 1} levels"
-        report.fault(what, "Remove levels.", file, rows[0][0])
+        report.fault(what, "Remove levels.", rows[0][0])
         return None
     for line, fields in rows:
         if len(fields) != width:
             what = f"a ragged row: it has {len(fields)} levels where others have {width}"
             hint = f"Repeat {fields[0]!r} at its start until it has {width}."
-            report.fault(what, hint, file, line)
+            report.fault(what, hint, line)
         elif not all(label.strip() for label in fields):
             level = next(i for i, label in enumerate(fields) if not label.strip()) + 1
             what = f"the name on level {level} of the row is blank"
             hint = "Fill it with the name before it, and remove a separator at the row's end."
-            report.fault(what, hint, file, line)
-    parents = _parents(rows, file, report) if len(report.faults) == before else {}
+            report.fault(what, hint, line)
+    parents = _parents(rows, report) if len(report.faults) == before else {}
     if len(report.faults) > before:
         return None
     root = Branch(rows[0][1][-1], rows[0][0])
@@ -315,7 +310,7 @@ def branch_from_arx(
     return root
 
 
-def _read_rows(text: str, delimiter: str, start: int, file: str, report: Report) -> _Rows:
+def _read_rows(text: str, delimiter: str, start: int, report: Report) -> _Rows:
     """The rows of a table with their lines; without a delimiter semicolons or commas separate."""
     rows, line = _Rows(), start
     try:
@@ -329,19 +324,19 @@ def _read_rows(text: str, delimiter: str, start: int, file: str, report: Report)
             line = start + reader.line_num
     except csv.Error as error:
         hint = "Look for a stray or missing quote on this line."
-        report.fault(f"this is not CSV ({error})", hint, file, line)
+        report.fault(f"this is not CSV ({error})", hint, line)
         return []
     return rows
 
 
-def _parents(rows: _Rows, file: str, report: Report) -> dict[str, tuple[str, int]]:
+def _parents(rows: _Rows, report: Report) -> dict[str, tuple[str, int]]:
     """The parent of each label, and the line that says so."""
     first, root = rows[0][0], rows[0][1][-1]
     for line, fields in rows:
         if fields[-1] != root:
             what = f"the row ends in {fields[-1]!r}, but line {first} in {root!r}"
             hint = "End every row in the same name, such as *; add a last column for it."
-            report.fault(what, hint, file, line)
+            report.fault(what, hint, line)
             return {}
     before = len(report.faults)
     parents: dict[str, tuple[str, int]] = {}
@@ -363,22 +358,22 @@ def _parents(rows: _Rows, file: str, report: Report) -> dict[str, tuple[str, int
                 continue
             if is_above(child, parent):
                 what = f"a cycle: {child!r} is below {parent!r} here, and above it elsewhere"
-                report.fault(what, "Give one of the two another name.", file, line)
+                report.fault(what, "Give one of the two another name.", line)
             elif known is not None:
                 what = f"the {'group' if child in groups else 'leaf'} {child!r} is under two "
                 what += f"parents, {parent!r} here and {known!r} on line {known_line}"
-                report.fault(what, "Keep it under one of them.", file, line)
+                report.fault(what, "Keep it under one of them.", line)
             else:
                 parents[child] = (parent, line)
         if fields[0] in values and len(report.faults) == faults:
             what = f"the value {fields[0]!r} is repeated (first on line {values[fields[0]]})"
-            report.fault(what, "Remove one of the two rows.", file, line)
+            report.fault(what, "Remove one of the two rows.", line)
         values.setdefault(fields[0], line)
     if len(report.faults) == before:
         for value, line in values.items():
             if value in groups:
                 what = f"the name {value!r} is repeated: it is a value and also a group"
-                report.fault(what, "Give the group another name.", file, line)
+                report.fault(what, "Give the group another name.", line)
     return parents
 
 
@@ -436,7 +431,7 @@ def branch_from_paths(paths: Iterable[LabelPath], root: str | None) -> Branch:
     return top
 
 
-def read_mapping(text: str, root: str | None, file: str, report: Report) -> Tree | None:
+def read_mapping(text: str, root: str | None, report: Report) -> Tree | None:
     """The tree of a mapping or a code list; None if the file has no first line of either."""
     lines = text.splitlines()
     skipped = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
@@ -451,20 +446,20 @@ def read_mapping(text: str, root: str | None, file: str, report: Report) -> Tree
     before = len(report.faults)
     rows: _Records = []
     rest = "".join(text.splitlines(keepends=True)[skipped + 1 :])
-    for line, fields in _read_rows(rest, mark, skipped + 2, file, report):
+    for line, fields in _read_rows(rest, mark, skipped + 2, report):
         if len(fields) > len(names) and any(map(str.strip, fields)):
             what = f"the line has {len(fields)} fields where the first line has {len(names)}"
-            report.fault(what, "Put quotes around a text with a separator in it.", file, line)
+            report.fault(what, "Put quotes around a text with a separator in it.", line)
         cells: dict[str, list[str]] = {name: [] for name in names}
         for name, cell in zip_longest(names, fields[: len(names)], fillvalue=""):
             cells[name].append(cell.strip())
         if any(map(any, cells.values())):
             rows.append((line, cells))
     if len(report.faults) == before and not rows:
-        report.fault("the file has no values", "Write one line for each.", file)
+        report.fault("the file has no values", "Write one line for each.")
     if len(report.faults) > before:
-        return Tree(file)
-    return (_mapping if mapping else _code_list)(rows, Tree(file), root, report)
+        return Tree(report.file)
+    return (_mapping if mapping else _code_list)(rows, Tree(report.file), root, report)
 
 
 def _mapping(rows: _Records, tree: Tree, root: str | None, report: Report) -> Tree:
@@ -475,7 +470,7 @@ def _mapping(rows: _Records, tree: Tree, root: str | None, report: Report) -> Tr
             groups.pop()
         if not value or not all(groups):
             what = f"the {'value' if not value else 'group between two others'} is blank"
-            report.fault(what, "Fill it in, or remove the line.", tree.file, line)
+            report.fault(what, "Fill it in, or remove the line.", line)
             continue
         paths.append(([value, *groups], line))
         rules = dict.fromkeys(filter(None, cells.get("rule", [])))
@@ -493,7 +488,7 @@ def _code_list(rows: _Records, tree: Tree, root: str | None, report: Report) -> 
         code, label = cells["code"][0], cells.get("label", [""])[0]
         if not code or code in branches:
             what = f"the code {code!r} is repeated" if code else "a code is blank"
-            report.fault(what, "Give every line a code of its own.", tree.file, line)
+            report.fault(what, "Give every line a code of its own.", line)
             continue
         # many lists have one name for a group and for its only or last member
         name = f"{code} {label or code}" if often[label] > 1 else label or code
@@ -502,7 +497,7 @@ def _code_list(rows: _Records, tree: Tree, root: str | None, report: Report) -> 
     for own, branch in branches.items():
         if parents[own] and parents[own] not in branches:
             what, hint = f"the parent {parents[own]!r} is not a code of the list", "Add a line for "
-            report.fault(what, f"{hint}it, or leave the parent blank.", tree.file, branch.line)
+            report.fault(what, f"{hint}it, or leave the parent blank.", branch.line)
             continue
         (branches[parents[own]] if parents[own] else top).below.append(branch)
         above, steps = parents[own], 0
@@ -510,7 +505,7 @@ def _code_list(rows: _Records, tree: Tree, root: str | None, report: Report) -> 
             above, steps = parents.get(above, ""), steps + 1
         if above:
             what = f"a cycle: the code {own!r} is below itself"
-            report.fault(what, "Mend its parents.", tree.file, branch.line)
+            report.fault(what, "Mend its parents.", branch.line)
             return tree
     tree.branch = top.below[0] if len(top.below) == 1 and top.below[0].below and not root else top
     tree.rules = [RuleLine(own, branch.label, branch.line) for own, branch in branches.items()
@@ -531,40 +526,38 @@ _HEAD = re.compile(r"([^{}|:]+):\s*(?:discrete|continuous)\b[^{}]*")
 _TOKEN = re.compile(r"[{}]|[^{}]+")
 
 
-def read_hchy(text: str, file: str, report: Report) -> dict[str, Branch]:
+def read_hchy(text: str, report: Report) -> dict[str, Branch]:
     r"""The trees of a file by the names of their attributes; faults go to the report.
 
     Example:
         >>> text = "| sexes\nsex:discrete:generalization\n{Any {Female} {Male}}\n"
-        >>> trees = read_hchy(text, "adult.hchy", Report())
+        >>> trees = read_hchy(text, Report("adult.hchy"))
         >>> [branch.label for branch in trees["sex"].below]
         ['Female', 'Male']
     """
-    trees: dict[str, Branch] = {}
+    before, trees = len(report.faults), dict[str, Branch]()
     name, first, body = "", 0, list[tuple[int, str]]()
     lines = [line.partition("|")[0].strip() for line in text.splitlines()]
     for number, line in enumerate([*lines, ":"], start=1):
         if line[:1] not in ("{", "}", "") and (":" in line or not name):
             if name and name in trees:
                 hint = "Give every tree a name of its own."
-                report.fault(f"the name {name!r} is repeated", hint, file, first)
+                report.fault(f"the name {name!r} is repeated", hint, first)
             elif name:
-                tree = _braces(body, name, first, file, report)
+                tree = _braces(body, name, first, report)
                 if tree is not None:
                     trees[name] = tree
             head = _HEAD.fullmatch(line)
             name, first, body = head[1].strip() if head else "", number, []
         elif name:
             body.append((number, line))
-    if not trees and not report.faults:
+    if not trees and len(report.faults) == before:
         hint = "Write a line such as sex:discrete, and below it {Any {Female} {Male}}."
-        report.fault("the file has no tree", hint, file)
+        report.fault("the file has no tree", hint)
     return trees
 
 
-def _braces(
-    body: list[tuple[int, str]], name: str, first: int, file: str, report: Report
-) -> Branch | None:
+def _braces(body: list[tuple[int, str]], name: str, first: int, report: Report) -> Branch | None:
     """The tree in nested braces."""
     roots: list[Branch] = []
     above: list[Branch] = []  # open braces
@@ -593,7 +586,7 @@ def _braces(
         what = "lacks a closing brace" if above else "is not one pair of braces"
     if what:
         hint = "Each pair of braces holds a name and the pairs below it: {Any {Female} {Male}}."
-        report.fault(f"the tree {name!r} {what}", hint, file, line)
+        report.fault(f"the tree {name!r} {what}", hint, line)
         return None
     return roots[0]
 
@@ -752,169 +745,141 @@ def built_in() -> dict[str, str]:
             if file.name.endswith(".csv")}  # fmt: skip
 
 
-def read_taxonomy_file(
-    written: Text, root: str | None, file: str | None, folder: Path | None, report: Report
-) -> Tree:
+def read_taxonomy_file(written: Text, root: str | None, report: Report) -> Tree:
     """The tree in a file, if it has one, and the rules beside it.
 
     Args:
         written: The path, as the schema has it.
         root: The label of the root, if the schema gives one.
-        file: The schema file, for messages.
-        folder: Where to look for the taxonomy.
-        report: Takes the faults.
+        report: Says where the path is written, and the folder to look in; takes the faults.
     """
     if written.is_nothing or not written.value.strip():
         hint = "Name a file, or write the tree itself."
-        report.fault("taxonomy is blank", hint, file, written.line)
+        report.fault("taxonomy is blank", hint, written.line)
         return Tree(None)
     lists = {} if Path(written.value).suffix.lower() in _SUFFIXES else built_in()
     if written.value in lists:
-        return parse_taxonomy(lists[written.value], ".csv", root, written.value, report)
-    if folder is None:
+        return parse_taxonomy(lists[written.value], ".csv", root, report.at(written.value))
+    if report.folder is None:
         what = "taxonomy names a file, but no folder to look in was given"
         hint = "Pass folder=, or put the taxonomy itself there as nested dictionaries."
-        report.fault(what, hint, file, written.line)
+        report.fault(what, hint, written.line)
         return Tree(None)
     place, _, attribute = written.value.rpartition("#")
     if not place.lower().endswith(".hchy"):
         place, attribute = written.value, ""
-    path = folder / place
+    path = report.folder / place
     suffix, name = path.suffix.lower(), str(path)
     if not os.path.isfile(path):  # which knows no errors, whatever the path
         hint = "Check the path; it is looked for beside the schema file."
         if lists:
             hint += f" The lists that come with hedgerow are {', '.join(lists)}."
-        report.fault(f"there is no taxonomy file {name!r}", hint, file, written.line)
+        report.fault(f"there is no taxonomy file {name!r}", hint, written.line)
         return Tree(name)
     if suffix not in (*_SUFFIXES, ".hchy"):
         what = f"the kind of the taxonomy file {name!r} is unknown"
         hint = "Name it .yaml if it is nested, or .csv if it is an ARX hierarchy."
-        report.fault(what, hint, file, written.line)
+        report.fault(what, hint, written.line)
         return Tree(name)
+    report = report.at(name)
     text = read_text(path, report)
     if text is None:
         return Tree(name)
     if suffix != ".hchy":
-        return parse_taxonomy(text, suffix, root, name, report)
-    trees = read_hchy(text, name, report)  # of which one is that of the attribute
+        return parse_taxonomy(text, suffix, root, report)
+    trees = read_hchy(text, report)  # of which one is that of the attribute
     if trees and attribute not in trees:
         what = f"the file has no tree {attribute!r}" if attribute else "the file has several trees"
         hint = f"Name one of them, as in {path.name}#{next(iter(trees))}: {', '.join(trees)}."
-        report.fault(what, hint, name)
+        report.fault(what, hint)
     branch = trees.get(attribute)
     if branch is not None and root is not None and branch.below:
         branch.label = root
     return Tree(name, branch)
 
 
-def parse_taxonomy(text: str, suffix: str, root: str | None, name: str, report: Report) -> Tree:
+def parse_taxonomy(text: str, suffix: str, root: str | None, report: Report) -> Tree:
     r"""The tree in a text, which the suffix of its file says how to read.
 
     Args:
         text: What the file holds.
         suffix: .yaml, .yml or .json for nested trees, .csv or .txt for tables.
         root: The label of the root, if one is given.
-        name: What messages call the file.
         report: Takes the faults.
 
     Example:
-        >>> tree = parse_taxonomy("rule,value\nE*,External\n", ".csv", None, "a.csv", Report())
+        >>> tree = parse_taxonomy("rule,value\nE*,External\n", ".csv", None, Report("a.csv"))
         >>> tree.branch.below[0].label, tree.rules[0].rule
         ('External', 'E*')
     """
     if suffix not in (".csv", ".txt"):
-        node = parse_yaml(text, name, report)
-        return Tree(name, None if node is None else branch_from_node(node, root, name, report))
-    tree = read_mapping(text, root, name, report)
-    if tree is not None:
-        return tree
-    return Tree(name, branch_from_arx(text, name, report, root))
+        node = parse_yaml(text, report)
+        return Tree(report.file, None if node is None else branch_from_node(node, root, report))
+    tree = read_mapping(text, root, report)
+    return tree or Tree(report.file, branch_from_arx(text, report, root))
 
 
 # Taxonomies that columns, or schemas, share: `taxonomies:` and `include:`.
 
 
-Lines = Mapping[tuple[str, ...], int | None]
-
-
-@dataclass(frozen=True)
-class Shared:
-    """A taxonomy as it was written, the file that it was written in, and that file's folder."""
-
-    node: Node | None
-    file: str | None
-    folder: Path | None
-
-
-def read_tree(
-    written: Shared, root: str | None, shared: Mapping[str, Shared], report: Report
-) -> Tree:
+def read_tree(node: Node, root: str | None, report: Report) -> Tree:
     """The tree that `taxonomy:` stands for: a name, a path, or the tree itself.
 
     Args:
-        written: What stands there.
+        node: What stands there.
         root: The label of the root, if one is given.
-        shared: Taxonomies by name.
-        report: Takes the faults.
+        report: Knows the taxonomies that are shared; takes the faults.
     """
-    if isinstance(written.node, Text) and written.node.value in shared:
-        written = shared[written.node.value]  # which names no other one: only the first step looks
-    if isinstance(written.node, Text):
-        return read_taxonomy_file(written.node, root, written.file, written.folder, report)
-    assert written.node is not None
-    return Tree(written.file, branch_from_node(written.node, root, written.file, report))
+    if isinstance(node, Text) and node.value in report.shared:
+        node, file, folder = report.shared[node.value]  # which names no other one
+        report = report.at(file, folder)
+    if isinstance(node, Text):
+        return read_taxonomy_file(node, root, report)
+    return Tree(report.file, branch_from_node(node, root, report))
 
 
-def read_shared(
-    own: Shared, include: Node | None, lines: Lines, report: Report
-) -> dict[str, Shared]:
-    """The shared taxonomies of a schema by name.
+def read_shared(own: Node | None, include: Node | None, report: Report) -> None:
+    """Reads the shared taxonomies of a schema, which the report then knows by name.
 
     Args:
         own: What stands under `taxonomies:`, if anything.
         include: What stands under `include:`, if anything.
-        lines: The line of each key.
-        report: Takes the faults.
+        report: Takes them, and the faults.
     """
-    shared: dict[str, Shared] = {}
-    if own.node is not None:
-        _add(own, lines.get(("taxonomies",)), shared, report)
+    if own is not None:
+        _share(own, report.line("taxonomies"), report)
     paths = include.items if isinstance(include, ListNode) else [] if include is None else [include]
-    line = lines.get(("include",))
+    line = report.line("include")
     for path in paths:
         if not isinstance(path, Text) or path.is_nothing or not path.value.strip():
             hint = "Write include: shared.yaml, or a list of paths."
-            report.fault("include does not name a file", hint, own.file, line)
-        elif own.folder is None:
+            report.fault("include does not name a file", hint, line)
+        elif report.folder is None:
             hint = "Pass folder=, or put the taxonomies themselves there."
             what = "include names a file, but no folder to look in was given"
-            report.fault(what, hint, own.file, line)
-        elif not os.path.isfile(own.folder / path.value):
+            report.fault(what, hint, line)
+        elif not os.path.isfile(file := report.folder / path.value):
             hint = "Check the path; it is looked for beside the schema file."
-            what = f"there is no file {str(own.folder / path.value)!r} to include"
-            report.fault(what, hint, own.file, path.line)
-        elif (text := read_text(file := own.folder / path.value, report)) is not None:
-            node = parse_yaml(text, str(file), report)
+            report.fault(f"there is no file {str(file)!r} to include", hint, path.line)
+        elif (text := read_text(file, report)) is not None:
+            there = report.at(str(file), file.parent)
+            node = parse_yaml(text, there)
             pairs = node.pairs if isinstance(node, Entries) else []
             if [key.value for key, _ in pairs] == ["taxonomies"]:
-                whole = Shared(pairs[0][1], str(file), file.parent)
-                _add(whole, pairs[0][0].line, shared, report)
+                _share(pairs[0][1], pairs[0][0].line, there)
             elif node is not None:
                 what = "a file that is included has the key taxonomies, and no other"
-                hint = "Write the trees below a line  taxonomies:."
-                report.fault(what, hint, str(file), node.line)
-    return shared
+                there.fault(what, "Write the trees below a line  taxonomies:.", node.line)
 
 
-def _add(whole: Shared, line: int | None, shared: dict[str, Shared], report: Report) -> None:
-    if not isinstance(whole.node, Entries):
+def _share(node: Node, line: int | None, report: Report) -> None:
+    if not isinstance(node, Entries):
         hint = "Write one per line, such as  ward: {Surgery: [S1, S2], Medicine: [M1, M2]}."
-        report.fault("taxonomies is not a mapping of names to trees", hint, whole.file, line)
+        report.fault("taxonomies is not a mapping of names to trees", hint, line)
         return
-    for key, below in whole.node.pairs:
-        if key.value in shared:
-            where = shared[key.value].file or "the schema"
+    for key, below in node.pairs:
+        if key.value in report.shared:
+            where = report.shared[key.value][1] or "the schema"
             what = f"the taxonomy {key.value!r} is already in {where}"
-            report.fault(what, "Rename one of the two.", whole.file, key.line)
-        shared.setdefault(key.value, Shared(below, whole.file, whole.folder))
+            report.fault(what, "Rename one of the two.", key.line)
+        report.shared.setdefault(key.value, (below, report.file, report.folder))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -61,37 +61,76 @@ class Fault:
         return f"{self.message}. {self.hint}"
 
 
-@dataclass
+Where = int | str | tuple[str, ...] | None
+"""A line, a key below the place that a report is about, or the keys down to it."""
+
+
+@dataclass(frozen=True)
 class Report:
-    """What a reader has found so far: faults, which forbid going on, and warnings, which do not.
+    """A place in a file, and what a reader finds: faults, which forbid going on, and warnings.
+
+    Reports of other places, and of other files that belong to it, share the lists of both.
+
+    Args:
+        file: The file.
+        folder: The folder of other files.
+        place: The path of the keys that it is about.
+        subject: What messages begin with, such as "attribute 'age': ".
+        lines: The lines of keys, by their paths.
+        shared: Taxonomies by name: each tree as it was written, its file, and that one's folder.
+        faults: What forbids going on.
+        warnings: What does not.
 
     Example:
-        >>> report = Report()
-        >>> report.warn("a group has a single member", "Nothing to do.", "jobs.csv", 2)
+        >>> report = Report("jobs.csv")
+        >>> report.warn("a group has a single member", "Nothing to do.", 2)
         >>> print(report.warnings[0])
         jobs.csv:2: a group has a single member. Nothing to do.
     """
 
+    file: str | None = None
+    _: KW_ONLY
+    folder: Path | None = None
+    place: tuple[str, ...] = ()
+    subject: str = ""
+    lines: dict[tuple[str, ...], int | None] = field(default_factory=dict)
+    shared: dict[str, tuple[Node, str | None, Path | None]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     warnings: list[Fault] = field(default_factory=list)
 
-    def fault(
-        self, what: str, hint: str, file: str | None, line: int | None = None, *place: str
-    ) -> None:
-        """Adds a fault."""
-        self.faults.append(Fault(what, hint, file=file, line=line, place=place))
+    def at(self, file: str | None, folder: Path | None = None) -> Report:
+        """The same about another file."""
+        return replace(self, file=file, folder=folder, lines={})
 
-    def warn(self, what: str, hint: str, file: str | None, line: int | None = None) -> None:
-        """Adds a warning."""
-        self.warnings.append(Fault(what, hint, file=file, line=line))
+    def below(self, *place: str, subject: str = "") -> Report:
+        """The same about a part of the file."""
+        subject = subject or self.subject or f"{place[0]}: "
+        return replace(self, place=(*self.place, *place), subject=subject)
 
-    def take(self, other: Report, subject: str, *place: str) -> None:
-        """Adds what another report holds; a subject is put before each message."""
-        for mine, faults in ((self.faults, other.faults), (self.warnings, other.warnings)):
-            mine += [
-                replace(fault, what=f"{subject}{fault.what}", place=fault.place or place)
-                for fault in faults
-            ]
+    def line(self, *keys: str) -> int | None:
+        """The line of a key, or of what it stands under."""
+        path = (*self.place, *keys)
+        known = (path[:n] for n in range(len(path), 0, -1) if path[:n] in self.lines)
+        return self.lines.get(next(known, ()))
+
+    def fault(self, what: str, hint: str, at: Where = ()) -> None:
+        """Adds a fault, on a line or at a key."""
+        self.faults.append(self._complain(what, hint, at))
+
+    def warn(self, what: str, hint: str, at: Where = ()) -> None:
+        """Adds a warning, on a line or at a key."""
+        self.warnings.append(self._complain(what, hint, at))
+
+    def fault_each(self, complaints: Iterable[tuple[str, str, str]]) -> None:
+        """Adds faults at their keys."""
+        for key, what, hint in complaints:
+            self.fault(what, hint, key)
+
+    def _complain(self, what: str, hint: str, at: Where) -> Fault:
+        keys = (at,) if isinstance(at, str) else at if isinstance(at, tuple) else ()
+        line = self.line(*keys) if isinstance(at, str | tuple) else at
+        place = (*self.place, *keys)
+        return Fault(self.subject + what, hint, file=self.file, line=line, place=place)
 
 
 def merge_alike(warnings: Sequence[Fault]) -> list[Fault]:
@@ -281,15 +320,15 @@ def read_text(path: Path, report: Report) -> str | None:
         line = error.object.count(b"\n", 0, error.start) + 1
         what = "the file is not UTF-8 text"
         hint = 'Save the file as UTF-8 (a spreadsheet may call it "CSV UTF-8").'
-    report.fault(what, hint, str(path), line)
+    report.at(str(path)).fault(what, hint, line)
     return None
 
 
-def parse_yaml(text: str, file: str | None, report: Report) -> Node | None:
+def parse_yaml(text: str, report: Report) -> Node | None:
     """The tree of a YAML text; None, and faults in the report, if it has none.
 
     Example:
-        >>> node = parse_yaml("norway: No", None, Report())
+        >>> node = parse_yaml("norway: No", Report())
         >>> node.pairs[0][1].value
         'No'
     """
@@ -304,10 +343,10 @@ def parse_yaml(text: str, file: str | None, report: Report) -> Node | None:
                 what, hint = "the file holds several documents", "Keep one document, and remove "
                 raise _Refused(what, f"{hint}the line ---.", event)
             if isinstance(event, yaml.NodeEvent):
-                node = _read_node(event, events, file, report)
+                node = _read_node(event, events, report)
     except _Refused as refused:
         what, hint, event = refused.args
-        report.fault(what, hint, file, event.start_mark.line + 1)
+        report.fault(what, hint, event.start_mark.line + 1)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         line = None if mark is None else mark.line + 1
@@ -315,9 +354,9 @@ def parse_yaml(text: str, file: str | None, report: Report) -> Node | None:
         if problem is None and hasattr(error, "position"):
             line = text.count("\n", 0, error.position) + 1
             problem = "an invisible control character"
-        report.fault(f"this is not YAML ({problem})", _yaml_hint(text, line), file, line)
+        report.fault(f"this is not YAML ({problem})", _yaml_hint(text, line), line)
     if node is None and len(report.faults) == before:
-        report.fault("the file is empty", "Write its content, or name another file.", file)
+        report.fault("the file is empty", "Write its content, or name another file.")
     return node if len(report.faults) == before else None
 
 
@@ -338,9 +377,8 @@ class _Refused(Exception):
 
 
 def _read_node(
-    event: Any, events: Iterator[Any], file: str | None, report: Report, depth: int = 0,
-    is_key: bool = False,
-) -> Node:  # fmt: skip
+    event: Any, events: Iterator[Any], report: Report, depth: int = 0, is_key: bool = False
+) -> Node:
     """The node that begins with an event, of which the next ones are read."""
     import yaml
 
@@ -363,17 +401,17 @@ def _read_node(
     if isinstance(event, yaml.SequenceStartEvent):
         members = ListNode([], line)
         while not isinstance(below := next(events), yaml.SequenceEndEvent):
-            members.items.append(_read_node(below, events, file, report, depth + 1))
+            members.items.append(_read_node(below, events, report, depth + 1))
         return members
     entries, seen = Entries([], line), dict[str, int | None]()
     while not isinstance(below := next(events), yaml.MappingEndEvent):
-        key = _read_node(below, events, file, report, depth + 1, is_key=True)
+        key = _read_node(below, events, report, depth + 1, is_key=True)
         assert isinstance(key, Text)
         if key.value in seen:
             what = f"{key.value!r} is repeated (first on line {seen[key.value]})"
-            report.fault(what, "Keep one of the two.", file, key.line)
+            report.fault(what, "Keep one of the two.", key.line)
         seen.setdefault(key.value, key.line)
-        entries.pairs.append((key, _read_node(next(events), events, file, report, depth + 1)))
+        entries.pairs.append((key, _read_node(next(events), events, report, depth + 1)))
     return entries
 
 
@@ -432,9 +470,8 @@ def dump_tree(document: Any) -> str:
         return dumper.represent_scalar(f"tag:yaml.org,2002:{kind}", str(value))
 
     def write_text(dumper: Any, value: str) -> Any:
-        quoted = (
-            "'" if RANGE.fullmatch(value) else None
-        )  # without quotes it would stand for many leaves
+        # without quotes a range would stand for many leaves
+        quoted = "'" if RANGE.fullmatch(value) else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=quoted)
 
     Dumper.add_representer(_Bare, write_bare)

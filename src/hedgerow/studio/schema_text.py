@@ -107,8 +107,8 @@ class SchemaText:
 
     @cached_property
     def _root(self) -> Entries:
-        report = Report()
-        node = parse_yaml(self.text, str(self.path), report)
+        report = Report(str(self.path))
+        node = parse_yaml(self.text, report)
         raise_faults(report.faults)
         if not isinstance(node, Entries):
             raise SchemaError(f"{self.path}: this is not a schema", hint="Choose another file.")

@@ -33,8 +33,8 @@ def nested(branch: Branch) -> object:
 
 
 def test_trees_are_read_by_name() -> None:
-    report = Report()
-    trees = read_hchy(TEXT, "a.hchy", report)
+    report = Report("a.hchy")
+    trees = read_hchy(TEXT, report)
     assert not report.faults
     assert {name: (tree.label, nested(tree)) for name, tree in trees.items()} == {
         "classes": ("Any Class", {">50K": {}, "<=50K": {}}),
@@ -62,16 +62,16 @@ def test_trees_are_read_by_name() -> None:
     ],
 )
 def test_what_is_no_tree_is_refused_with_its_line(tree: str, what: str, line: int) -> None:
-    report = Report()
-    assert read_hchy(f"x:discrete\n\n{tree}\n", "a.hchy", report) == {}
+    report = Report("a.hchy")
+    assert read_hchy(f"x:discrete\n\n{tree}\n", report) == {}
     (fault,) = report.faults
     assert what in fault.what and fault.line == line
 
 
 def test_a_file_without_trees_and_a_name_that_comes_twice() -> None:
     for text, what in (("| nothing\n", "no tree"), ("x:discrete\n{A {b} {c}}\n" * 2, "repeated")):
-        report = Report()
-        read_hchy(text, "a.hchy", report)
+        report = Report("a.hchy")
+        read_hchy(text, report)
         assert what in report.faults[0].what
 
 

@@ -11,11 +11,11 @@ from hedgerow.schema.yaml_text import Report
 
 
 def read(text: str, root: str | None = None) -> tuple[Any, dict[str, str], Report]:
-    report = Report()
-    tree = parse_taxonomy(text, ".csv", root, "f.csv", report)
+    report = Report("f.csv")
+    tree = parse_taxonomy(text, ".csv", root, report)
     nested = None
     if tree.branch is not None and not report.faults:
-        nested = grow(tree.branch, "f.csv", report).nested()
+        nested = grow(tree.branch, report).nested()
     return nested, {rule.rule: rule.leaf for rule in tree.rules}, report
 
 

@@ -12,12 +12,12 @@ from hedgerow.schema.yaml_text import MAX_DEPTH, Report, from_python, parse_yaml
 
 
 def taxonomy(text: str, *, root: str | None = None) -> tuple[Taxonomy | None, Report]:
-    report = Report()
-    node = parse_yaml(text, "t.yaml", report)
+    report = Report("t.yaml")
+    node = parse_yaml(text, report)
     if node is None:
         return None, report
-    branch = branch_from_node(node, root, "t.yaml", report)
-    return grow(branch, "t.yaml", report), report
+    branch = branch_from_node(node, root, report)
+    return grow(branch, report), report
 
 
 def test_lists_mappings_and_lists_of_mappings_mean_the_same() -> None:
@@ -69,8 +69,8 @@ def test_too_deep_is_refused_and_deep_enough_is_not() -> None:
 
     for height, fine in ((MAX_DEPTH, True), (MAX_DEPTH + 1, False)):
         report = Report()
-        branch = branch_from_node(from_python(tower(height)), None, None, report)
-        grow(branch, None, report)
+        branch = branch_from_node(from_python(tower(height)), None, report)
+        grow(branch, report)
         assert bool(report.faults) is not fine
 
 
@@ -89,6 +89,6 @@ def test_grows_what_the_taxonomy_itself_would(shape: list[object] | None) -> Non
     tree = named([shape, None])
     assert tree is not None
     report = Report()
-    branch = branch_from_node(from_python(tree), "root", None, report)
-    assert grow(branch, None, report) == Taxonomy.from_nested("root", tree)
+    branch = branch_from_node(from_python(tree), "root", report)
+    assert grow(branch, report) == Taxonomy.from_nested("root", tree)
     assert not report.faults

@@ -58,8 +58,8 @@ def trees(draw: st.DrawFn) -> Branch:
 
 
 def read(text: str, form: str, root: str | None = None) -> Tree:
-    report = Report()
-    tree = parse_taxonomy(text, SUFFIX[form], root, "f", report)
+    report = Report("f")
+    tree = parse_taxonomy(text, SUFFIX[form], root, report)
     assert report.faults == []
     assert tree.branch is not None
     return tree

@@ -9,7 +9,7 @@ from hedgerow.schema.yaml_text import Entries, ListNode, Report, Text, from_pyth
 
 
 def test_texts_and_lines() -> None:
-    node = parse_yaml("a: No\nb:\n  - 007\n  - '~'\n", None, Report())
+    node = parse_yaml("a: No\nb:\n  - 007\n  - '~'\n", Report())
     assert isinstance(node, Entries)
     (a, no), (b, items) = node.pairs
     assert (a.line, b.line) == (1, 2)
@@ -40,8 +40,8 @@ def test_texts_and_lines() -> None:
     ],
 )
 def test_faults(text: str, line: int | None, rule: str, hint: str) -> None:
-    report = Report()
-    assert parse_yaml(text, "f.yaml", report) is None
+    report = Report("f.yaml")
+    assert parse_yaml(text, report) is None
     (fault,) = report.faults
     assert (fault.file, fault.line) == ("f.yaml", line)
     assert rule in fault.what and hint in fault.hint

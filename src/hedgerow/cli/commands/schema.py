@@ -465,8 +465,8 @@ def taxonomy(
     if out is not None and to is None:
         raise UsageError("--out needs a form", hint="Add, for example, --to yaml.")
     tree, root = _read(source, attribute)
-    report = Report()
-    whole = grow(root, tree.file, report)
+    report = Report(tree.file)
+    whole = grow(root, report)
     raise_faults(report.faults)
     reading = Reading(tuple({rule.rule: rule.leaf for rule in tree.rules}.items()))
     for line in lint_tree(root, reading):
@@ -528,9 +528,9 @@ def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
         column = columns[attribute]
         rules = [RuleLine(rule, leaf) for rule, leaf in column.reading.rules]
         return Tree(source, branch_of(column.taxonomy), rules), branch_of(column.taxonomy)
-    report = Report()
+    report = Report(folder=Path())
     written = Text(f"{source}#{attribute}" if several else source)
-    tree = read_taxonomy_file(written, None, None, Path(), report)
+    tree = read_taxonomy_file(written, None, report)
     if tree.branch is None and not Path(tree.file or source).is_file():
         raise SchemaError(
             f"there is no taxonomy file {source!r}",

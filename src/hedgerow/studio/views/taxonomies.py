@@ -128,7 +128,7 @@ def _tree(text: SchemaText, column: Categorical | Items) -> Branch:
     """
     written = _settings(text, column).get("taxonomy")
     if isinstance(written, Entries | ListNode):
-        return branch_from_node(written, column.taxonomy.labels[0], None, Report())
+        return branch_from_node(written, column.taxonomy.labels[0], Report())
     if isinstance(column, Items):
         tree = column.universe
         if isinstance(tree, Taxonomy):
