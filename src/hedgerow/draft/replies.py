@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hedgerow.errors import UsageError
-from hedgerow.schema.attributes import Numeric, grid_faults, read_numeric
+from hedgerow.schema.attributes import Numeric, attribute_faults, read_numeric
 from hedgerow.schema.taxonomy_files import built_in
 from hedgerow.schema.yaml_text import label_fault
 
@@ -121,7 +121,9 @@ def read_bounds(reply: str, dates: bool) -> dict[str, str]:
     if match is None:
         raise UsageError("These are not bounds.", hint=hint)
     numeric = read_numeric("", match.groupdict())
-    for _, what, way in grid_faults(numeric) if isinstance(numeric, Numeric) else numeric:
+    for _, what, way in (
+        attribute_faults(numeric, False) if isinstance(numeric, Numeric) else numeric
+    ):
         raise UsageError(f"{what[:1].upper()}{what[1:]}.", hint=way)
     if dates != (isinstance(numeric, Numeric) and numeric.kind == "date"):
         raise UsageError(f"These are not {'dates' if dates else 'numbers'}.", hint=hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property
@@ -54,8 +54,7 @@ class Layout(Checked):
 
     def describe(self) -> dict[str, Any]:
         """What is declared, as a schema file has it."""
-        described = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {key: value for key, value in described.items() if value not in (None, "")}
+        return {key: value for key, value in asdict(self).items() if value not in (None, "")}
 
 
 PLAIN = Layout()  # nothing is declared
@@ -108,9 +107,8 @@ def date_pattern(format: str) -> re.Pattern[str] | None:
     packed = any(not sign and a in _DIGITS and b in _DIGITS for a, b, sign in pairs)
     digits = r"\d{2}" if packed else r"\d{1,2}"
     words = [_TOKENS.get(token, f"(?P<{token[1]}>{digits})") for token in tokens]
-    signs = [re.escape(sign) for sign in between]
-    pieces = [piece for pair in zip(signs, [*words, ""], strict=True) for piece in pair]
-    return re.compile("".join(pieces), re.ASCII)
+    pieces = zip(map(re.escape, between), [*words, ""], strict=True)
+    return re.compile("".join(sign + word for sign, word in pieces), re.ASCII)
 
 
 # Attributes: public facts about a column. Every value becomes an integer code.
@@ -270,6 +268,12 @@ class Numeric(_AnyAttribute):
         if self.kind == "integer":
             return int(value)
         return Decimal(value.numerator) / Decimal(value.denominator)
+
+    def write(self, value: Fraction) -> str | int:
+        """A value as a schema file has it; a decimal number always has a point."""
+        if self.kind == "date":
+            return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
+        return decimal_text(value) if self.kind == "decimal" else int(value)
 
     def label(self, low: int | Fraction, high: int | Fraction) -> str:
         """The generalized value for the codes from low to high, such as `[18, 40)`."""
@@ -439,24 +443,6 @@ def layout_faults(layout: Layout, *, items: bool = False) -> Iterator[Complaint]
         yield "decimal", what, "Remove them."
 
 
-def grid_faults(attribute: Numeric) -> Iterator[Complaint]:
-    """What is wrong with a numeric grid."""
-    low, high, step = attribute.low, attribute.high, attribute.step
-    if low >= high:
-        hint = "Make low the smallest and high the largest value allowed."
-        yield "low", "low is not below high", hint
-    elif step <= 0:
-        hint = "Give the distance of neighboring values, such as 1."
-        yield "step", "step is not above zero", hint
-    elif (high - low) / step + 1 > MAX_GRID:
-        what = f"low, high and step make more than {MAX_GRID} values"
-        yield "step", what, "Choose a larger step, or bounds that are closer together."
-    else:
-        for key, value in (("low", low), ("high", high), ("step", step)):
-            if wrong := number_fault(key, value, attribute.kind):
-                yield key, *wrong
-
-
 def number_fault(key: str, value: Fraction, kind: str) -> tuple[str, str] | None:
     """Why a number of a grid could not be written down, and the hint; None if it could.
 
@@ -508,7 +494,7 @@ def attribute_faults(attribute: Attribute, is_class: bool) -> Iterator[Complaint
         given = (("split", never), ("weight", weight != 1), ("group", attribute.group))
         for key in (key for key, said in given if said):
             yield key, "regions are never divided by the class", f"Remove {key}."
-    elif not LEAST_WEIGHT <= weight <= MOST_WEIGHT or weight % LEAST_WEIGHT:
+    elif not can_weigh(weight):
         what = "weight is not a number from 0.01 to 100 with at most two decimals"
         way = " For no regions by this attribute, write `split: never`." if weight <= 0 else ""
         yield "weight", what, f"Write, for example, weight: 0.5.{way}"
@@ -523,11 +509,28 @@ def attribute_faults(attribute: Attribute, is_class: bool) -> Iterator[Complaint
             yield key, f"the {key} {name!r} starts or ends with a space", "Remove the space."
 
 
+def can_weigh(weight: Fraction) -> bool:
+    """Whether something may have this weight beside others: from 0.01 to 100, in hundredths."""
+    return LEAST_WEIGHT <= weight <= MOST_WEIGHT and not weight % LEAST_WEIGHT
+
+
 def _numeric_faults(attribute: Numeric) -> Iterator[Complaint]:
-    yield from grid_faults(attribute)
+    low, high, step = attribute.low, attribute.high, attribute.step
+    if low >= high:
+        hint = "Make low the smallest and high the largest value allowed."
+        yield "low", "low is not below high", hint
+    elif step <= 0:
+        hint = "Give the distance of neighboring values, such as 1."
+        yield "step", "step is not above zero", hint
+    elif (high - low) / step + 1 > MAX_GRID:
+        what = f"low, high and step make more than {MAX_GRID} values"
+        yield "step", what, "Choose a larger step, or bounds that are closer together."
+    else:
+        for key, value in (("low", low), ("high", high), ("step", step)):
+            if wrong := number_fault(key, value, attribute.kind):
+                yield key, *wrong
     for value in attribute.common:
-        inside = attribute.low <= value <= attribute.high
-        if not inside or number_fault("common", value, attribute.kind):
+        if not low <= value <= high or number_fault("common", value, attribute.kind):
             hint = "Name values between low and high, written as these are."
             yield "common", "common names a value that the attribute cannot have", hint
     if len(attribute.common) > MOST_COMMON:
@@ -591,12 +594,11 @@ def _has_bands(attribute: Categorical) -> bool:
 def describe(attribute: Attribute) -> dict[str, Any]:
     """The keys of a schema file that say what the attribute is, every default spelt out."""
     rules: dict[str, Any] = {"missing": attribute.missing, "outside": attribute.outside}
-    usual = {
-        "split": "" if attribute.split == "allowed" else attribute.split,
-        "weight": "" if attribute.weight == 1 else describe_weight(attribute.weight),
+    given = {
+        "split": attribute.split, "weight": describe_weight(attribute.weight),
         "group": attribute.group, "column": attribute.column, "label": attribute.caption,
     }  # fmt: skip
-    rules |= {key: value for key, value in usual.items() if value}
+    rules |= {key: value for key, value in given.items() if value not in ("allowed", 1, "")}
     if isinstance(attribute, Categorical) and attribute.bands is not None:
         bands = attribute.bands
         rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside
@@ -604,26 +606,16 @@ def describe(attribute: Attribute) -> dict[str, Any]:
         described = describe(replace(bands, common=starts))
         return described | {"bands": described.pop("common")} | rules
     if isinstance(attribute, Numeric):
-        kind = attribute.kind
-
-        def write(value: Fraction) -> str | int:
-            if kind == "date":
-                return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
-            return decimal_text(value) if kind == "decimal" else int(value)
-
+        write, step = attribute.write, attribute.step
         numbers: dict[str, Any] = {
-            "type": "numeric",
-            "low": write(attribute.low),
-            "high": write(attribute.high),
-            "step": int(attribute.step) if kind == "date" else write(attribute.step),
-        }
-        given = {
-            "scale": "" if attribute.scale == "linear" else attribute.scale,
-            "common": [write(value) for value in attribute.common],
+            "type": "numeric", "low": write(attribute.low), "high": write(attribute.high),
+            "step": int(step) if attribute.kind == "date" else write(step),
+            "scale": attribute.scale, "common": [*map(write, attribute.common)],
             "decimal": attribute.decimal, "thousands": attribute.thousands,
             "format": attribute.format,
         }  # fmt: skip
-        return numbers | {key: value for key, value in given.items() if value} | rules
+        usual: tuple[Any, ...] = ("linear", [], "")
+        return {key: value for key, value in numbers.items() if value not in usual} | rules
     if attribute.boolean:
         return {"type": "boolean", **rules}
     taxonomy = attribute.taxonomy

@@ -277,8 +277,7 @@ def _read_rules(
         whole = target if isinstance(target, ListNode) else ListNode([target])
         labels = [part.value for part in whole.texts]
         if not labels or not all(map(str.strip, labels)):
-            what = f"the rule {rule.value!r} does not lead to a value"
-            report.fault(what, _RECODE, rule.line)
+            report.fault(f"the rule {rule.value!r} does not lead to a value", _RECODE, rule.line)
             continue
         rules.append(RuleLine(rule.value.strip(), labels[0], rule.line))
         paths.append((labels, rule.line))
@@ -553,8 +552,7 @@ def _choices(here: Report, column: Published) -> dict[str, Any]:
     """What happens to missing values, how much a division counts, and what the column is called."""
     number = (Fraction(1), "") if column.weight is None else read_number(column.weight.strip())
     if number is None or number[1] == "date":
-        hint = "Write a number, for example weight: 0.5."
-        here.fault("weight is not a number", hint, "weight")
+        here.fault("weight is not a number", "Write a number, for example weight: 0.5.", "weight")
         number = (Fraction(1), "")
     given = {"group": column.group, "column": column.column, "caption": column.label}
     names = {key: (name or "").strip() for key, name in given.items()}

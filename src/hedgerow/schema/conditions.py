@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 import re
 import unicodedata
@@ -14,12 +13,10 @@ from functools import cached_property
 from typing import NamedTuple, NoReturn
 
 from hedgerow.schema.attributes import (
-    EPOCH,
     OTHER,
     Attribute,
     Categorical,
     Numeric,
-    decimal_text,
     read_number,
 )
 
@@ -330,12 +327,11 @@ class _Reader:
         return True
 
     def items(self) -> tuple[Item, ...]:
-        if not self.take("{"):
-            return (self.item(),)
+        listed = self.take("{")
         items = [self.item()]
-        while self.take(","):
+        while listed and self.take(","):
             items.append(self.item())
-        if not self.take("}"):
+        if listed and not self.take("}"):
             self.fail("',' or '}'")
         return tuple(items)
 
@@ -477,14 +473,6 @@ class Labels:
 
     attribute: Categorical
 
-    def codes(self, items: tuple[Item, ...]) -> Intervals:
-        """The codes of all that is listed.
-
-        Raises:
-            Misread: If a label is unknown, or an interval is asked for.
-        """
-        return merge(self._span(item) for item in items)
-
     def words(self, intervals: Intervals) -> str:
         """The condition in canonical words: as few labels as can be, largest groups first."""
         labels = []
@@ -519,7 +507,12 @@ class Labels:
             starts.setdefault(low, []).append((high, label))  # preorder: larger nodes come first
         return starts
 
-    def _span(self, item: Item) -> tuple[float, float]:
+    def interval(self, item: Item) -> tuple[float, float]:
+        """The codes of a value or group.
+
+        Raises:
+            Misread: If the label is unknown, or an interval is asked for.
+        """
         name = self.attribute.name
         ordered = isinstance(item, Span) or read_number(item.text) is not None
         if self.attribute.bands is not None and ordered:
@@ -561,7 +554,7 @@ class Labels:
 
     def _in_bands(self, grid: Numeric, item: Item) -> tuple[float, float]:
         """The bands of a class of numbers that an interval consists of."""
-        span = Numbers(grid).codes((item,))[0]
+        span = Numbers(grid).interval(item)
         edges = [*self.attribute.edges, grid.grid]
         if not set(span) <= set(edges):
             starts = ", ".join(str(grid.edge(code)) for code in edges[:-1])
@@ -579,8 +572,8 @@ class Numbers:
     Example:
         >>> weight = Numeric("weight", low=Fraction(0), high=Fraction(2500), step=Fraction(1000),
         ...     kind="integer")
-        >>> Numbers(weight).codes((Span(Word("500"), Word("1999"), True, True),))
-        ((0.5, 2.0),)
+        >>> Numbers(weight).interval(Span(Word("500"), Word("1999"), True, True))
+        (0.5, 2.0)
         >>> Numbers(weight).words(((0.5, 2.0),))
         'weight in [500, 1999]'
     """
@@ -596,14 +589,6 @@ class Numbers:
         self.per_code = int(attribute.step / self.unit)
         self.before_last = (attribute.grid - 1) * self.per_code
         self.places: dict[str, Fraction] = {}  # of bounds that were read
-
-    def codes(self, items: tuple[Item, ...]) -> Intervals:
-        """The codes of all that is listed; what lies beyond the bounds is cut off.
-
-        Raises:
-            Misread: If something is no number, holds no value or lies outside the bounds.
-        """
-        return merge(self._interval(item) for item in items)
 
     def words(self, intervals: Intervals) -> str:
         """The condition in canonical words."""
@@ -639,7 +624,12 @@ class Numbers:
             raise _unsayable(self.attribute)
         return place
 
-    def _interval(self, item: Item) -> tuple[float, float]:
+    def interval(self, item: Item) -> tuple[float, float]:
+        """The codes of a value or interval; what lies beyond the bounds is cut off.
+
+        Raises:
+            Misread: If it is no number, holds no value or lies outside the bounds.
+        """
         grid = self.attribute.grid
         if isinstance(item, Word):
             if item.text == OTHER and self.attribute.has_other:
@@ -662,12 +652,10 @@ class Numbers:
     def _places(self, span: Span) -> tuple[int, int]:
         """The first value of an interval, and the first beyond it."""
         first, beyond = 0, self.values
-        low = high = None
-        if span.low is not None:
-            low = self._read(span.low)
+        low, high = (None if end is None else self._read(end) for end in (span.low, span.high))
+        if low is not None:
             first = math.ceil(low) if span.low_closed else math.floor(low) + 1
-        if span.high is not None:
-            high = self._read(span.high)
+        if high is not None:
             beyond = math.floor(high) + 1 if span.high_closed else math.ceil(high)
         if low is None or high is None or first < beyond:
             return first, beyond
@@ -702,11 +690,11 @@ class Numbers:
 
     def _span_words(self, low: float, high: float) -> str:
         first, beyond = self._place(low), self._place(high)
-        start = self._show(first)
-        if self.attribute.kind == "decimal" and beyond < self.values:
-            return f"[{start}, {self._show(beyond)})"
-        decimal = self.attribute.kind == "decimal"
-        last = self._write(self.attribute.high) if decimal else self._show(beyond - 1)
+        start, last = self._show(first), self._show(beyond - 1)
+        if self.attribute.kind == "decimal":
+            if beyond < self.values:
+                return f"[{start}, {self._show(beyond)})"
+            last = self._write(self.attribute.high)
         return last if start == last else f"[{start}, {last}]"
 
     def _show(self, place: int) -> str:
@@ -717,9 +705,7 @@ class Numbers:
         return f"{self._show(0)} to {self._write(self.attribute.high)}"
 
     def _write(self, value: Fraction) -> str:
-        if self.attribute.kind == "date":
-            return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
-        return str(value.numerator) if value.denominator == 1 else decimal_text(value)
+        return str(self.attribute.write(value)).removesuffix(".0")
 
 
 def _unsayable(attribute: Attribute) -> Misread:

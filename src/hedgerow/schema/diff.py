@@ -12,6 +12,7 @@ from typing import Any
 from hedgerow.schema.attributes import Attribute, Categorical, Numeric
 from hedgerow.schema.schema import Schema
 from hedgerow.schema.taxonomy import Taxonomy
+from hedgerow.schema.taxonomy_files import branch_of, paths_of
 
 # What is different between two schemas, such as last year's and this year's. All public.
 
@@ -101,19 +102,10 @@ def _compare(
 def _trees(before: Taxonomy, after: Taxonomy) -> list[str]:
     first, second = before.labels[0], after.labels[0]
     root = [] if first == second else [f"root is {second!r}, and was {first!r}"]
-    return _compare("value", _above(before), _above(after), "put into other groups", *root)
-
-
-def _above(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
-    """The groups above each leaf, without the root."""
-    ways: list[tuple[str, ...]] = []
-    for label, parent in zip(taxonomy.labels, taxonomy.parents, strict=True):
-        ways.append((*ways[parent], label) if parent > 0 else (label,) if parent == 0 else ())
-    return {
-        label: way[:-1]
-        for label, way, below in zip(taxonomy.labels, ways, taxonomy.children, strict=True)
-        if not below
-    }
+    old, new = (
+        {path[0]: path[1:-1] for path in paths_of(branch_of(one))} for one in (before, after)
+    )
+    return _compare("value", old, new, "put into other groups", *root)
 
 
 def _some(names: Sequence[str], what: str, done: str) -> list[str]:

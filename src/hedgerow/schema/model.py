@@ -402,8 +402,7 @@ def _explain(rule: str, value: Any, place: tuple[str, ...], kind: str | None) ->
         return f"{key} is neither true nor false", f"Write {key}: true, or remove the line."
     if rule.startswith(("dict", "model")):
         column = "Write one column a line, such as  age: {type: numeric, low: 0, high: 120}."
-        what = f"{key or 'the schema'} is not a mapping of keys to values"
-        return what, HINTS.get(key, column)
+        return f"{key or 'the schema'} is not a mapping of keys to values", HINTS.get(key, column)
     return f"{key} is not a single text or number", f"Write one value after {key}:."
 
 

@@ -253,7 +253,7 @@ class Vocabulary:
             what = "the condition ends where 'in', '=' or a comparison after "
             end = Word("", name.end, name.end + 1)
             raise Misread(f"{what}{name.text!r} should stand", FORM, end)
-        codes = column.codes(items or (Word("true"),))
+        codes = merge(map(column.interval, items or (Word("true"),)))
         if negated:
             codes = complement(codes, column.attribute.size)
             if not codes:

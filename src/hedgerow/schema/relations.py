@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hedgerow.errors import UsageError
 from hedgerow.schema.attributes import (
-    LEAST_WEIGHT,
-    MOST_WEIGHT,
     OTHER,
     Attribute,
     Numeric,
+    can_weigh,
     describe_weight,
     read_number,
 )
@@ -252,7 +251,7 @@ def relation_faults(schema: Schema) -> list[Fault]:
         what = "tables and rules are about columns, and the schema has items"
         return [Fault(what, "Leave them out.")] if schema.tables or schema.rules else []
     places = range(0 if schema.target is None else CLASS, len(schema.attributes))
-    if any(not _can_weigh(t.weight) or not {*t.places} <= {*places} for t in schema.tables):
+    if any(not can_weigh(t.weight) or not {*t.places} <= {*places} for t in schema.tables):
         what = "tables have a place without a column, or a weight that a file cannot hold"
         return [Fault(what, "Make them with Schema.with_tables.")]
     faults = []
@@ -297,14 +296,10 @@ def _weight(given: Any) -> Fraction:
     number = read_number(str(given).strip())
     what = "its weight is not a number"
     if number is not None and number[1] != "date":
-        if _can_weigh(number[0]):
+        if can_weigh(number[0]):
             return number[0]
         what += " from 0.01 to 100 with at most two decimals"
     raise Misread(what, "Write, for example, weight: 2.")
-
-
-def _can_weigh(weight: Fraction) -> bool:
-    return LEAST_WEIGHT <= weight <= MOST_WEIGHT and not weight % LEAST_WEIGHT
 
 
 def _whole(vocabulary: Vocabulary, text: str) -> dict[int, Intervals]:

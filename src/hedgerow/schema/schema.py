@@ -9,7 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -99,9 +99,8 @@ class Metadata(Checked):
 
     def describe(self) -> dict[str, Any]:
         """What is known, as JSON would hold it."""
-        known = {one.name: getattr(self, one.name) for one in fields(self)}
-        entries = {key: value for key, value in known.items() if value is not None}
-        return {key: list(v) if isinstance(v, tuple) else v for key, v in entries.items()}
+        known = {key: value for key, value in asdict(self).items() if value is not None}
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in known.items()}
 
 
 def faults_of(entries: Mapping[str, Any]) -> Iterator[Complaint]:
@@ -207,8 +206,8 @@ class Schema(Suggestions, Checked):
         if wrong is not None:
             raise SchemaError(f"the schema's name: {wrong[0]}", wrong[1])
         transactions = self.items is not None
-        wrong_layout = layout_faults(self.file, items=transactions)
-        raise_faults([Fault(f"file: {what}", hint) for _, what, hint in wrong_layout])
+        layout = layout_faults(self.file, items=transactions)
+        raise_faults([Fault(f"file: {what}", hint) for _, what, hint in layout])
         wrong = unit_fault(self.unit, self.person_column, items=transactions)
         unit_faults = [] if wrong is None else [Fault(*wrong)]
         if self.items is not None:
@@ -284,16 +283,14 @@ class Schema(Suggestions, Checked):
     def _take_notation(self) -> None:
         """Numbers whose columns do not say how they are written are written as the file says."""
 
-        def write(one: Numeric) -> Numeric:
-            if one.kind == "date" or one.decimal or one.thousands:
+        def write(one: Any) -> Any:
+            if not isinstance(one, Numeric) or one.kind == "date" or one.decimal or one.thousands:
                 return one
             return replace(one, decimal=self.file.decimal, thousands=self.file.thousands)
 
-        attributes = (write(one) if isinstance(one, Numeric) else one for one in self.attributes)
-        object.__setattr__(self, "attributes", tuple(attributes))
-        if self.target is not None and self.target.bands is not None:
-            target = replace(self.target, bands=write(self.target.bands))
-            object.__setattr__(self, "target", target)
+        object.__setattr__(self, "attributes", tuple(map(write, self.attributes)))
+        if self.target is not None:
+            object.__setattr__(self, "target", replace(self.target, bands=write(self.target.bands)))
 
     @staticmethod
     @answer_mistakes

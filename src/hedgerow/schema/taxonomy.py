@@ -128,14 +128,13 @@ class Taxonomy(Checked):
 
         Inner nodes become mappings; a node whose children are all leaves becomes a list.
         """
-
-        def below(node: int) -> Any:
-            kids = self.children[node]
-            if all(not self.children[kid] for kid in kids):
-                return [self.labels[kid] for kid in kids]
-            return {self.labels[kid]: below(kid) if self.children[kid] else None for kid in kids}
-
-        return below(0)
+        below: list[Any] = [None] * len(self.labels)
+        for node, kids in reversed([*enumerate(self.children)]):
+            if kids:
+                flat = not any(below[kid] for kid in kids)
+                labels = [self.labels[kid] for kid in kids]
+                below[node] = labels if flat else {self.labels[kid]: below[kid] for kid in kids}
+        return below[0] or []
 
 
 def taxonomy_faults(taxonomy: Taxonomy) -> Iterator[tuple[str, str]]:
@@ -145,7 +144,15 @@ def taxonomy_faults(taxonomy: Taxonomy) -> Iterator[tuple[str, str]]:
         >>> [what for what, hint in taxonomy_faults(Taxonomy.flat(["a", "b", "a"]))]
         ["the name 'a' is repeated in the taxonomy"]
     """
-    if not _in_preorder(taxonomy):
+    path: list[int] = []  # each node follows its parent, or what is below an earlier sibling
+    for node, parent in enumerate(taxonomy.parents):
+        while path and path[-1] != parent:
+            path.pop()
+        if bool(path) != bool(node) or (not node and parent != -1):
+            path = []
+            break
+        path.append(node)
+    if not path or len(taxonomy.labels) != len(taxonomy.parents):
         hint = "Build it with Taxonomy.from_nested or Taxonomy.flat."
         yield "the taxonomy is not a tree in preorder", hint
         return
@@ -160,18 +167,6 @@ def taxonomy_faults(taxonomy: Taxonomy) -> Iterator[tuple[str, str]]:
             yield f"the group {label!r} has a single member", hint
     if taxonomy.height > MAX_DEPTH:
         yield f"the taxonomy is deeper than {MAX_DEPTH} levels", "Remove levels from it."
-
-
-def _in_preorder(taxonomy: Taxonomy) -> bool:
-    """Whether each node follows its parent, or what is below an earlier child of its parent."""
-    path: list[int] = []
-    for node, parent in enumerate(taxonomy.parents):
-        while path and path[-1] != parent:
-            path.pop()
-        if parent != (path[-1] if node and path else -1) or (node and not path):
-            return False
-        path.append(node)
-    return len(taxonomy.labels) == len(taxonomy.parents) > 0
 
 
 # Rules that read values: ranges, prefixes, bands, merged values, differences that do not matter.
@@ -266,7 +261,7 @@ class Reading(Checked):
 
     @cached_property
     def _patterns(self) -> list[tuple[_Fits, str]]:
-        patterns = [(_pattern(self.alike(rule, zeros=False)), leaf) for rule, leaf in self.rules]
+        patterns = [(pattern_of(self.alike(rule, zeros=False)), leaf) for rule, leaf in self.rules]
         return [(pattern.fits, leaf) for pattern, leaf in patterns if pattern is not None]
 
     def pattern(self, form: str) -> str | None:
@@ -290,7 +285,7 @@ class Reading(Checked):
         return {key: value for key, value in keys.items() if value}
 
 
-class _Pattern(NamedTuple):
+class Pattern(NamedTuple):
     """What a rule fits besides its own text, some such values, and what is wrong with the rule."""
 
     fits: _Fits
@@ -298,10 +293,17 @@ class _Pattern(NamedTuple):
     fault: tuple[str, str] | None = None
 
 
-def _pattern(rule: str) -> _Pattern | None:
-    """A rule that is a range, prefix or band; None for any other."""
-    if rule == REST:
-        return None
+def pattern_of(rule: str) -> Pattern | None:
+    """A rule that is a range, prefix or band, or the one for all others; None for one value.
+
+    Example:
+        >>> pattern_of("390-459").examples, pattern_of(">30").examples, pattern_of("Saint-Denis")
+        (['390', '459'], ['31'], None)
+        >>> pattern_of("E80-E999").fault[0]
+        "the ends of the range 'E80-E999' are not equally long"
+    """
+    if rule == REST:  # which is looked at when no other fits
+        return Pattern(lambda _: False, [])
     what = f"range {rule!r} ends before it begins"
     if match := _WHOLE.fullmatch(rule):
         low, high, digits = int(match[1]), int(match[2]), len(match[2])
@@ -312,7 +314,7 @@ def _pattern(rule: str) -> _Pattern | None:
             fine = _NUMBER.fullmatch(text) and len(whole) <= digits and whole.isdigit()
             return bool(fine) and low <= int(whole) <= high
 
-        return _Pattern(in_range, [match[1], match[2]], fault)
+        return Pattern(in_range, [match[1], match[2]], fault)
     if match := _CODES.fullmatch(rule):
         first, last = match[1], match[3]
         size, fault = len(first), None
@@ -321,7 +323,7 @@ def _pattern(rule: str) -> _Pattern | None:
             fault = (f"the ends of the range {rule!r} are not equally long", hint)
         elif first > last:
             fault = (f"the {what}", "Write the smaller code first.")
-        return _Pattern(
+        return Pattern(
             lambda text: (
                 len(text) >= size and first <= text[:size] <= last and text[:size].isalnum()
             ),
@@ -332,7 +334,7 @@ def _pattern(rule: str) -> _Pattern | None:
         end, side = Decimal(match[2] or match[3]), match[1] or ">="
         compare = {"<": lt, "<=": le, ">": gt, ">=": ge}[side]
         inside = end - 1 if side[0] == "<" else end + 1
-        return _Pattern(
+        return Pattern(
             lambda text: _NUMBER.fullmatch(text) is not None and compare(Decimal(text), end),
             [str(inside)],
         )
@@ -341,7 +343,7 @@ def _pattern(rule: str) -> _Pattern | None:
         above, below = lt if match[1] == "(" else le, lt if match[6] == ")" else le
         what = f"the band {rule!r} ends before it begins"
         fault = (what, "Write the smaller number first.") if least > most else None
-        return _Pattern(
+        return Pattern(
             lambda text: (
                 _NUMBER.fullmatch(text) is not None
                 and above(least, Decimal(text))
@@ -356,45 +358,11 @@ def _pattern(rule: str) -> _Pattern | None:
     size, fault = len(head) + len(tail), None
     if "*" in tail:
         fault = (f"the rule {rule!r} has several stars", "Keep one, such as E*, *9 or C*X.")
-    return _Pattern(
+    return Pattern(
         lambda text: len(text) >= size and text.startswith(head) and text.endswith(tail),
         [rule.replace("*", "")],
         fault,
     )
-
-
-def is_pattern(rule: str) -> bool:
-    """Whether a rule fits other texts than its own.
-
-    Example:
-        >>> is_pattern("390-459"), is_pattern("*"), is_pattern("Saint-Denis")
-        (True, True, False)
-    """
-    return rule == REST or _pattern(rule) is not None
-
-
-def examples(rule: str) -> list[str]:
-    """Some values that a range, prefix or band fits; none for other rules.
-
-    Example:
-        >>> examples("390-459"), examples(">30"), examples("NO")
-        (['390', '459'], ['31'], [])
-    """
-    pattern = _pattern(rule)
-    return [] if pattern is None else pattern.examples
-
-
-def rule_fault(rule: str) -> tuple[str, str] | None:
-    """What is wrong with a rule, and the hint; None if it is fine.
-
-    Example:
-        >>> rule_fault("E80-E999")[0]
-        "the ends of the range 'E80-E999' are not equally long"
-    """
-    if not rule.strip():
-        return "a rule is blank", "Write a value, a range such as 390-459, or a prefix such as E*."
-    pattern = _pattern(rule)
-    return None if pattern is None else pattern.fault
 
 
 def reading_faults(reading: Reading, leaves: Sequence[str]) -> Iterator[tuple[int, str, str]]:
@@ -414,10 +382,12 @@ def reading_faults(reading: Reading, leaves: Sequence[str]) -> Iterator[tuple[in
             yield -1, what, "Keep one of the two, or take it out of `ignore`."
         own.setdefault(form, leaf)
     for place, (rule, leaf) in enumerate(reading.rules):
-        wrong = rule_fault(rule)
-        form = reading.alike(rule)
-        if wrong is not None:
-            yield place, *wrong
+        pattern, form = pattern_of(rule), reading.alike(rule)
+        if not rule.strip():
+            hint = "Write a value, a range such as 390-459, or a prefix such as E*."
+            yield place, "a rule is blank", hint
+        elif pattern is not None and pattern.fault is not None:
+            yield place, *pattern.fault
         elif leaf not in known:
             what = f"the rule {rule!r} leads to {leaf!r}, which is not one of the values"
             yield place, what, "Lead it to a leaf, or add that value."

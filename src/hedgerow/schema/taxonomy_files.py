@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema.taxonomy import Reading, Taxonomy, examples, is_pattern, taxonomy_faults
+from hedgerow.schema.taxonomy import Reading, Taxonomy, pattern_of, taxonomy_faults
 from hedgerow.schema.yaml_text import (
     MAX_DEPTH,
     RANGE,
@@ -100,8 +100,7 @@ def leaves_of(text: Text, report: Report) -> list[Branch]:
 def _below(node: Node, owner: str, report: Report) -> list[Branch]:
     if isinstance(node, Text):
         hint = f"Write members as a list, such as [{node.value or 'a, b'}]."
-        what = f"{owner} has a single text where its members should be"
-        report.fault(what, hint, node.line)
+        report.fault(f"{owner} has a single text where its members should be", hint, node.line)
         return []
     branches: list[Branch] = []
     parts: list[Node] = list(node.items) if isinstance(node, ListNode) else [node]
@@ -288,8 +287,7 @@ def branch_from_arx(text: str, report: Report, new_root: str | None = None) -> B
     for line, fields in rows:
         if len(fields) != width:
             what = f"a ragged row: it has {len(fields)} levels where others have {width}"
-            hint = f"Repeat {fields[0]!r} at its start until it has {width}."
-            report.fault(what, hint, line)
+            report.fault(what, f"Repeat {fields[0]!r} at its start until it has {width}.", line)
         elif not all(label.strip() for label in fields):
             level = next(i for i, label in enumerate(fields) if not label.strip()) + 1
             what = f"the name on level {level} of the row is blank"
@@ -475,7 +473,7 @@ def _mapping(rows: _Records, tree: Tree, root: str | None, report: Report) -> Tr
         paths.append(([value, *groups], line))
         rules = dict.fromkeys(filter(None, cells.get("rule", [])))
         tree.rules += [RuleLine(rule, value, line) for rule in rules
-                       if rule != value or is_pattern(rule)]  # fmt: skip
+                       if rule != value or pattern_of(rule)]  # fmt: skip
     tree.branch = branch_from_paths(paths, root)
     return tree
 
@@ -618,7 +616,7 @@ def _codes(tree: Tree, root: Branch) -> str:
     stack = [(child, "") for child in reversed(root.below)]
     while stack:
         branch, parent = stack.pop()
-        plain = [rule for rule in rules.get(branch.label, []) if not is_pattern(rule)]
+        plain = [rule for rule in rules.get(branch.label, []) if not pattern_of(rule)]
         code = branch.label if branch.below or not plain else plain[0]
         rows.append([code, parent, branch.label])
         stack += [(child, code) for child in reversed(branch.below)]
@@ -719,15 +717,11 @@ def lint_tree(root: Branch, reading: Reading) -> list[str]:
 
 def _overlaps(reading: Reading) -> list[str]:
     """Pairs of ranges, prefixes and bands that fit the same value and lead to different leaves."""
-    patterns = [
-        (rule, leaf, Reading(((rule, leaf),)), examples(rule))
-        for rule, leaf in reading.rules
-        if examples(rule)
-    ]
+    rules = [(rule, leaf, pattern) for rule, leaf in reading.rules if (pattern := pattern_of(rule))]
     return [
         f"{rule} and {other}"
-        for (rule, leaf, reads, values), (other, end, others, examined) in combinations(patterns, 2)
-        if leaf != end and (any(map(reads.pattern, examined)) or any(map(others.pattern, values)))
+        for (rule, leaf, one), (other, end, two) in combinations(rules, 2)
+        if leaf != end and (any(map(one.fits, two.examples)) or any(map(two.fits, one.examples)))
     ]
 
 
@@ -754,8 +748,7 @@ def read_taxonomy_file(written: Text, root: str | None, report: Report) -> Tree:
         report: Says where the path is written, and the folder to look in; takes the faults.
     """
     if written.is_nothing or not written.value.strip():
-        hint = "Name a file, or write the tree itself."
-        report.fault("taxonomy is blank", hint, written.line)
+        report.fault("taxonomy is blank", "Name a file, or write the tree itself.", written.line)
         return Tree(None)
     lists = {} if Path(written.value).suffix.lower() in _SUFFIXES else built_in()
     if written.value in lists:
@@ -856,8 +849,7 @@ def read_shared(own: Node | None, include: Node | None, report: Report) -> None:
             report.fault("include does not name a file", hint, line)
         elif report.folder is None:
             hint = "Pass folder=, or put the taxonomies themselves there."
-            what = "include names a file, but no folder to look in was given"
-            report.fault(what, hint, line)
+            report.fault("include names a file, but no folder to look in was given", hint, line)
         elif not os.path.isfile(file := report.folder / path.value):
             hint = "Check the path; it is looked for beside the schema file."
             report.fault(f"there is no file {str(file)!r} to include", hint, path.line)
