@@ -281,8 +281,9 @@ def branch_from_arx(text: str, report: Report, new_root: str | None = None) -> B
     if len(report.faults) == before and not rows:
         report.fault("the file is empty", "Write one row for each value.")
     if width > MAX_DEPTH + 1:
-        what = f"the rows have more than {MAX_DEPTH + 1} levels"
-        report.fault(what, "Remove levels.", rows[0][0])
+        report.fault(
+            f"the rows have more than {MAX_DEPTH + 1} levels", "Remove levels.", rows[0][0]
+        )
         return None
     for line, fields in rows:
         if len(fields) != width:
@@ -290,19 +291,11 @@ def branch_from_arx(text: str, report: Report, new_root: str | None = None) -> B
             report.fault(what, f"Repeat {fields[0]!r} at its start until it has {width}.", line)
         elif not all(label.strip() for label in fields):
             level = next(i for i, label in enumerate(fields) if not label.strip()) + 1
-            what = f"the name on level {level} of the row is blank"
             hint = "Fill it with the name before it, and remove a separator at the row's end."
-            report.fault(what, hint, line)
-    parents = _parents(rows, report) if len(report.faults) == before else {}
-    if len(report.faults) > before:
+            report.fault(f"the name on level {level} of the row is blank", hint, line)
+    root = _join(rows, report) if len(report.faults) == before else None
+    if root is None or len(report.faults) > before:
         return None
-    root = Branch(rows[0][1][-1], rows[0][0])
-    branches = {root.label: root}
-    for line, fields in rows:
-        for label in reversed(fields):
-            if label not in branches:
-                branch = branches[label] = Branch(label, line)
-                branches[parents[label][0]].below.append(branch)
     if new_root is not None and root.below:
         root.label = new_root
     return root
@@ -327,25 +320,20 @@ def _read_rows(text: str, delimiter: str, start: int, report: Report) -> _Rows:
     return rows
 
 
-def _parents(rows: _Rows, report: Report) -> dict[str, tuple[str, int]]:
-    """The parent of each label, and the line that says so."""
-    first, root = rows[0][0], rows[0][1][-1]
+def _join(rows: _Rows, report: Report) -> Branch | None:
+    """The tree that rows make together; it is not to be used after a fault."""
+    first, (*_, top) = rows[0]
     for line, fields in rows:
-        if fields[-1] != root:
-            what = f"the row ends in {fields[-1]!r}, but line {first} in {root!r}"
+        if fields[-1] != top:
+            what = f"the row ends in {fields[-1]!r}, but line {first} in {top!r}"
             hint = "End every row in the same name, such as *; add a last column for it."
             report.fault(what, hint, line)
-            return {}
+            return None
     before = len(report.faults)
-    parents: dict[str, tuple[str, int]] = {}
+    branches = {top: Branch(top, first)}
+    parents: dict[str, tuple[str, int]] = {}  # and the line that says so
     groups: set[str] = set()
     values: dict[str, int] = {}
-
-    def is_above(label: str, below: str) -> bool:
-        while below != label and below in parents:
-            below = parents[below][0]
-        return below == label
-
     for line, fields in rows:
         faults = len(report.faults)
         padded = (label for label, _ in groupby(reversed(fields)))
@@ -354,7 +342,10 @@ def _parents(rows: _Rows, report: Report) -> dict[str, tuple[str, int]]:
             known, known_line = parents.get(child, (None, 0))
             if known == parent:
                 continue
-            if is_above(child, parent):
+            above = parent
+            while above != child and above in parents:
+                above = parents[above][0]
+            if above == child:
                 what = f"a cycle: {child!r} is below {parent!r} here, and above it elsewhere"
                 report.fault(what, "Give one of the two another name.", line)
             elif known is not None:
@@ -363,6 +354,8 @@ def _parents(rows: _Rows, report: Report) -> dict[str, tuple[str, int]]:
                 report.fault(what, "Keep it under one of them.", line)
             else:
                 parents[child] = (parent, line)
+                branches[child] = Branch(child, line)
+                branches[parent].below.append(branches[child])
         if fields[0] in values and len(report.faults) == faults:
             what = f"the value {fields[0]!r} is repeated (first on line {values[fields[0]]})"
             report.fault(what, "Remove one of the two rows.", line)
@@ -372,7 +365,7 @@ def _parents(rows: _Rows, report: Report) -> dict[str, tuple[str, int]]:
             if value in groups:
                 what = f"the name {value!r} is repeated: it is a value and also a group"
                 report.fault(what, "Give the group another name.", line)
-    return parents
+    return branches[top]
 
 
 # Taxonomies as tables: mappings of values to groups, and code lists.
