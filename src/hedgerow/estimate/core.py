@@ -27,8 +27,8 @@ import pyarrow as pa
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.measurements import Measurement
-from hedgerow.estimate.mixture import Others, draw_others, fit_cells
-from hedgerow.estimate.noise import LATTICE, factor
+from hedgerow.estimate.mixture import Others, fit_cells
+from hedgerow.estimate.noise import half_width
 from hedgerow.estimate.partition import CoreCells
 from hedgerow.estimate.supports import Supports
 from hedgerow.schema import Items
@@ -162,8 +162,8 @@ class ItemsetModel(ABC):
         """Intervals that hold the true counts at a level, each by itself."""
 
     @abstractmethod
-    def standard_errors(self, sets: Sequence[Ints], estimates: Floats) -> Floats:
-        """The standard errors of estimates, as the noise of what was measured has it."""
+    def error(self, one: Ints, estimate: float) -> float:
+        """The standard error of an estimate, as the noise of what was measured has it."""
 
     @abstractmethod
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
@@ -196,7 +196,7 @@ class CoreModel(ItemsetModel):
     partition: CoreCells
     cell: Measurement
     size: Measurement | None
-    _sums: dict[int, tuple[Floats, Floats]] = field(default_factory=dict, repr=False)
+    _sums: dict[int, tuple[Floats, ...]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def rate(self) -> float:
@@ -283,22 +283,19 @@ class CoreModel(ItemsetModel):
             noise[core] = part**2 * theirs + (1 - part) ** 2 * noise[core]
         return noise
 
-    def standard_errors(self, sets: Sequence[Ints], estimates: Floats) -> Floats:
-        """See `ItemsetModel.standard_errors`: relative errors of the parts of a set add up."""
-        return np.array([self._error(*one) for one in zip(sets, estimates, strict=True)])
-
-    def _error(self, one: Ints, estimate: float) -> float:
+    def error(self, one: Ints, estimate: float) -> float:
+        """See `ItemsetModel.error`: relative errors of the parts of a set add up."""
         if self.never(one):
             return 0.0
         if self.supports is None:
             return math.sqrt(self._cells_of(one)[1])
         if len(one) == 1:
             return math.sqrt(self._noise[self.members(int(one[0]))].sum())
-        mask, codes = self._split(one[one < self.items.size])
-        parts = [codes[k : k + 1] for k in range(len(codes))] + self._groups(one)
+        mask, codes, groups = self._split(one)
         table, noise = self.table[0][mask], self.table[1][mask]
-        if not parts:
+        if not len(codes) and not groups:
             return math.sqrt(noise)
+        parts = [*codes[:, None], *groups]
         known = [(self.singles[part].sum(), self._noise[part].sum()) for part in parts]
         known += [(table, noise)] if mask else []
         return float(estimate * math.sqrt(sum(v / max(value, 1.0) ** 2 for value, v in known)))
@@ -369,20 +366,21 @@ class CoreModel(ItemsetModel):
             else:
                 beyond.setdefault(number, []).append(place)
         for places in beyond.values():
-            masks, codes = zip(*(self._split(sets[place]) for place in places), strict=True)
+            masks, codes, _ = zip(*(self._split(sets[place]) for place in places), strict=True)
             mean = self.others.together(np.array(codes, np.int64))
             counts[places] = (self.bin_tables[np.array(masks)] * mean).sum(axis=1)
         return counts
 
-    def _split(self, one: Ints) -> tuple[int, Ints]:
-        """The core mask of a set, and its other items."""
-        bits = self.bit[one]
-        return int((np.int64(1) << bits[bits >= 0]).sum()), one[bits < 0]
+    def _split(self, one: Ints) -> tuple[int, Ints, list[Ints]]:
+        """The core mask of a set, its other items, and the items of each of its groups."""
+        items, groups = one[one < self.items.size], one[one >= self.items.size]
+        bits = self.bit[items]
+        mask = int((np.int64(1) << bits[bits >= 0]).sum())
+        return mask, items[bits < 0], [self.members(code) for code in groups.tolist()]
 
     def _any_of(self, one: Ints) -> float:
         """The estimated number of records with some items and anything of some groups."""
-        items, groups = one[one < self.items.size], self._groups(one)
-        mask, codes = self._split(items)
+        mask, codes, groups = self._split(one)
         masks = np.arange(len(self.shrunk))
         cells = np.where((masks & mask == mask)[:, None], self.shrunk, 0.0)
         if self.supports is None:
@@ -391,21 +389,17 @@ class CoreModel(ItemsetModel):
             return float(cells.sum())
         chance = np.repeat(self.others.hold(codes).prod(axis=1)[None], len(masks), axis=0)
         for group in groups:
-            inside, rest = self._split(group)
+            inside, rest, _ = self._split(group)
             sure = (masks & inside != 0)[:, None]
             chance = chance * np.where(sure, 1.0, self.others.hold_any(rest))
         return float((cells * (chance @ self.others.chance.T)).sum())
-
-    def _groups(self, one: Ints) -> list[Ints]:
-        return [self.members(code) for code in one[one >= self.items.size].tolist()]
 
     def counted(self, one: Ints) -> bool:
         """See `ItemsetModel.counted`: sets inside the core, and single items in full."""
         if self.supports is None or self.never(one):
             return True
-        if not (one < self.items.size).all():
-            return False
-        return self.supports.full if len(one) == 1 else bool((self.bit[one] >= 0).all())
+        _, codes, groups = self._split(one)
+        return not groups and (self.supports.full if len(one) == 1 else not len(codes))
 
     def bounds(self, sets: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
         """Intervals that hold the true counts at a level, each by itself.
@@ -425,67 +419,64 @@ class CoreModel(ItemsetModel):
             low[alone], high[alone] = self.supports.bounds(groups, share)
             _, everybody = self._count_ends(sets[0][:0], by_cells)  # the most that any item is in
         for place, one in enumerate(sets):
+            inside = all(code < self.items.size and self.bit[code] >= 0 for code in one.tolist())
             if self.never(one):
                 continue
-            grouped = len(one) > 0 and one[-1] >= self.items.size
             if alone[place]:
-                least, most = 0.0, everybody
-                if not grouped and self.bit[one[0]] >= 0:
-                    least, most = self._count_ends(one, by_cells)
+                least, most = self._count_ends(one, by_cells) if inside else (0.0, everybody)
                 low[place] = max(low[place], least)
                 high[place] = max(min(high[place], most), low[place])
-            elif self.supports is None or not len(one):
-                low[place], high[place] = self._count_ends(one, level)
-            elif not (grouped or (self.bit[one] < 0).any()):
-                low[place], high[place] = self._count_ends(one, (1 + level) / 2)
+            elif self.supports is None or inside:
+                shared = self.supports is not None and len(one) > 0
+                low[place], high[place] = self._count_ends(
+                    one, (1 + level) / 2 if shared else level
+                )
             else:
                 high[place] = self._most(one, level)
         return low, high
 
     def _count_ends(self, one: Ints, level: float) -> tuple[float, float]:
-        """Ends from the cells alone, where they tell all of a set."""
+        """Ends from the cells alone."""
         count, spread = self._cells_of(one)
-        width = self._width(spread, level) if spread else 0.0
+        if not spread:
+            return count, count
+        normal = self.cell.law == "gaussian"
+        width = float(half_width(np.sqrt(spread), level, normal=normal))
         return count - width, count + width
 
-    def _width(self, spread: float, level: float) -> float:
-        return factor(level, normal=self.cell.law == "gaussian") * math.sqrt(spread) + LATTICE
-
     def _cells_of(self, one: Ints) -> tuple[float, float]:
-        """The noisy count of a set by cells that tell all of it, and its variance by tails."""
-        mask, _ = self._split(one[one < self.items.size])
-        groups = self._groups(one)
-        if not groups:
-            return self._measured_ends(mask, 0)
-        masks = np.arange(len(self.raw))
-        match = masks & mask == mask
-        for group in groups:
-            match &= masks & self._split(group)[0] != 0
-        return float(self.raw[match].sum()), float(self.possible[match].sum()) * 2 / self.rate**2
+        """The noisy count of a set by the cells that may hold it, and its variance by tails.
 
-    def _measured_ends(self, mask: int, others: int) -> tuple[float, float]:
-        """The noisy count of records with a mask and so many others, and its variance by tails."""
-        last = np.append(self.partition.rest[1:] - 1, self.items.size)
-        first = int(np.argmax(last >= others))
-        if first not in self._sums:
-            noisy = self.raw[:, first:].sum(axis=1)
-            possible = self.possible[:, first:].sum(axis=1)
-            self._sums[first] = superset_sums(noisy), superset_sums(possible)
-        sums, cells = self._sums[first]
-        return float(sums[mask]), float(cells[mask]) * 2 / self.rate**2
+        They hold all of its core items and as many others as it has, and without supports, if the
+        core is the whole universe, something of each of its groups.
+        """
+        mask, codes, groups = self._split(one)
+        if groups and self.supports is None:
+            masks = np.arange(len(self.raw))
+            match = masks & mask == mask
+            for group in groups:
+                match &= masks & self._split(group)[0] != 0
+            count, cells = self.raw[match].sum(), self.possible[match].sum()
+        else:
+            last = np.append(self.partition.rest[1:] - 1, self.items.size)
+            first = int(np.argmax(last >= len(codes)))
+            if first not in self._sums:
+                wide = (values[:, first:].sum(axis=1) for values in (self.raw, self.possible))
+                self._sums[first] = tuple(map(superset_sums, wide))
+            count, cells = (sums[mask] for sums in self._sums[first])
+        return float(count), float(cells) * 2 / self.rate**2
 
     def _most(self, one: Ints, level: float) -> float:
         """The least of several upper bounds: cells have half of the error, and so have supports."""
         assert self.supports is not None
-        mask, codes = self._split(one[one < self.items.size])
-        groups = [codes[k : k + 1] for k in range(len(codes))] + self._groups(one)
-        count, spread = self._measured_ends(mask, len(codes))
+        _, codes, groups = self._split(one)
         # a quarter for sizes, a quarter for all items of the set, whether they are in the core or
         # not; a bound of one side may fail with twice its part, and few levels are worked out
         error = (1 - level) / (1 << (2 * len(one) - 1).bit_length())
         normal = self.supports.support.law == "gaussian"
-        most = self.supports.most_in_all(groups, error, (1 - level) / 4, normal=normal)
-        return min(most, count + self._width(spread, level))
+        parts = [*codes[:, None], *groups]
+        most = self.supports.most_in_all(parts, error, (1 - level) / 4, normal=normal)
+        return min(most, self._count_ends(one, level)[1])
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Simulated records: where each begins, and the codes of their items, increasing."""
@@ -493,16 +484,12 @@ class CoreModel(ItemsetModel):
         scale = self.total / weights.sum() if weights.sum() > 0 else 0.0
         cell = draw_cells(weights * scale, n, random)
         mask, place = np.divmod(cell, self.raw.shape[1])
-        records, codes = [], []
-        if self.supports is not None:
-            number = self.others.draw_numbers(place, random)
-            record, code = draw_others(self.others.pull, number, random)
-            records, codes = [record], [code]
+        drawn = [] if self.supports is None else [self.others.draw(place, random)]
         for b, item in enumerate(self.partition.core.tolist()):
             holds = np.flatnonzero(mask >> b & 1)
-            records.append(holds)
-            codes.append(np.full(len(holds), item))
-        return assemble_records(np.concatenate(records), np.concatenate(codes), len(cell), random)
+            drawn.append((holds, np.full(len(holds), item)))
+        record, code = (np.concatenate(one) for one in zip(*drawn, strict=True))
+        return assemble_records(record, code, len(cell), random)
 
 
 def superset_sums(values: Floats) -> Floats:

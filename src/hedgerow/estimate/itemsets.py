@@ -141,12 +141,8 @@ class CutModel(ItemsetModel):
         groups = [self._touches(code) for code in one.tolist() if code >= self.items.size]
         one = one[one < self.items.size]
         covers = [self._cover(code) for code in one.tolist()]
-        inside = self.possible.copy()
-        for cover in covers:
-            inside &= cover >= 0
-        for possible, _, _ in groups:
-            inside &= possible
-        where = np.flatnonzero(inside)
+        can = [self.possible, *(cover >= 0 for cover in covers), *(one[0] for one in groups)]
+        where = np.flatnonzero(np.all(can, axis=0))
         share, sure = np.ones(len(where)), np.ones(len(where), np.bool_)
         for _, certain, likely in groups:
             share *= likely[where]
@@ -175,9 +171,9 @@ class CutModel(ItemsetModel):
         """See `ItemsetModel.estimates`."""
         return np.array([self._value(one)[0] for one in sets])
 
-    def standard_errors(self, sets: Sequence[Ints], estimates: Floats) -> Floats:
-        """See `ItemsetModel.standard_errors`."""
-        return np.array([self._value(one)[1] for one in sets])
+    def error(self, one: Ints, estimate: float) -> float:
+        """See `ItemsetModel.error`."""
+        return self._value(one)[1]
 
     def counted(self, one: Ints) -> bool:
         """See `ItemsetModel.counted`: sets that no partition leaves open, single items in full."""
@@ -203,29 +199,24 @@ class CutModel(ItemsetModel):
             where, _, sure = self._weights(one)
             if not self.complete:
                 counted = where[self.tails[where] > 0]
-                low[place], high[place] = self._listed(counted, 1 - level), math.inf
+                rate = np.sqrt(2 / self.tails[counted])
+                reach = (self.items.size * math.log(2) - math.log(1 - level)) / rate + 1
+                low[place] = np.maximum(self.counts[counted] - reach, 0.0).sum()
+                high[place] = math.inf
                 continue
-            shared = self.supports is not None and len(one) > 0
-            at = (1 + level) / 2 if shared else level
+            shared = self.supports if len(one) else None
+            at = level if shared is None else (1 + level) / 2
             spread = np.array([self.tails[where[sure]].sum(), self.tails[where].sum()])
             width = np.where(spread > 0, half_width(np.sqrt(spread), at), 0.0)
             low[place] = self.counts[where[sure]].sum() - width[0]
             high[place] = self.counts[where].sum() + width[1]
-            if shared:
-                high[place] = max(min(high[place], self._most(one, at)), low[place])
+            if shared is not None:
+                # the least of the upper bounds that supports give; half of the error is for sizes
+                groups = [self.members(code) for code in one.tolist()]
+                error = (1 - at) / (1 << (len(one) - 1).bit_length())  # few levels, slow to get
+                most = shared.most_in_all(groups, error, (1 - at) / 2, normal=False)
+                high[place] = max(min(high[place], most), low[place])
         return low, high
-
-    def _listed(self, counted: Ints, error: float) -> float:
-        rate = np.sqrt(2 / self.tails[counted])
-        reach = (self.items.size * math.log(2) - math.log(error)) / rate + 1
-        return float(np.maximum(self.counts[counted] - reach, 0.0).sum())
-
-    def _most(self, one: Ints, level: float) -> float:
-        """The least of the upper bounds that supports give; half of the error is for sizes."""
-        assert self.supports is not None
-        groups = [self.members(code) for code in one.tolist()]
-        error = (1 - level) / (1 << (len(one) - 1).bit_length())  # few levels, slow to work out
-        return self.supports.most_in_all(groups, error, (1 - level) / 2, normal=False)
 
     def draw(self, n: int | None, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Simulated records: where each begins, and the codes of their items, increasing."""
@@ -236,14 +227,14 @@ class CutModel(ItemsetModel):
         number, node = self.partition.entries(cell)
         record = np.repeat(np.arange(len(cell)), number)
         lo, hi = self.tree.lo[node], self.tree.hi[node]
-        records: list[Ints] = []
-        codes: list[Ints] = []
+        none = np.zeros(0, np.int64)
+        records, codes = [none], [none]
         # the first item under a node is drawn given that there is one, all others as they come
         some = -np.log1p(-random.random(len(record)) * self.some[node])
         while len(record):
             code = np.searchsorted(self.steps, self.steps[lo] + some, side="left") - 1
             code = np.maximum(code, lo)
-            if not codes:
+            if len(codes) == 1:
                 code = np.minimum(code, hi - 1)
             here = code < hi
             record, lo, hi = record[here], code[here] + 1, hi[here]
@@ -252,10 +243,7 @@ class CutModel(ItemsetModel):
             here = lo < hi
             record, lo, hi = record[here], lo[here], hi[here]
             some = random.exponential(size=len(record))
-        none = np.zeros(0, np.int64)
-        return assemble_records(
-            np.concatenate([none, *records]), np.concatenate([none, *codes]), len(cell), random
-        )
+        return assemble_records(np.concatenate(records), np.concatenate(codes), len(cell), random)
 
 
 def model_of(
@@ -338,9 +326,7 @@ def read_sets(itemsets: Any, items: Items) -> list[Ints]:
     """
     if _is_label(itemsets) or isinstance(itemsets, tuple | set | frozenset):
         itemsets = [itemsets]
-    if isinstance(itemsets, (bytes, bytearray)) or not isinstance(itemsets, Iterable):
-        raise _unreadable(itemsets)
-    return [_codes(one, items) for one in itemsets]
+    return [_codes(one, items) for one in _parts_of(itemsets)]
 
 
 def _is_label(thing: object) -> bool:
@@ -349,29 +335,25 @@ def _is_label(thing: object) -> bool:
 
 
 def _codes(one: Any, items: Items) -> Ints:
-    if _is_label(one):
-        one = [one]
-    if isinstance(one, (bytes, bytearray)) or not isinstance(one, Iterable):
-        raise _unreadable(one)
-    labels = list(one)
-    for label in labels:
+    codes = set()
+    for label in _parts_of([one] if _is_label(one) else one):
         if not _is_label(label):
             raise _unreadable(label)
-    groups = {label: items.group_of(str(label)) for label in labels}
-    coded = (
-        items.code_of(str(label)) if group is None else items.size + group  # see `ItemsetModel`
-        for label, group in groups.items()
-    )
-    codes = np.unique(np.array([*coded], np.int64))
+        group = items.group_of(str(label))
+        code = items.code_of(str(label)) if group is None else items.size + group
+        codes.add(code)  # see `ItemsetModel`
     # who holds an item holds its group, so the group says nothing more
-    inside = codes[codes < items.size]
+    for group in [code for code in codes if code >= items.size]:
+        low, high = items.taxonomy.spans[group - items.size]
+        if any(low <= code < high for code in codes):
+            codes.remove(group)
+    return np.array(sorted(codes), np.int64)
 
-    def held(code: int) -> bool:
-        low, high = items.taxonomy.spans[code - items.size]
-        return bool(((inside >= low) & (inside < high)).any())
 
-    said = [code >= items.size and held(code) for code in codes.tolist()]
-    return codes[~np.array(said, np.bool_)]
+def _parts_of(thing: Any) -> Iterable[Any]:
+    if isinstance(thing, (bytes, bytearray)) or not isinstance(thing, Iterable):
+        raise _unreadable(thing)
+    return thing
 
 
 def _unreadable(thing: object) -> UsageError:
@@ -402,7 +384,7 @@ def answer_sets(model: ItemsetModel, sets: Sequence[Ints], level: float) -> Answ
         uniformity_low=below,
         uniformity_high=above,
         level=level,
-        standard_error=model.standard_errors(sets, estimate),
+        standard_error=np.array(list(map(model.error, sets, estimate.tolist()))),
         basis=basis,
     )
 

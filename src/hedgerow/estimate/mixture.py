@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -116,8 +116,7 @@ _LEAST_MEAN = 1e-9
 _ALL_BUT_EXACT = 30.0  # an epsilon at which noise is 0 but once in 10^13
 
 
-@dataclass(frozen=True, eq=False)
-class Mixture:
+class Mixture(NamedTuple):
     """Kinds of records.
 
     Args:
@@ -207,7 +206,15 @@ def fit_mixture(
     now = Mixture(np.full(kinds, 1 / kinds), hold, share / share.sum(axis=1, keepdims=True))
     for _ in range(leaps):
         then = improve(now)
-        now = improve(_beyond(now, then, improve(then)))
+        steps = [
+            (start, near - start, far - 2 * near + start)
+            for start, near, far in zip(now, then, improve(then), strict=True)
+        ]
+        step = math.sqrt(sum(float((one * one).sum()) for _, one, _ in steps))
+        turn = math.sqrt(sum(float((bend * bend).sum()) for _, _, bend in steps))
+        times = min(max(step / max(turn, 1e-30), 1.0), _FARTHEST)
+        ahead = (start + 2 * times * one + times**2 * bend for start, one, bend in steps)
+        now = improve(_proper(*ahead))
     return now
 
 
@@ -243,19 +250,6 @@ def em_round(
         return _proper(held, ones / held[:, None], by_bin.sum(axis=1) / held[:, None])
 
     return improve
-
-
-def _beyond(first: Mixture, second: Mixture, third: Mixture) -> Mixture:
-    """Where steps from the first to the second and to the third lead, if they go on like that."""
-    pairs = [
-        (getattr(first, name), getattr(second, name), getattr(third, name))
-        for name in ("weight", "hold", "bins")
-    ]
-    steps = [(start, near - start, far - 2 * near + start) for start, near, far in pairs]
-    step = math.sqrt(sum(float((one * one).sum()) for _, one, _ in steps))
-    turn = math.sqrt(sum(float((bend * bend).sum()) for _, _, bend in steps))
-    times = min(max(step / max(turn, 1e-30), 1.0), _FARTHEST)
-    return _proper(*(start + 2 * times * one + times**2 * bend for start, one, bend in steps))
 
 
 def _proper(weight: Floats, hold: Floats, bins: Floats) -> Mixture:
@@ -383,7 +377,11 @@ class Others:
         rest = model.partition.rest
         held = np.where(model.bit < 0, model.singles, 0.0)
         most = min(model.items.most, int(np.count_nonzero(model.bit < 0)))
-        numbers, stretch = _numbers(most)
+        steps = [0]  # numbers of items, single to 32 and then 16 an octave
+        while steps[-1] < most:
+            steps.append(steps[-1] + max(1, (1 << max(steps[-1].bit_length() - 1, 0)) // 16))
+        numbers = np.minimum(steps, most)
+        stretch = np.diff((numbers[1:] + numbers[:-1]) / 2, prepend=-0.5, append=most + 0.5)
         last = np.append(rest[1:] - 1, max(most, int(rest[-1])))
         records = model.shrunk.sum(axis=0)
         core = (model.shrunk * model.order[:, None]).sum(axis=0) / np.maximum(records, 1e-9)
@@ -397,25 +395,34 @@ class Others:
         pull, reach = _pulls(held, numbers, records @ chance)
         return Others(numbers=numbers, chance=chance, pull=pull, reach=reach)
 
-    def draw_numbers(self, bins: Ints, random: np.random.Generator) -> Ints:
-        """A number of other items for each record, by its bin."""
-        number = np.zeros(len(bins), np.int64)
-        for place in range(len(self.chance)):
+    def draw(self, bins: Ints, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """Different other items for each record, by its bin, as pairs of record and item.
+
+        Items that come twice are drawn again, a few times; what is then missing is left out.
+        """
+        missing, keys = np.zeros(len(bins), np.int64), np.zeros(0, np.int64)
+        for place, chance in enumerate(self.chance):
             here = np.flatnonzero(bins == place)
-            steps = np.cumsum(self.chance[place])
-            drawn = np.searchsorted(steps, random.random(len(here)) * steps[-1], side="right")
-            number[here] = self.numbers[np.minimum(drawn, len(self.numbers) - 1)]
-        return number
+            missing[here] = self.numbers[_draw(np.cumsum(chance), len(here), random)]
+        number, steps, size = missing, np.cumsum(self.pull), len(self.pull)
+        if not size or steps[-1] <= 0:
+            return keys, keys
+        for _ in range(_DRAWS):
+            record = np.repeat(np.arange(len(number)), missing)
+            drawn = record * size + _draw(steps, len(record), random)
+            keys = np.sort(np.concatenate([keys, drawn]))  # `np.unique` takes ten times as long
+            keys = keys[np.diff(keys, prepend=-1) > 0]
+            missing = number - np.bincount(keys // size, minlength=len(number))
+            if not missing.any():
+                break
+        record, code = np.divmod(keys, size)
+        return record, code
 
 
-def _numbers(most: int) -> tuple[Ints, Floats]:
-    """Numbers of items, single to 32 and then 16 an octave, and how many each stands for."""
-    steps = [0]
-    while steps[-1] < most:
-        steps.append(steps[-1] + max(1, (1 << max(steps[-1].bit_length() - 1, 0)) // 16))
-    numbers = np.minimum(steps, most)
-    ends = np.append((numbers[1:] + numbers[:-1]) / 2, most + 0.5)
-    return numbers, np.diff(ends, prepend=-0.5)
+def _draw(steps: Floats, number: int, random: np.random.Generator) -> Ints:
+    """So many places, each as often as its step is high."""
+    place = np.searchsorted(steps, random.random(number) * steps[-1], side="right")
+    return np.asarray(np.minimum(place, len(steps) - 1))
 
 
 def _bent(chance: Floats, numbers: Ints, mean: float) -> Floats:
@@ -463,27 +470,3 @@ def _reaches(pull: Floats, members: Floats, numbers: Ints) -> Floats:
         below = expected < wanted
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.asarray(np.where(numbers > 0, np.exp(low), 0.0))
-
-
-def draw_others(pull: Floats, number: Ints, random: np.random.Generator) -> tuple[Ints, Ints]:
-    """So many different items for each record, by their pulls, as pairs of record and item.
-
-    Items that come twice are drawn again, a few times; what is then missing is left out.
-    """
-    steps = np.cumsum(pull)
-    size = len(pull)
-    keys = np.zeros(0, np.int64)
-    if not len(steps) or steps[-1] <= 0:
-        return keys, keys
-    missing = number
-    for _ in range(_DRAWS):
-        record = np.repeat(np.arange(len(number)), missing)
-        place = np.searchsorted(steps, random.random(len(record)) * steps[-1], side="right")
-        drawn = record * size + np.minimum(place, size - 1)
-        keys = np.sort(np.concatenate([keys, drawn]))  # NumPy's `unique` takes ten times as long
-        keys = keys[np.diff(keys, prepend=-1) > 0]
-        missing = number - np.bincount(keys // size, minlength=len(number))
-        if not missing.any():
-            break
-    record, code = np.divmod(keys, size)
-    return record, code

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
@@ -121,22 +120,12 @@ class SizeCurve:
         return np.exp(np.interp(np.log(np.maximum(size, 1.0)), np.log(self.size), logs))
 
 
-class KnownSum(NamedTuple):
-    """A noisy sum over all records of min(size, cap), as far as weights keep it.
-
-    Args:
-        cap: The cap.
-        value: The noisy sum.
-        deviation: The standard deviation of its noise.
-    """
-
-    cap: int
-    value: float
-    deviation: float
-
-
 def fit_sizes(
-    edges: Ints, counts: Floats, rate: float, most: int, sums: Sequence[KnownSum] = ()
+    edges: Ints,
+    counts: Floats,
+    rate: float,
+    most: int,
+    sums: Sequence[tuple[int, float, float]] = (),
 ) -> SizeCurve:
     """The likeliest curve.
 
@@ -145,7 +134,8 @@ def fit_sizes(
         counts: The noisy number of records in each.
         rate: The epsilon of the noise on each.
         most: The most items that a record can have.
-        sums: What else is known.
+        sums: Caps, each with the noisy sum over all records of min(size, cap), as far as weights
+            keep it, and the standard deviation of its noise.
 
     Example:
         >>> curve = fit_sizes(np.array([1, 2, 3]), np.array([500.0, 70.0, 18.0]), 1.0, 3)
@@ -153,7 +143,15 @@ def fit_sizes(
         ([1.0, 2.0, 3.0], 588)
     """
     most = max(most, int(edges[-1]))  # a stranger may claim any bins
-    size, stretch, bin_of = _points(edges, most)
+    # the sizes that the curve is summed over, how many sizes each stands for, and their bins
+    spans = zip(edges.tolist(), np.diff(edges, append=most + 1).tolist(), strict=True)
+    cuts = [
+        first + np.arange(min(width, _POINTS) + 1) * width // min(width, _POINTS)
+        for first, width in spans
+    ]
+    size = np.concatenate([(one[:-1] + one[1:] - 1) / 2 for one in cuts])
+    stretch = np.concatenate([np.diff(one).astype(np.float64) for one in cuts])
+    bin_of = np.repeat(np.arange(len(cuts)), [len(one) - 1 for one in cuts])
     if len(edges) == 1:
         records = stretch * max(float(counts.sum()), 0.0) / stretch.sum()
         return SizeCurve(size=size, stretch=stretch, records=records)
@@ -176,67 +174,49 @@ def fit_sizes(
     # from densities to what was measured: the bins, then the known sums
     measured = np.zeros((bins + len(sums), len(size)))
     measured[bin_of, each] = stretch
-    for place, one in enumerate(sums):
-        measured[bins + place] = stretch * size * weights(size, one.cap)
-    values = np.append(counts, [one.value for one in sums])
-    deviation = np.array([one.deviation for one in sums])
+    for place, (cap, _, _) in enumerate(sums):
+        measured[bins + place] = stretch * size * weights(size, cap)
+    values = np.append(counts, [value for _, value, _ in sums])
+    deviation = np.array([noise for *_, noise in sums])
 
-    def state(curve: Floats) -> tuple[float, Floats, Floats, Floats, Floats]:
-        """Of a curve the cost, the density, what it misses, and how far it bends and falls late."""
+    def state(curve: Floats) -> tuple[float, Floats, Floats, Floats]:
+        """Of a curve the cost and the density, and the matrix and right side of the next step."""
         density = np.exp(np.clip(knots @ curve, -40, 40))
         rest = values - measured @ density
+        # how far the curve bends, and falls late
         bent = bends @ curve
-        bent *= np.where((bent > 0) & falling[1:], _HOLLOW, 1.0)
+        hollow = np.where((bent > 0) & falling[1:], _HOLLOW, 1.0)
+        bent *= hollow
         slow = np.where(falling, np.maximum(slopes @ curve + FALL, 0), 0) / _SOFT
-        cost = 2 * (np.sqrt(rest[:bins] ** 2 + (_KINK * scale) ** 2) / scale).sum()
-        cost += ((rest[bins:] / deviation) ** 2).sum()
-        return float(cost + bent @ bent + slow @ slow), density, rest, bent, slow
-
-    def normal(density: Floats, rest: Floats, bent: Floats, slow: Floats) -> tuple[Floats, Floats]:
-        """The matrix and the right side of the next step."""
         rounded = np.sqrt(rest[:bins] ** 2 + (_KINK * scale) ** 2)
+        cost = 2 * (rounded / scale).sum() + ((rest[bins:] / deviation) ** 2).sum()
         weight = np.append(1 / (scale * rounded), 1 / deviation**2)
         slope = (measured * density) @ knots
-        falls = slopes[slow > 0] / _SOFT
-        dear = bends * np.where((bent > 0) & falling[1:], _HOLLOW, 1.0)[:, None]
+        falls, dear = slopes[slow > 0] / _SOFT, bends * hollow[:, None]
         matrix = (slope.T * weight) @ slope + dear.T @ dear + falls.T @ falls
-        return matrix, slope.T @ (weight * rest) - dear.T @ bent - falls.T @ slow[slow > 0]
+        right = slope.T @ (weight * rest) - dear.T @ bent - falls.T @ slow[slow > 0]
+        return float(cost + bent @ bent + slow @ slow), density, matrix, right
 
+    diagonal, damping = np.eye(bins), 1e-3
     curve = np.log(max(float(counts.sum()), 1.0)) - 1.5 * middle - 2
-    cost, *now = state(curve)
-    damping = 1e-3
+    cost, density, matrix, right = state(curve)
     for _ in range(_CURVE_ROUNDS):
-        matrix, gradient = normal(*now)
-        matrix[np.diag_indices_from(matrix)] *= 1 + damping
-        step = np.clip(np.linalg.solve(matrix, gradient), -2, 2)
+        step = np.clip(np.linalg.solve(matrix * (1 + damping * diagonal), right), -2, 2)
         less, *then = state(curve + step)
         if less >= cost:
             damping *= 5
             if damping > 1e6:
                 break
             continue
-        gain, curve, cost, now = cost - less, curve + step, less, then
+        gain, curve, cost, (density, matrix, right) = cost - less, curve + step, less, then
         damping = max(damping / 5, 1e-9)
         if gain < 1e-5 * max(cost, 1.0):
             break
-    records = now[0] * stretch
+    records = density * stretch
     slope = (size * records) @ knots
-    matrix, _ = normal(*now)
-    matrix[np.diag_indices_from(matrix)] *= 1 + 1e-9
-    off = math.sqrt(max(float(slope @ np.linalg.solve(matrix, slope)), 0.0))
-    return SizeCurve(size=size, stretch=stretch, records=records, deviation=off)
-
-
-def _points(edges: Ints, most: int) -> tuple[Floats, Floats, Ints]:
-    """The sizes that the curve is summed over, how many sizes each stands for, and their bins."""
-    size, stretch, bin_of = [], [], []
-    for place, (first, last) in enumerate(zip(edges, np.append(edges[1:] - 1, most), strict=True)):
-        width = int(last - first + 1)
-        cuts = first + np.arange(min(width, _POINTS) + 1) * width // min(width, _POINTS)
-        size.append((cuts[:-1] + cuts[1:] - 1) / 2)
-        stretch.append(np.diff(cuts).astype(np.float64))
-        bin_of.append(np.full(len(cuts) - 1, place))
-    return np.concatenate(size), np.concatenate(stretch), np.concatenate(bin_of)
+    off = slope @ np.linalg.solve(matrix * (1 + 1e-9 * diagonal), slope)
+    deviation_of_all = math.sqrt(max(float(off), 0.0))
+    return SizeCurve(size=size, stretch=stretch, records=records, deviation=deviation_of_all)
 
 
 # Guaranteed ends for weighted supports: what weights and sizes allow, and no model.
@@ -382,7 +362,7 @@ class Supports:
     def curve(self) -> SizeCurve:
         """How many records have each size."""
         deviation = float(np.sqrt(self.support.variance.sum())) / WEIGHT
-        sums = [KnownSum(self.cap, float(self.support.values.sum()) / WEIGHT, deviation)]
+        sums = [(self.cap, float(self.support.values.sum()) / WEIGHT, deviation)]
         return fit_sizes(
             self.size.where,
             self.size.values[:, 0].astype(np.float64),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.estimate.supports import KnownSum, SizeCurve, fit_sizes, weights
+from hedgerow.estimate.supports import SizeCurve, fit_sizes, weights
 from hedgerow.methods.plan import size_edges
 from hedgerow.schema.items import WEIGHT
 
@@ -43,7 +43,7 @@ def test_known_sums_hold_the_curve() -> None:
     random = np.random.default_rng(6)
     size = SIZES["long tail"](random)
     edges, exact = binned(size)
-    known = KnownSum(MOST, float(size.sum()), 1.0)
+    known = (MOST, float(size.sum()), 1.0)
     curve = fit_sizes(edges, exact + random.laplace(0, 200, len(edges)), 0.005, MOST, [known])
     assert curve.items == pytest.approx(size.sum(), rel=1e-3)
 
@@ -54,7 +54,7 @@ def test_known_sums_hold_the_curve() -> None:
 def test_whatever_was_drawn_curves_are_finite(value: float, most: int, rate: float) -> None:
     edges = size_edges(most)
     counts = np.full(len(edges), value)
-    curve = fit_sizes(edges, counts, rate, most, [KnownSum(1, value, 1.0)] if most > 1 else [])
+    curve = fit_sizes(edges, counts, rate, most, [(1, value, 1.0)] if most > 1 else [])
     assert np.isfinite(curve.records).all() and (curve.records >= 0).all()
     assert 0 < curve.share(1) <= 1
 
