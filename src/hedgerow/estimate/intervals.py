@@ -38,7 +38,7 @@ before the release was seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, combinations
@@ -109,9 +109,8 @@ class Stage:
             for table in tables:
                 if by_class and last not in table.columns:
                     continue
-                order = np.argsort(table.columns)  # the class comes last
-                values = table.values.transpose(order).astype(np.float64)
-                columns = sorted(table.columns)
+                columns = sorted(table.columns)  # the class comes last
+                values = table.values.transpose(np.argsort(table.columns)).astype(np.float64)
                 attributes = [column for column in columns if column < last]
                 for block in chain(*(combinations(attributes, n) for n in range(len(columns) + 1))):
                     kept = {*block, last} if by_class else {*block}
@@ -139,15 +138,6 @@ class Stage:
         number = np.where(every, float(whole.counts), classes @ apart.counts)
         variance = np.where(every, whole.variance, classes.sum(axis=1) * apart.variance)
         return number, variance
-
-    def without(self, attribute: int) -> tuple[float, float]:
-        """The number of records by the tables without an attribute, and its variance."""
-        known = [table for table in self.tables if attribute not in table.columns]
-        weights = [1 / (table.tail * table.values.size) for table in known]
-        if not known:
-            return 0.0, math.inf
-        totals = [w * float(table.values.sum()) for w, table in zip(weights, known, strict=True)]
-        return sum(totals) / sum(weights), 1 / sum(weights)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -200,9 +190,10 @@ class Asked:
                 self._kept[place, one, True] = part.astype(np.float64)
         return self._kept[key]
 
-    def cut(self, place: int) -> Bools:
-        """Which cells each condition on an attribute covers in part."""
-        return self.held(place, "touched") > self.held(place, "inner")
+    def cut(self, place: int, *, grouped: bool = False) -> Bools:
+        """Which cells, or groups, each condition on an attribute covers in part."""
+        inner, touched = (self.held(place, side, grouped=grouped) for side in ("inner", "touched"))
+        return touched > inner
 
 
 def sums_of(
@@ -243,60 +234,53 @@ def collect_bounds(stage: Stage, asked: Asked, *, inner: bool) -> tuple[list[Bou
         asked: The queries.
         inner: Whether the negated counts are bounded, by cells wholly inside.
     """
-    queries = asked.conditions.queries
+    queries, apart = asked.conditions.queries, stage.by_class
     bounds: list[Bound] = []
     whole = np.zeros(queries, np.bool_)
+    if not stage.tables:
+        return bounds, whole
     side: Side = "inner" if inner else "touched"
-
-    def add(met: Bools, sums: Floats, more: Ints, by_class: bool) -> None:
-        """Adds the bounds of several blocks together: one, and so many more."""
-        query = np.flatnonzero(met)
-        many = more[query]
-        number, noise = stage.number(asked.classes[query] if by_class else None, len(query))
-        weight = sums[PART, query] - many
-        value = sums[REST, query] + weight * number
-        variance = np.maximum(sums[VARIANCE, query], 0.0) + weight**2 * noise
-        step = _HALF * np.maximum(1, many)
-        bounds.append((query, -value if inner else value, np.sqrt(variance), step))
-
-    def bound(wanted: Bools, margins: Mapping[Block, Margin], by_class: bool = False) -> None:
-        """Bounds some queries by blocks, of their classes or of all."""
-        margins = {b: one for b, one in margins.items() if all(a in asked.at for a in b)}
+    classed = asked.of_classes if apart else np.zeros(queries, np.bool_)
+    # what all classes hold is no lower bound for some
+    ways = [(apart, classed, True)]
+    ways.append((stage.all_classes, ~(asked.of_classes if inner else classed), False))
+    if not inner:
+        others = stage.all_classes.keys() - apart.keys()
+        ways.append(({block: stage.all_classes[block] for block in others}, classed, False))
+    for known, wanted, by_class in ways:
+        margins = {b: one for b, one in known.items() if all(a in asked.at for a in b)}
         if () in margins:  # what nobody counted is one cell
             size = (1, asked.cells.classes) if by_class else (1,)
             for place in asked.at.keys() - asked.counted:
                 margins[place,] = Margin(np.zeros(size), 0.0)
-        if not margins or not wanted.any():
-            return
+        if not wanted.any():
+            continue
         sums = {
             block: sums_of(stage, asked, side, wanted, block, margin, by_class=by_class)
             for block, margin in margins.items()
         }
         alone = {block[0]: one for block, one in sums.items() if len(block) == 1}
         every = sum(alone.values(), np.zeros((4, queries)))
-        for block, one in sums.items():
+        for block, held in sums.items():
             if (len(block) < 2 and not stage.singles) or (inner and len(block) == 1):
                 continue
-            met = wanted & (one[HELD] == len(block))
+            met = wanted & (held[HELD] == len(block))
             altogether = met & (asked.attributes == len(block))
-            np.logical_or(whole, altogether & (by_class | ~asked.of_classes), out=whole)
-            if not inner:
-                add(altogether if block == () else met, one, 0 * asked.attributes, by_class)
-                continue
-            # by this block and the other attributes of each query, one by one
-            both = one + every - sum((alone[a] for a in block if a in alone), np.zeros_like(every))
-            met &= both[HELD] == asked.attributes
-            add(met, both, asked.attributes - len(block), by_class)
-
-    if not stage.tables:
-        return bounds, whole
-    classed = asked.of_classes if stage.by_class else np.zeros(queries, np.bool_)
-    bound(classed, stage.by_class, by_class=True)
-    # what all classes hold is no lower bound for some
-    bound(~asked.of_classes if inner else ~classed, stage.all_classes)
-    if not inner:
-        others = stage.all_classes.keys() - stage.by_class.keys()
-        bound(classed, {block: stage.all_classes[block] for block in others})
+            whole |= altogether & (by_class | ~asked.of_classes)
+            more = np.zeros(queries, np.int64)
+            if inner:  # by this block and the other attributes of each query, one by one
+                more = asked.attributes - len(block)
+                held = held + every - sum((alone[a] for a in block if a in alone), 0 * every)
+                met &= held[HELD] == asked.attributes
+            elif block == ():
+                met = altogether
+            query = np.flatnonzero(met)
+            number, noise = stage.number(asked.classes[query] if by_class else None, len(query))
+            weight = held[PART, query] - more[query]
+            value = held[REST, query] + weight * number
+            variance = np.maximum(held[VARIANCE, query], 0.0) + weight**2 * noise
+            step = _HALF * np.maximum(1, more[query])
+            bounds.append((query, -value if inner else value, np.sqrt(variance), step))
     return bounds, whole
 
 
@@ -313,6 +297,7 @@ def _in_parts(tables: Tables, stage: Stage, asked: Asked, *, inner: bool) -> lis
         known = cut.any(axis=1) & ~cut[:, unknown].any(axis=1)
         known &= alone[asked.conditions.query[here]]
         here, cut = here[known], cut[known]
+        query = asked.conditions.query[here]
         # of the cells and parts that count, and of the others: their sum, and its variance
         sums = np.zeros((2, 2, len(here)))
         wholly, touched = (asked.held(place, side)[known] for side in ("inner", "touched"))
@@ -323,23 +308,23 @@ def _in_parts(tables: Tables, stage: Stage, asked: Asked, *, inner: bool) -> lis
             counts, variance = tables.fine[place, cell]
             covered = asked.conditions.cover(here[which], tables.parts_of(place, cell))
             hit = covered.inner if inner else covered.touched
+            # of a continuous noise whose tails bound it; 1 / sinh^2 x > 1 / x^2 - 1 / 3
+            tail = max(variance, 2.0) if stage.normal else variance + 1 / 6
             for side, parts in enumerate((hit, ~hit)):
-                noise = parts.sum(axis=1) * _tail(variance, normal=stage.normal)
-                sums[side][:, which] += np.stack([parts @ counts, noise])
-        number, noise = stage.without(place)
+                sums[side][:, which] += np.stack([parts @ counts, parts.sum(axis=1) * tail])
+        # the number of records by the tables without the attribute, and its variance
+        tables_without = [table for table in stage.tables if place not in table.columns]
+        weights = [1 / (table.tail * table.values.size) for table in tables_without]
+        totals = [float(table.values.sum()) for table in tables_without]
+        number = sum(w * total for w, total in zip(weights, totals, strict=True))
+        number, noise = (number / sum(weights), 1 / sum(weights)) if weights else (0.0, math.inf)
         (value, variance), (rest, more) = sums
         less = more + noise < variance
         value = np.where(less, number - rest, value)
         variance = np.where(less, more + noise, variance)
-        query = asked.conditions.query[here]
         step = np.full(len(query), _HALF)
         bounds.append((query, -value if inner else value, np.sqrt(variance), step))
     return bounds
-
-
-def _tail(variance: float, *, normal: bool) -> float:
-    """The variance of a continuous noise whose tails bound a discrete one of some variance."""
-    return max(variance, 2.0) if normal else variance + 1 / 6  # 1 / sinh^2 x > 1 / x^2 - 1 / 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,25 +389,20 @@ class Bounds:
                 (stage.by_class, asked.of_classes), (stage.all_classes, ~asked.of_classes)
             ):  # fmt: skip
                 for block in margins:
-                    if all(place in asked.at for place in block):
-                        together |= met & self._whole(asked, block, grouped=stage.grouped)
+                    if not all(place in asked.at for place in block):
+                        continue
+                    # queries about all attributes of the block, and no others, that cut none of it
+                    whole = np.logical_and(met, asked.attributes == len(block))
+                    for place in block:
+                        cut = np.asarray(asked.cut(place, grouped=stage.grouped).any(axis=1))
+                        if block == (place,):  # of everybody, parts of full cells may be told
+                            here = asked.conditions.on(place)
+                            classed = asked.of_classes[asked.conditions.query[here]]
+                            edges = self.tables.informative_edges(place)
+                            cut &= classed | asked.conditions.cuts(here, edges)
+                        whole &= (asked.at[place] >= 0) & ~cut[asked.at[place]]
+                    together |= whole
         return together
-
-    def _whole(self, asked: Asked, block: Block, *, grouped: bool) -> Bools:
-        """Which queries are about all attributes of a block, and no others, and cut none of it."""
-        whole = np.asarray(asked.attributes == len(block), np.bool_)
-        for place in block:
-            inner, touched = (
-                asked.held(place, side, grouped=grouped) for side in ("inner", "touched")
-            )
-            cut = (inner != touched).any(axis=1)
-            if block == (place,):  # of everybody, parts of full cells may be told
-                here = asked.conditions.on(place)
-                cut &= asked.of_classes[asked.conditions.query[here]] | asked.conditions.cuts(
-                    here, self.tables.informative_edges(place)
-                )
-            whole &= (asked.at[place] >= 0) & ~cut[asked.at[place]]
-        return whole
 
     def compare(self, queries: Sequence[Query]) -> Asked:
         """Queries beside the cells of these tables."""
@@ -448,9 +428,19 @@ class Bounds:
         """The upper ends of the counts, or with `inner` of the negated counts."""
         base, *later = self.stages
         bounds, whole = collect_bounds(base, asked, inner=inner)
-        spent = alpha * self._first_part(asked, whole)
+        # the first stage takes all of alpha where no other can help; whether others are bought at
+        # all follows from `rows`: the last of them always is
+        first, two = np.ones(len(alpha)), asked.attributes == 2
+        if any(stage.tables for stage in later):
+            cut = np.zeros(len(alpha), np.bool_)
+            for place in asked.at.keys() & asked.counted:
+                here = asked.conditions.query[asked.conditions.on(place)]
+                cut[here] |= asked.cut(place).any(axis=1)
+            if_others = np.where(two, _FIRST_OF_TWO, _FIRST)
+            first = np.where((cut & ~asked.of_classes) | ~whole, if_others, 1.0)
+        spent = alpha * first
         end = best_upper_ends(*pad(bounds, len(alpha)), spent, normal=base.normal)
-        left, two = alpha - spent, asked.attributes == 2
+        left = alpha - spent
         parts = _in_parts(self.tables, base, asked, inner=inner)
         stages = [(parts, asked.attributes < 2, base.normal)]
         for place, stage in enumerate(later):
@@ -463,21 +453,6 @@ class Bounds:
             end = np.minimum(end, best_upper_ends(*padded, spent, normal=normal))
             left = left - spent
         return end
-
-    def _first_part(self, asked: Asked, whole: Bools) -> Floats:
-        """The part of alpha that the first stage takes: all of it where no other can help.
-
-        Whether others are bought at all follows from `rows`: the last of them always is.
-        """
-        if not any(stage.tables for stage in self.stages[1:]):
-            return np.ones(asked.conditions.queries)
-        cut = np.zeros(asked.conditions.queries, np.bool_)
-        for place in asked.at.keys() & asked.counted:
-            here = asked.conditions.query[asked.conditions.on(place)]
-            cut[here] |= asked.cut(place).any(axis=1)
-        cut &= ~asked.of_classes
-        if_others = np.where(asked.attributes == 2, _FIRST_OF_TWO, _FIRST)
-        return np.where(cut | ~whole, if_others, 1.0)
 
 
 # Guaranteed ends of sums and means of a number, where one table counts all that is asked for.
@@ -513,15 +488,11 @@ def sum_ends(
     query = bounds.compare([asked])
     classed = bool(query.of_classes[0])
     block = tuple(sorted({*query.at, place}))
-    stages = [
-        stage
-        for stage in bounds.stages
-        if block in (stage.by_class if classed else stage.all_classes)
-    ]
-    if place in query.at or not stages:
+    # what was counted before decides which stage this is, and not its own noise
+    ways = [(s, s.by_class if classed else s.all_classes) for s in bounds.stages]
+    stage, margin = next(((s, known[block]) for s, known in ways if block in known), (None, None))
+    if place in query.at or stage is None or margin is None:
         return None
-    stage = stages[0]  # what was counted before decides which this is, and not its own noise
-    margin = (stage.by_class if classed else stage.all_classes)[block]
     cells = bounds.tables.cells
     group = cells.group[place] if stage.grouped else np.arange(cells.size(place))
     known, other = group[: len(values[0])], group[len(values[0]) :]
@@ -531,11 +502,9 @@ def sum_ends(
     for axis, column in enumerate(block):
         if column == place:
             continue
-        inner, touched = (
-            query.held(column, side, grouped=stage.grouped)[0] for side in ("inner", "touched")
-        )
-        if (inner != touched).any():
+        if query.cut(column, grouped=stage.grouped).any():
             return None
+        inner = query.held(column, "inner", grouped=stage.grouped)[0]
         held = held * inner.reshape([-1 if x == axis else 1 for x in range(len(block))])
     counts, many = margin.counts, 1
     if classed:
@@ -545,30 +514,31 @@ def sum_ends(
     along = [-1 if axis == block.index(place) else 1 for axis in range(counts.ndim)]
     reach = factor(level, normal=stage.normal)
 
-    def spread(weight: Floats) -> Floats:
-        return np.asarray(np.broadcast_to(weight.reshape(along) * held, counts.shape))
-
-    def total_of(weights: Floats) -> float:
-        average = float(weights.mean())
-        return float(((weights - average) * counts).sum()) + average * number
-
-    def covariance(one: Floats, other: Floats) -> float:
-        contrast = float(((one - one.mean()) * (other - other.mean())).sum())
-        return variance * contrast + float(one.mean() * other.mean()) * noise
-
     def upper(largest: Floats) -> float:
         """The upper end with a weight for each cell of the number that may be asked for."""
         weight = np.full(int(group.max()) + 1, -np.inf)
         np.maximum.at(weight, known, largest)
         inside: Bools = np.isfinite(weight)
         kept = weight[inside]
-        sums, ones = spread(np.where(inside, weight, 0.0)), spread(np.where(inside, 1.0, 0.0))
-        total, records = total_of(sums), total_of(ones)
-        square, both, one = covariance(sums, sums), covariance(sums, ones), covariance(ones, ones)
+        # the weights of the sum, and of the number of records
+        both = [
+            np.broadcast_to(np.where(inside, one, 0.0).reshape(along) * held, counts.shape)
+            for one in (weight, 1.0)
+        ]
+        means = [float(one.mean()) for one in both]
+        rests = [one - mean for one, mean in zip(both, means, strict=True)]
+        total, records = (
+            float((rest * counts).sum()) + mean * number
+            for rest, mean in zip(rests, means, strict=True)
+        )
+        square, mixed, ones = (
+            variance * float((rests[x] * rests[y]).sum()) + means[x] * means[y] * noise
+            for x, y in ((0, 0), (0, 1), (1, 1))
+        )
 
         def above(t: float) -> float:
             """What the sum of all values less t may be at most."""
-            deviation = math.sqrt(max(0.0, square - 2 * t * both + t * t * one))
+            deviation = math.sqrt(max(0.0, square - 2 * t * mixed + t * t * ones))
             return total - t * records + reach * deviation + LATTICE * float(np.abs(kept - t).max())
 
         if not mean:

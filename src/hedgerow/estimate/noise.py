@@ -91,6 +91,7 @@ def half_width(deviation: Floats, level: float, *, normal: bool = False) -> Floa
     return factor(level, normal=normal) * deviation + LATTICE
 
 
+@lru_cache(maxsize=64)
 def factor(level: float, *, normal: bool = False) -> float:
     """How many standard deviations hold any sum of Laplace and normal noises at a level.
 
@@ -98,11 +99,8 @@ def factor(level: float, *, normal: bool = False) -> float:
         >>> round(factor(0.95), 3), round(factor(0.5), 3), round(factor(0.95, normal=True), 3)
         (2.157, 0.674, 1.96)
     """
-    return _USUAL if (level, normal) == (0.95, False) else _factor(level, normal)
-
-
-@lru_cache(maxsize=64)
-def _factor(level: float, normal: bool) -> float:
+    if (level, normal) == (0.95, False):
+        return _USUAL
     # the logarithm of the tail is nearly straight, so chords find the place in a few steps; the end
     # that stays put counts half, lest it stay for ever (the Illinois method)
     low, high = 0.0, 2.0 + 2 * math.log(1 / (1 - level))
@@ -290,7 +288,8 @@ def best_upper_ends(
 def _solve(gaps: Floats, alpha: Floats, normal: bool) -> Floats:
     """The c of each row for which the tails of all candidates sum to alpha."""
     # where alpha is tiny, every candidate gets an equal part of it
-    rare, many = alpha < _LEAST, np.maximum(1, np.isfinite(gaps).sum(axis=1))
+    there = np.isfinite(gaps)
+    rare, many = alpha < _LEAST, np.maximum(1, there.sum(axis=1))
     most = np.full(len(alpha), _GRID[-1])
     for row in np.flatnonzero(rare):
         most[row] = factor(1 - 2 * float(alpha[row] / many[row]), normal=normal)
@@ -298,14 +297,11 @@ def _solve(gaps: Floats, alpha: Floats, normal: bool) -> Floats:
     tails = half_tails(normal=normal)
     for _ in range(_END_ROUNDS):
         middle = (low + high) / 2
-        too_much = _one_sided(middle[:, None] + gaps, tails).sum(axis=1) > alpha
+        # the chords of half of a tail, which is convex: never below it
+        chords = np.interp(middle[:, None] + gaps, _GRID, tails)
+        too_much = np.where(there, chords, 0.0).sum(axis=1) > alpha
         low, high = np.where(too_much, middle, low), np.where(too_much, high, middle)
     return high
-
-
-def _one_sided(x: Floats, tails: Floats) -> Floats:
-    """The chords of half of a tail, which is convex: never below it."""
-    return np.where(np.isinf(x), 0.0, np.interp(x, _GRID, tails))
 
 
 @lru_cache
