@@ -416,7 +416,7 @@ The last two are those of papers: averages from the bottom up and back, or count
 """
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Fit:
     """Consistent counts of every class at every node.
 
@@ -452,17 +452,8 @@ def fit(evidence: Evidence, rule: str = "least squares") -> Fit:
         evidence: The measurements.
         rule: One of `RULES`.
     """
-    fitted = _below(evidence, rule) if evidence.total is None else _on_top(evidence, rule)
-    passes, measured, total_own, counts, variance = fitted
-    return Fit(
-        evidence=evidence,
-        rule=rule,
-        passes=passes,
-        measured=measured,
-        total_own=total_own,
-        counts=counts,
-        variance=variance,
-    )
+    make = _below if evidence.total is None else _on_top
+    return Fit(evidence, rule, *make(evidence, rule))
 
 
 _Fitted = tuple[Passes, Merged, float, Floats, Floats]

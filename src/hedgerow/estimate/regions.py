@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,38 +27,23 @@ BITS = 62
 """How many attributes have a bit of their own; beyond, they share them, which is slower only."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Index:
-    """A tree of boxes with the weights and variances of its counts.
+Index = tuple[Ints, Ints, int, Floats]
+"""A tree of boxes with the weights and variances of its counts.
 
-    Args:
-        shape: Of each node its first child, one past its last child, the attribute that divides
-            it, its first code and one past its last in the attribute that divides its parent, and
-            which attributes are divided in and below it, as bits. Shape [nodes, 6].
-        sizes: The number of codes of each attribute.
-        deepest: The number of levels.
-        own: The weight of each node's own measurement in its first value.
-        share: Its share in what its parent is off by.
-        variance: The variance of its first value, by the tails of the noise.
-        below: The sum of its children's.
-        apart: With classes below: the variance of a class of all its regions together, by the
-            tails; else 0.
-        counts: The consistent counts of its classes, shape [nodes, classes].
-    """
-
-    shape: Ints
-    sizes: Ints
-    deepest: int
-    own: Floats
-    share: Floats
-    variance: Floats
-    below: Floats
-    apart: Floats
-    counts: Floats
+- Of each node its first child, one past its last child, the attribute that divides it, its first
+  code and one past its last in the attribute that divides its parent, and which attributes are
+  divided in and below it, as bits. Shape [nodes, 6].
+- The number of codes of each attribute.
+- The number of levels.
+- Of each node the weight of its own measurement in its first value; its share in what its parent is
+  off by; the variance of its first value, by the tails of the noise; the sum of its children's;
+  with classes below, the variance of a class of all its regions together, by the tails, else 0; and
+  the consistent counts of its classes. Shape [nodes, 5 + classes].
+"""
 
 
 def _shape(parent: Ints, split: Ints, low: Ints, high: Ints, levels: Levels) -> Ints:
-    """See `Index.shape`."""
+    """The first part of an `Index`."""
     nodes = len(parent)
     many = np.bincount(parent[1:], minlength=nodes)
     first = np.zeros(nodes, np.int64)
@@ -71,26 +56,19 @@ def _shape(parent: Ints, split: Ints, low: Ints, high: Ints, levels: Levels) -> 
 
 def tree_index(partition: TreePartition, fit: Fit) -> Index:
     """The tree of a release."""
-    parent, everyone = fit.evidence.parent, np.arange(len(fit.evidence.parent))
+    parent, levels = fit.evidence.parent, fit.passes.levels
     split = partition.split.astype(np.int64)
     along = np.append(0, split[parent[1:]])
+    low, high = (end[np.arange(len(parent)), along] for end in (partition.lo, partition.hi))
     spread = fit.passes.spread(fit.measured.tail)
     apart = np.zeros(len(parent))
     if fit.evidence.cells is not None:
         apart[fit.evidence.leaves] = fit.evidence.cells.tail
-        apart = fit.passes.levels.gathered(apart)
-    low, high = partition.lo[everyone, along], partition.hi[everyone, along]
-    return Index(
-        shape=_shape(parent, split, low, high, fit.passes.levels),
-        sizes=partition.hi[0].astype(np.int64),
-        deepest=len(fit.passes.levels.nodes),
-        own=fit.passes.own,
-        share=fit.passes.share,
-        variance=spread.first,
-        below=spread.below,
-        apart=apart,
-        counts=fit.counts,
-    )
+        apart = levels.gathered(apart)
+    columns = [fit.passes.own, fit.passes.share, spread.first, spread.below, apart, fit.counts]
+    shape = _shape(parent, split, low, high, levels)
+    sizes = partition.hi[0].astype(np.int64)
+    return shape, sizes, len(levels.nodes), np.column_stack(columns)
 
 
 def grid_index(partition: GridPartition, fit: Fit, attributes: Sequence[int]) -> Index:
@@ -130,27 +108,20 @@ def grid_index(partition: GridPartition, fit: Fit, attributes: Sequence[int]) ->
     split, parent = np.full(nodes, -1, np.int64), np.zeros(nodes, np.int64)
     low, high = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     for level, parts in enumerate(shape):
-        below = slice(offset[level + 1], offset[level + 2])
+        here = slice(offset[level + 1], offset[level + 2])
         split[offset[level] : offset[level + 1]] = level
-        parent[below] = offset[level] + np.repeat(np.arange(size[level]), parts)
+        parent[here] = offset[level] + np.repeat(np.arange(size[level]), parts)
         edges = partition.edges[attributes[level]].astype(np.int64)
-        low[below], high[below] = np.tile(edges[:-1], size[level]), np.tile(edges[1:], size[level])
-    variance, shares = flat[:, 0].copy(), flat[:, 1]
-    below_each = np.where(split >= 0, variance, 0.0)
+        low[here], high[here] = np.tile(edges[:-1], size[level]), np.tile(edges[1:], size[level])
+    variance, share = flat[:, 0].copy(), flat[:, 1]
+    below = np.where(split >= 0, variance, 0.0)
     variance[0] = spread.first[0]
     own = np.zeros(nodes)
     own[0] = fit.passes.own[0]
-    return Index(
-        shape=_shape(parent, split, low, high, Levels(np.append(-1, parent[1:]))),
-        sizes=np.array([partition.edges[a][-1] for a in attributes], np.int64),
-        deepest=len(shape) + 1,
-        own=own,
-        share=shares / shares[parent],
-        variance=variance,
-        below=below_each,
-        apart=flat[:, 2].copy(),
-        counts=flat[:, 3:],
-    )
+    sizes = np.array([partition.edges[a][-1] for a in attributes], np.int64)
+    rest = [own, share / share[parent], variance, below, flat[:, 2:]]
+    levels = Levels(np.append(-1, parent[1:]))
+    return _shape(parent, split, low, high, levels), sizes, len(size), np.column_stack(rest)
 
 
 # The loops that answer count queries: one descent of the tree per query.
@@ -184,12 +155,6 @@ FIRST, END, SPLIT, LOW, HIGH, DIVIDED = range(6)
 COUNT, SHARE, VARIANCE, ALONE, OWN, BELOW = range(6)
 
 _DUST = 1e-9  # code units that are rounding errors of the query's bounds
-
-
-@helper
-def bit_of(attribute: int) -> int:
-    """The bit that stands for an attribute."""
-    return 1 << attribute % BITS
 
 
 @helper
@@ -244,7 +209,7 @@ def descend(
         shape: Of each node, side by side to be near in memory: its first child, one past its last
             (children stand side by side), the attribute that divides it, its first code and one
             past its last in the attribute that divides its parent, and which attributes are
-            divided in and below it, as bits (see `bit_of`).
+            divided in and below it, as bits.
         weights: Likewise: the count that is asked for, its share in what its parent is off by, the
             variance of its first value, `r` of it when wholly inside, the weight of its own
             measurement, and the sum of the variances of its children's first values.
@@ -271,7 +236,6 @@ def descend(
     # per depth and sum, over the children seen so far: a b, a V, a^2 V, c, a c, r
     sums = np.zeros((deepest + 1) * 18)
     for query in range(len(start) - 1):
-        inner, even, touched = 0.0, 0.0, 0.0
         empty = False
         cut[0], bits[0] = 0, 0
         for i in range(start[query], start[query + 1]):
@@ -281,7 +245,7 @@ def descend(
             empty |= part == 0.0
             if part < 1.0:
                 cut[0] += 1
-                bits[0] |= bit_of(s)
+                bits[0] |= 1 << s % BITS
         if not empty and (cut[0] == 0 or bits[0] & shape[0, DIVIDED] == 0):
             # the root itself: wholly inside, or all leaves are cut alike, which are then no part
             # of the inner sum
@@ -317,31 +281,22 @@ def descend(
                         crossed = cut[depth] + (part < 1.0) - (fraction[s] < 1.0)
                         crossed_bits = bits[depth]
                         if part < 1.0:
-                            crossed_bits |= bit_of(s)
+                            crossed_bits |= 1 << s % BITS
                         elif not alike:
-                            crossed_bits &= ~bit_of(s)
+                            crossed_bits &= ~(1 << s % BITS)
                     if crossed > 0 and crossed_bits & shape[u, DIVIDED] != 0:
                         down = True
                         break
                     count, share = weights[u, COUNT], weights[u, SHARE]
                     v, alone = weights[u, VARIANCE], weights[u, ALONE]
-                    if crossed == 0:
-                        inner += count
-                        even += count
-                        touched += count
-                        _give(sums, at, share, v, whole, 0.0, alone)
-                        _give(sums, at + 6, share, v, whole, 0.0, alone)
-                        _give(sums, at + 12, share, v, whole, 0.0, alone)
-                    else:
-                        weight = part
-                        for j in range(start[query], start[query + 1]):
-                            if attribute[j] != s:
-                                weight *= fraction[attribute[j]]
-                        even += weight * count
-                        touched += count
-                        r = weight * weight * alone
-                        _give(sums, at + 6, share, v, weight * whole, 0.0, r)
-                        _give(sums, at + 12, share, v, whole, 0.0, alone)
+                    weight = part
+                    for j in range(start[query], start[query + 1]):
+                        if attribute[j] != s:
+                            weight *= fraction[attribute[j]]
+                    for k in range(3):
+                        w = 1.0 if k == 2 or crossed == 0 else weight * k
+                        out[query, k, 0] += w * count
+                        _give(sums, at + 6 * k, share, v, w * whole, 0.0, w * w * alone)
                     u += 1
                 if down:
                     child[depth] = u + 1
@@ -367,7 +322,6 @@ def descend(
                     break
                 fraction[shape[node[depth - 1], SPLIT]] = before[depth]
                 depth -= 1
-            out[query, 0, 0], out[query, 1, 0], out[query, 2, 0] = inner, even, touched
         for i in range(start[query], start[query + 1]):
             condition[attribute[i]], fraction[attribute[i]] = -1, 1.0
 
@@ -418,40 +372,36 @@ def _sums(
 ) -> tuple[Floats, Floats]:
     """The three sums of queries on the same classes."""
     evidence = fit.evidence
+    shape, sizes, deepest, columns = index
+    own_of, share, variance, below, apart = columns[:, :5].T
     chosen = list(range(evidence.classes)) if classes is None else list(classes)
     many, of = len(chosen), evidence.classes
     on_top, by_cover = evidence.total is not None, fit.rule == "none"
-    estimate = index.counts[:, chosen].sum(axis=1)
+    estimate = columns[:, 5:][:, chosen].sum(axis=1)
     whole = 1.0 if on_top else many / of
-    alone = index.apart * (many * (1 - many / of))
+    alone = apart * (many * (1 - many / of))
     if on_top and by_cover:
         # without adjustment a node wholly inside is counted by its own measurement alone
         nodes = fit.evidence.nodes
         passes = replace(fit.passes, own=np.isfinite(nodes.variance).astype(np.float64))
         estimate = passes.first(nodes.values[:, chosen]).sum(axis=1)
         alone, whole = many * passes.spread(nodes.tail).first, 0.0
-    weights = np.column_stack(
-        [estimate, index.share, index.variance, alone, index.own, index.below]
-    )
+    weights = np.column_stack([estimate, share, variance, alone, own_of, below])
     out, start = np.zeros((asked.queries, 3, 4)), asked.start
     place = np.searchsorted(attributes, asked.place) if attributes else asked.place
 
     def some(begin: int) -> None:
         descend(
-            index.shape, weights, index.sizes, index.deepest, whole,
+            shape, weights, sizes, deepest, whole,
             start[begin : begin + _BATCH + 1], place, asked.begin, asked.lows,
             asked.highs, out[begin : begin + _BATCH],
         )  # fmt: skip
 
-    batches = range(0, len(out), _BATCH)
-    if len(batches) == 1:
-        some(0)
-    else:
-        # the loops run without Python's lock, so threads share the work
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(some, batches))
+    # the loops run without Python's lock, so threads share the work
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(some, range(0, len(out), _BATCH)))
     sums, a, c, r = np.moveaxis(out, 2, 0)
-    root = index.variance[0]
+    root = variance[0]
     if on_top and not by_cover:
         # one level more: the total, below it the classes, which share alike what it is off by
         assert evidence.total is not None
