@@ -416,7 +416,7 @@ The last two are those of papers: averages from the bottom up and back, or count
 """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Fit:
     """Consistent counts of every class at every node.
 
@@ -453,7 +453,11 @@ def fit(evidence: Evidence, rule: str = "least squares") -> Fit:
         rule: One of `RULES`.
     """
     make = _below if evidence.total is None else _on_top
-    return Fit(evidence, rule, *make(evidence, rule))
+    passes, measured, total_own, counts, variance = make(evidence, rule)
+    return Fit(
+        evidence=evidence, rule=rule, passes=passes, measured=measured, total_own=total_own,
+        counts=counts, variance=variance,
+    )  # fmt: skip
 
 
 _Fitted = tuple[Passes, Merged, float, Floats, Floats]
