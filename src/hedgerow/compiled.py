@@ -70,6 +70,10 @@ class Kernel(Generic[P, R]):
                 return self.plain(*args, **kwargs)
         return self.compiled(*args, **kwargs)
 
+    def __reduce__(self) -> str:
+        """Other processes find it by its name."""
+        return self.py_func.__name__
+
     def plain(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the form for small arguments."""
         if self.small is not None:

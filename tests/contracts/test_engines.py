@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hedgerow.counting import sealed
 from hedgerow.counting.engine import Split, TableCounts
 from hedgerow.counting.memory import MemoryEngine
-from hedgerow.counting.parts import Engine
+from hedgerow.counting.parts import Engine, RowPart, sum_counts
 from hedgerow.counting.streamed import DEFAULT_MEMORY, Memory, StreamedEngine
 from hedgerow.data import Table
 from hedgerow.errors import LeakError
@@ -45,12 +45,13 @@ def end_of_the_cluster(workers: None) -> Iterator[None]:
 
 
 def on_cluster(table: Table) -> Engine:
-    from hedgerow.counting.cluster import ClusterEngine, partition_of
+    from hedgerow.counting.cluster import ClusterEngine
 
     engine = ClusterEngine(table.schema, client(), 1 << 16)
     rows = engine._layout.pack(list(table.codes.T))
-    engine._start(partition_of, np.array_split(rows, 5), domain=engine.domain)
-    engine._counts = engine._level()
+    shape = {"layout": engine._layout, "classes": engine.domain.classes}
+    engine._start(RowPart, np.array_split(rows, 5), **shape)
+    engine._counts = engine._latest(sum_counts)
     return engine
 
 

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.counting.items import Expansion, Masks, MemoryItems, child_bounds
+from hedgerow.counting.items import Expansion, ItemPart, Masks, MemoryItems, child_bounds
+from hedgerow.counting.parts import sum_counts
 from hedgerow.counting.streamed import DEFAULT_MEMORY, Memory, StreamedItems
 from hedgerow.data import Transactions
 from hedgerow.schema import Schema
@@ -42,7 +43,7 @@ def end_of_the_cluster(workers: None) -> Iterator[None]:
 
 
 def on_cluster(data: Transactions) -> Any:
-    from hedgerow.counting.cluster import ClusterItems, item_partition_of
+    from hedgerow.counting.cluster import ClusterItems
 
     engine = ClusterItems(data.schema, client())
     ends = np.linspace(0, len(data.start) - 1, 4).astype(int).tolist()
@@ -50,8 +51,8 @@ def on_cluster(data: Transactions) -> Any:
         (data.start[i : j + 1] - data.start[i], data.codes[data.start[i] : data.start[j]])
         for i, j in pairwise(ends)
     ]
-    engine._start(item_partition_of, parts)
-    engine._held = engine._count_latest()
+    engine._start(ItemPart, parts)
+    engine._held = engine._latest(sum_counts)
     return engine
 
 

@@ -305,19 +305,20 @@ def scores_of_everybody() -> Iterator[None]:
     honest, init = MemoryEngine.histograms, MemoryEngine.__init__
 
     def of_everybody(self, nodes, lo, hi, wanted):
-        kept = self._bounds.copy(), self._rows
-        self._bounds[0], self._bounds[1] = 0, len(self._table.codes)
-        self._rows = np.ascontiguousarray(self._first_rows)
+        part = self._part
+        kept = part.bounds.copy(), part.rows
+        part.bounds[0], part.bounds[1] = 0, len(self._table.codes)
+        part.rows = np.ascontiguousarray(self._first_rows)
         try:
             yield from list(
                 honest(self, nodes, np.zeros_like(lo), hi * 0 + self.domain.sizes, wanted)
             )
         finally:
-            self._bounds, self._rows = kept
+            part.bounds, part.rows = kept
 
     def remember(self, table, batch=1 << 27):
         init(self, table, batch)
-        self._first_rows = self._rows.copy()
+        self._first_rows = self._part.rows.copy()
 
     with (
         patch.object(MemoryEngine, "__init__", remember),

@@ -12,42 +12,25 @@ import os
 import pydoc
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from copy import copy
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from hedgerow.arrays import Bytes, Ints, Small
 from hedgerow.compiled import cores
-from hedgerow.counting.engine import Codes, Domain, Histograms, Split
-from hedgerow.counting.items import (
-    Expansion,
-    ItemEngine,
-    Masks,
-    Question,
-    child_bounds,
-    expand_records,
-    sum_masks,
-)
-from hedgerow.counting.parts import (
-    Crew,
-    Engine,
-    HistogramQuestion,
-    RowLayout,
-    Spans,
-    split_rows,
-    sum_counts,
-)
+from hedgerow.counting.engine import Domain
+from hedgerow.counting.items import ItemEngine, ItemPart
+from hedgerow.counting.parts import Crew, Engine, Part, Parted, RowLayout, RowPart, sum_counts
 from hedgerow.data import RowStream
 from hedgerow.data.lookup import Lookup, items_of
 from hedgerow.data.parquet import Piece, read_piece
 from hedgerow.data.source import Progress, silent
 from hedgerow.data.table import Report, encode_columns
-from hedgerow.data.transactions import Noted, Records, open_pieces
+from hedgerow.data.transactions import Records, open_pieces
 from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.schema import Schema
 from hedgerow.surroundings import shield_processes
@@ -189,7 +172,7 @@ _MERGED = 8  # answers that one task adds up
 TAKEN = 2  # answers that the driver adds up itself
 
 
-class Workers:
+class Workers(Parted):
     """The partitions of one run, as futures.
 
     Args:
@@ -241,19 +224,27 @@ class Workers:
         self._look()
 
     @explain_failures()
-    def _change(self, change: Callable[..., Any], *order: Any) -> None:
-        """Makes each partition anew from the old one and an order.
+    def _change(self, change: Callable[[Any], T], add: Callable[[Sequence[T]], T], none: T) -> T:
+        """Makes each partition anew from the old one.
 
         Each task carries the order: sent as a value of its own it would lie on some workers, and
         Dask would move records there.
         """
-        orders = ([part] * len(self._states) for part in order)
-        self._states = self._client.map(change, self._states, *orders, pure=False)
+        orders = [change] * len(self._states)
+        self._states = self._client.map(_change_part, self._states, orders, pure=False)
+        return self._latest(add)
 
-    def _each(self, ask: Callable[[Any], Any]) -> list[Any]:
-        """What each partition answers."""
-        answers: list[Any] = self._client.gather(self._client.map(ask, self._states, pure=False))
-        return answers
+    def _latest(self, add: Callable[[Sequence[T]], T]) -> T:
+        """What all partitions answered when they were changed or read, added up."""
+        total: T = self._ask(attrgetter("answer"), add)
+        self._look()
+        return total
+
+    def _noted(self) -> list[Any]:
+        """What was odd about each partition's records as they were read."""
+        asked = self._client.map(attrgetter("noted"), self._states, pure=False)
+        notes: list[Any] = self._client.gather(asked)
+        return notes
 
     @explain_failures()
     def _look(self) -> None:
@@ -272,36 +263,27 @@ class Workers:
             self._threads = self._client.nthreads()
 
     @explain_failures()
-    def _answer(self, ask: Callable[[Any], T], add: Callable[[Sequence[T]], T]) -> T:
-        """Asks each worker once about all its partitions, and adds up the answers.
+    def _ask(self, ask: Callable[[Any], T], add: Callable[[Sequence[T]], T], none: Any = None) -> T:
+        """Asks each worker once about all its partitions, and adds up the answers, a few at a time.
 
         Args:
-            ask: What some partitions answer.
+            ask: What a partition answers.
             add: Adds up answers, none of which it changes.
+            none: An answer of no record, which nobody needs: there is a partition.
         """
-        answers = [
+        answers = pending = [
             self._client.submit(
-                _ask_partitions, [self._states[place] for place in places], ask, add,
+                _ask_parts, [self._states[place] for place in places], ask, add,
                 self._threads.get(worker, 1), pure=False,
             )
             for worker, places in self._beside
         ]  # fmt: skip
-        return self._merged(add, answers)
-
-    def _total(self, field: str, add: Callable[[Sequence[T]], T]) -> T:
-        """What all partitions hold in a field since they were changed, added up."""
-        total: T = self._answer(partial(_ask_each, attrgetter(field), add), add)
-        self._look()
-        return total
-
-    def _merged(self, add: Callable[[Sequence[T]], T], answers: list[Any]) -> T:
-        """Adds up the answers of different workers, a few at a time."""
-        pending = answers
         while len(pending) > TAKEN:
             groups = [pending[i : i + _MERGED] for i in range(0, len(pending), _MERGED)]
             pending = [self._client.submit(add, group, pure=False) for group in groups]
         self._wait(answers, self._told)
-        return add(self._client.gather(pending, direct=self._direct))
+        total: T = add(self._client.gather(pending, direct=self._direct))
+        return total
 
     def _wait(self, futures: list[Any], told: Progress) -> None:
         from distributed import as_completed
@@ -328,29 +310,22 @@ def group_pieces(pieces: Sequence[Piece], threads: int) -> tuple[list[list[Piece
     return groups or [[]], firsts or [0]
 
 
-def _ask_partitions(
-    partitions: Sequence[Any],
-    ask: Callable[[Sequence[Any]], T],
-    add: Callable[[Sequence[T]], T],
-    threads: int,
+def _ask_parts(
+    parts: Sequence[Part], ask: Callable[[Any], T], add: Callable[[Sequence[T]], T], threads: int
 ) -> T:
-    """What a worker's partitions answer, shared by threads: it does nothing else meanwhile."""
-    threads = min(threads, len(partitions))
-    if threads <= 1:
-        return ask(partitions)
-    crew = Crew(threads)
+    """What a worker's partitions answer, asked by threads: it does nothing else meanwhile."""
+    crew = Crew(min(threads, len(parts)))
     try:
-        shares = [partitions[first::threads] for first in range(threads)]
-        return add(list(crew.map(ask, shares)))
+        return add(list(crew.map(ask, parts)))
     finally:
         crew.dismiss()
 
 
-def _ask_each(
-    ask: Callable[[Any], T], add: Callable[[Sequence[T]], T], partitions: Sequence[Any]
-) -> T:
-    """What partitions answer one by one, added up."""
-    return add([ask(partition) for partition in partitions])
+def _change_part(part: Part, change: Callable[[Any], Any]) -> Part:
+    """The part after a change; nothing that the old one holds is written to."""
+    part = copy(part)
+    part.answer = change(part)
+    return part
 
 
 # Tables.
@@ -402,70 +377,20 @@ class ClusterEngine(Workers, Engine):
             engine = ClusterEngine(schema, client, memory)
             names = [stream.source.names[place] for place in stream.wanted]
             with explain_failures():
-                engine._read(pieces, read_partition, told, schema=schema, wanted=names)
+                engine._read(pieces, read_rows, told, schema=schema, wanted=names)
                 report = Report()
-                for noted in engine._each(attrgetter("report")):
+                for noted in engine._noted():
                     report.merge(noted)
                 stream.empty = not any(piece.rows for piece in pieces)
                 stream.finish(report)
-                engine._counts = engine._level()
+                engine._counts = engine._latest(sum_counts)
             engine._stack = stack.pop_all()
         return engine
 
-    def _count(self, question: HistogramQuestion) -> Histograms:
-        return self._answer(partial(_count, question, self._layout), question.add)
 
-    def _move(self, places: Ints, split: Split) -> Ints:
-        self._change(split_partition, places, split, self._layout, self.domain.classes)
-        return self._level()
-
-    def _ask(
-        self, ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], none: T
-    ) -> T:
-        return self._answer(partial(_ask_rows, ask, add, self._layout), add)
-
-    def _level(self) -> Ints:
-        """The class counts of the nodes of the latest level."""
-        return self._total("counts", sum_counts)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Partition:
-    """Some of the rows, grouped by the nodes of the latest level.
-
-    Args:
-        rows: Packed rows.
-        bounds: Where the rows of each node lie.
-        counts: The class counts of each node.
-        report: What was odd about the rows as they were read.
-        closed: Rows of nodes that were not split, so that nobody asks for them but by cells.
-    """
-
-    rows: Bytes
-    bounds: Spans
-    counts: Ints
-    report: Report
-    closed: tuple[Bytes, ...] = ()
-
-    def __repr__(self) -> str:
-        """Nothing: a repr ends up in logs and on dashboards."""
-        return "Partition(...)"
-
-
-def partition_of(rows: Bytes, domain: Domain, report: Report | None = None) -> Partition:
-    """A partition whose rows all belong to the root."""
-    column = RowLayout.of(domain).column(rows, -1)
-    return Partition(
-        rows=rows,
-        bounds=np.array([[0], [len(rows)]], dtype=np.int32),
-        counts=np.bincount(column, minlength=domain.classes).astype(np.int64)[None, :],
-        report=report or Report(),
-    )
-
-
-def read_partition(
+def read_rows(
     pieces: Sequence[Piece], first_row: int, schema: Schema, wanted: Sequence[str]
-) -> Partition:
+) -> RowPart:
     """Reads and encodes pieces of the input."""
     domain = Domain.of(schema)
     layout = RowLayout.of(domain)
@@ -482,50 +407,9 @@ def read_partition(
                 columns.append(np.zeros(batch.num_rows, dtype=np.int64))
             packed = layout.pack(columns)
             blocks.append(packed if stays is None else packed[stays])
-    return partition_of(np.concatenate(blocks), domain, report)
-
-
-def split_partition(
-    partition: Partition, places: Ints, split: Split, layout: RowLayout, classes: int
-) -> Partition:
-    """The partition after a split, whose nodes have these places in the latest level."""
-    rows = partition.rows
-    bounds = partition.bounds.take(places, axis=1)
-    size = bounds[1] - bounds[0]
-    closed = partition.closed
-    if split.final:
-        moved, into = None, bounds[0]
-    else:
-        # rows that may be split again lie together, and no other row is copied twice
-        into = (np.cumsum(size) - size).astype(np.int32)
-        moved = np.empty((int(size.sum()), layout.stride), dtype=np.uint8)
-        if len(moved) < len(rows):
-            stays = np.ones(len(rows), dtype=np.bool_)
-            for first, last in bounds.T.tolist():
-                stays[first:last] = False
-            closed = (*closed, rows[stays])
-    inner, counts = split_rows(rows, moved, layout, bounds, into, split, classes)
-    kept = rows if moved is None else moved
-    return replace(partition, rows=kept, bounds=inner, counts=counts, closed=closed)
-
-
-def _count(
-    question: HistogramQuestion, layout: RowLayout, partitions: Sequence[Partition]
-) -> Histograms:
-    """What partitions answer to a question about histograms."""
-    return question.add([
-        question.count(one.rows, layout, one.bounds.take(question.nodes, axis=1))
-        for one in partitions
-    ])  # fmt: skip
-
-
-def _ask_rows(
-    ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], layout: RowLayout,
-    partitions: Sequence[Partition],
-) -> T:  # fmt: skip
-    """What all rows of partitions answer."""
-    every = (rows for one in partitions for rows in (one.rows, *one.closed))
-    return add([ask(layout.blocks(rows)) for rows in every])
+    part = RowPart(np.concatenate(blocks), layout, domain.classes)
+    part.noted = report
+    return part
 
 
 # Transactions.
@@ -581,75 +465,16 @@ class ClusterItems(Workers, ItemEngine):
             client = stack.enter_context(connect(scheduler))
             engine = ClusterItems(schema, client)
             with explain_failures():
-                engine._read(pieces, read_item_partition, told, schema=schema, column=column)
-                for noted in engine._each(attrgetter("noted")):
+                engine._read(pieces, read_items, told, schema=schema, column=column)
+                for noted in engine._noted():
                     records.noted.merge(noted)
                 records.done(allow_empty)
-                engine._held = engine._count_latest()
+                engine._held = engine._latest(sum_counts)
             engine._stack = stack.pop_all()
         return engine
 
-    def _sum(self, size: int, question: Question) -> Ints:
-        ask = partial(_sum_items, size, question)
-        return self._answer(partial(_ask_each, ask, sum_counts), sum_counts)
 
-    def _expand(self, expansion: Expansion) -> Masks:
-        self._change(_expand, expansion)
-        return self._total("masks", sum_masks)
-
-    def _keep(self, place: Ints, mask: Ints) -> Ints:
-        self._change(_keep, self._expanded, place, mask)
-        return self._count_latest()
-
-    def _count_latest(self) -> Ints:
-        """How many records lie in each of the latest partitions of the tree."""
-        return self._total("latest", sum_counts)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ItemPartition:
-    """Some of the records, ordered by the partitions of a tree that they lie in.
-
-    Args:
-        start: Where each record begins in `codes`, and where the last one ends.
-        codes: The items of all records.
-        order: The records grouped by partition of the tree.
-        bounds: Where each of these begins and ends in the order: [2, partitions].
-        noted: What was odd about the records as they were read.
-        latest: How many records lie in each of the latest partitions of the tree.
-        masks: What the latest expansion found.
-    """
-
-    start: Ints
-    codes: Small
-    order: Ints
-    bounds: Ints
-    latest: Ints
-    noted: Noted
-    masks: Masks | None = None
-
-    def __repr__(self) -> str:
-        """Nothing: a repr ends up in logs and on dashboards."""
-        return "ItemPartition(...)"
-
-
-def item_partition_of(held: tuple[Ints, Small], noted: Noted | None = None) -> ItemPartition:
-    """A partition whose records all lie at the root."""
-    start, codes = held
-    records = len(start) - 1
-    return ItemPartition(
-        start=start,
-        codes=codes,
-        order=np.arange(records),
-        bounds=np.array([[0], [records]], dtype=np.int64),
-        latest=np.array([records], dtype=np.int64),
-        noted=noted or Noted(),
-    )
-
-
-def read_item_partition(
-    pieces: Sequence[Piece], first: int, schema: Schema, column: str
-) -> ItemPartition:
+def read_items(pieces: Sequence[Piece], first: int, schema: Schema, column: str) -> ItemPart:
     """Reads and encodes pieces of the input; `first` is the number of the first record."""
     assert schema.items is not None
     lookup = Lookup(schema.items)
@@ -657,24 +482,6 @@ def read_item_partition(
     for piece in pieces:
         for batch in read_piece(piece, [column], threads=False):  # others read at the same time
             records.add(*items_of(batch.column(0), column, lookup))
-    return item_partition_of(records.finish(), records.noted)
-
-
-def _sum_items(size: int, question: Question, partition: ItemPartition) -> Ints:
-    total = np.zeros(size, dtype=np.int64)
-    question(partition.start, partition.codes, total)
-    return total
-
-
-def _expand(partition: ItemPartition, expansion: Expansion) -> ItemPartition:
-    begin, end = partition.bounds[:, expansion.partitions]
-    order = partition.order.copy()
-    masks = expand_records(partition.start, partition.codes, order, begin, end, expansion)
-    return replace(partition, order=order, masks=masks)
-
-
-def _keep(partition: ItemPartition, expanded: Ints, place: Ints, mask: Ints) -> ItemPartition:
-    assert partition.masks is not None
-    begin, size = child_bounds(partition.bounds[0, expanded], partition.masks, place, mask)
-    bounds = np.concatenate([partition.bounds, [begin, begin + size]], axis=1)
-    return replace(partition, bounds=bounds, masks=None, latest=size)
+    part = ItemPart(records.finish())
+    part.noted = records.noted
+    return part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -366,11 +366,11 @@ def batches(need: Ints, most: int) -> Iterator[slice]:
 FilledCells = tuple[Ints, Ints]
 
 
-def cells_of(blocks: Iterable[Codes], edges: Sequence[Small], classes: int) -> FilledCells:
-    """The nonempty cells of rows in a product of cuts: see `parts.Engine.cell_counts`."""
+def cells_of(part: Any, edges: Sequence[Small], classes: int) -> FilledCells:
+    """The nonempty cells of a part's rows in a product of cuts: see `parts.Engine.cell_counts`."""
     lookups = [np.repeat(np.arange(len(cut) - 1), np.diff(cut)) for cut in edges]
     cells = [np.zeros(0, np.int64)]
-    for rows in blocks:
+    for rows in part.blocks():
         cell = np.zeros(len(rows), np.int64)
         for column, (cut, lookup) in enumerate(zip(edges, lookups, strict=True)):
             cell *= len(cut) - 1

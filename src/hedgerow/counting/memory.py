@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Ints, number_rows
-from hedgerow.counting.engine import Codes, Domain, Histograms, Split
-from hedgerow.counting.parts import Engine, HistogramQuestion, RowLayout, split_rows
+from hedgerow.counting.engine import Domain
+from hedgerow.counting.parts import Engine, RowLayout, RowPart
 from hedgerow.counting.sealed import Sealed
 from hedgerow.data import Table
 from hedgerow.errors import DataError
-
-T = TypeVar("T")
 
 # What is counted apart from nodes: the distinct records.
 
@@ -54,28 +51,13 @@ class MemoryEngine(Engine):
                 "the table has more rows than the in-memory engine can count",
                 hint="Take the engine streamed (--engine streamed, engine='streamed').",
             )
-        layout = RowLayout.of_matrix(table.codes)
+        codes, layout = table.codes, RowLayout.of_matrix(table.codes)
         super().__init__(Domain.of(table.schema), layout, batch, copies=1)
         self._table = table
-        shape = len(table.codes), layout.stride
-        self._rows, self._spare = np.empty(shape, np.uint8), np.empty(shape, np.uint8)
-        self._rows.view(table.codes.dtype)[:, : table.codes.shape[1]] = table.codes
-        classes = table.codes[:, self.domain.attributes]
-        self._counts = np.bincount(classes, minlength=self.domain.classes)[None, :]
-        self._bounds = np.array([[0], [len(table.codes)]], dtype=np.int32)  # of the latest nodes
-
-    def _count(self, question: HistogramQuestion) -> Histograms:
-        bounds = self._bounds.take(question.nodes, axis=1)
-        return question.count(self._rows, self._layout, bounds)
-
-    def _move(self, places: Ints, split: Split) -> Ints:
-        bounds, moved = self._bounds.take(places, axis=1), None if split.final else self._spare
-        self._bounds, counts = split_rows(
-            self._rows, moved, self._layout, bounds, bounds[0], split, self.domain.classes
-        )
-        if not split.final:  # whatever may be split again has moved over
-            self._rows, self._spare = self._spare, self._rows
-        return counts
+        rows = np.empty((len(codes), layout.stride), np.uint8)
+        rows.view(codes.dtype)[:, : codes.shape[1]] = codes
+        self._part = RowPart(rows, layout, self.domain.classes, codes)
+        self._counts = self._part.answer
 
     def distinct_records(self) -> Sealed[DistinctRecords]:
         """Counts the distinct records of a table; weights of people's own make records differ."""
@@ -90,8 +72,3 @@ class MemoryEngine(Engine):
         return Sealed(
             DistinctRecords(distinct[:, :width], distinct[:, width:], counts.astype(np.int64))
         )
-
-    def _ask(
-        self, ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], none: T
-    ) -> T:
-        return ask([self._table.codes])

@@ -7,12 +7,13 @@ one by one, and the sum of their answers is what an engine gives, sealed.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
+from operator import methodcaller
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -38,7 +39,6 @@ U = TypeVar("U")
 DENSE = 24  # a part is counted densely if it has fewer cells than this times the node's rows
 
 Spans = Small  # [2, nodes]: where each node's rows begin and end
-Counts = NDArray[Any]  # 32 bits while all rows together are fewer than 2^31, else 64
 Words = NDArray[Any]  # rows as words of 32 bits, or of 64
 
 
@@ -346,57 +346,6 @@ def histograms(
     start[segment] = entry
 
 
-@kernel()
-def _add_up(
-    start: Ints, code: Small, counts: Counts, lo: Small, hi: Small, scratch: Counts, keys: Ints,
-    total: Histograms,
-) -> None:  # fmt: skip
-    """Adds up histograms; those of part p have their segment i from `start[p, i]` on."""
-    parts, classes = len(start), counts.shape[1]
-    entry = 0
-    for segment in range(lo.size):
-        total.start[segment] = entry
-        low, width = lo[segment], np.int64(hi[segment] - lo[segment])
-        number = 0
-        for part in range(parts):
-            number += start[part, segment + 1] - start[part, segment]
-        if width <= DENSE * number:
-            scratch[: width * classes] = 0
-            for part in range(parts):
-                for e in range(start[part, segment], start[part, segment + 1]):
-                    at = np.int64(code[e] - low) * classes
-                    for k in range(classes):
-                        scratch[at + k] += counts[e, k]
-            for value in range(width):
-                some = False
-                for k in range(classes):
-                    some |= scratch[value * classes + k] != 0
-                if some:
-                    total.code[entry] = low + value
-                    for k in range(classes):
-                        total.counts[entry, k] = scratch[value * classes + k]
-                    entry += 1
-            continue
-        number = 0
-        for part in range(parts):
-            for e in range(start[part, segment], start[part, segment + 1]):
-                keys[number] = np.int64(code[e]) << 32 | e
-                number += 1
-        _sort(keys, number)
-        previous = np.int64(-1)
-        for j in range(number):
-            e = keys[j] & 0xFFFFFFFF
-            if code[e] != previous:
-                previous = code[e]
-                total.code[entry] = previous
-                for k in range(classes):
-                    total.counts[entry, k] = 0
-                entry += 1
-            for k in range(classes):
-                total.counts[entry - 1, k] += counts[e, k]
-    total.start[lo.size] = entry
-
-
 @helper
 def _child(value: Any, edges: Small, first: Any, number: Any) -> Any:
     """How many of the edges are not above a code: the child it belongs to."""
@@ -514,7 +463,6 @@ def route(
 # Histograms, cells and sums, asked of every part.
 
 _SMALL = 1 << 31  # below this many rows 32 bits count them
-_MOST_BATCH = 1 << 35  # bytes, so that places in answers that are added up have 32 bits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -553,23 +501,29 @@ class HistogramQuestion:
         """The sum of what several parts answered."""
         if len(answers) == 1:
             return answers[0]
-        first = np.cumsum([0, *(len(answer.code) for answer in answers)])
-        start = np.stack([answer.start + at for answer, at in zip(answers, first, strict=False)])
-        number = np.diff(start, axis=1).sum(axis=0)
-        width = (self.hi - self.lo).ravel()
-        dense = int(width[width <= DENSE * number].max(initial=0))
-        total = self.none(int(first[-1]))
-        _add_up(
-            start,
-            np.concatenate([answer.code for answer in answers]),
-            np.concatenate([answer.counts for answer in answers]),
-            self.lo.ravel(),
-            self.hi.ravel(),
-            np.empty(dense * self.classes, total.counts.dtype),
-            np.empty(int(number.max(initial=0)), np.int64),
-            total,
-        )
-        return total.trim()
+        width = (self.hi - self.lo).ravel().astype(np.int64)
+        ends = np.cumsum(width)
+        offset = ends - width - self.lo.ravel()
+        cells: list[Any] = [
+            np.repeat(offset, np.diff(answer.start)) + answer.code for answer in answers
+        ]
+        every = np.concatenate(cells)
+        if width.sum() <= DENSE * len(every):
+            there = np.zeros(int(width.sum()), np.bool_)
+            there[every] = True
+            occurs, place = np.flatnonzero(there), np.empty(len(there), np.int64)
+            place[occurs] = np.arange(len(occurs))
+            cells = [place[part] for part in cells]
+        else:
+            occurs = np.unique(every)
+            cells = [np.searchsorted(occurs, part) for part in cells]
+        total = self.none(len(occurs))
+        total.start[1:] = np.searchsorted(occurs, ends)
+        total.code[:] = occurs - np.repeat(offset, np.diff(total.start))
+        total.counts[:] = 0
+        for part, answer in zip(cells, answers, strict=True):
+            total.counts[part] += answer.counts
+        return total
 
     def none(self, room: int = 0) -> Histograms:
         """What no row answers, with room for so many codes."""
@@ -622,10 +576,10 @@ def sum_cells(parts: Sequence[FilledCells]) -> FilledCells:
     return number, total
 
 
-def row_sums(question: RowSums, blocks: Iterable[Codes]) -> Ints:
-    """What rows contribute to a sum."""
+def row_sums(part: Any, question: RowSums) -> Ints:
+    """What a part's rows contribute to a sum."""
     total = np.zeros(question.room, dtype=np.int64)
-    for codes in blocks:
+    for codes in part.blocks():
         question.add(codes, total)
     return total
 
@@ -635,7 +589,79 @@ def sum_counts(parts: Sequence[Ints]) -> Ints:
     return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
 
-class Engine(ABC):
+class Part:
+    """Records that lie together and answer by themselves."""
+
+    noted: Any = None  # what was odd about them as they were read
+    answer: Any = None  # what they answered to the latest change; to being read, how many there are
+
+
+class RowPart(Part):
+    """Some of the rows, grouped by the nodes of the latest level.
+
+    Args:
+        rows: Packed rows, which all belong to the root.
+        layout: Where the codes of a row lie.
+        classes: The number of classes.
+        codes: The same rows as a matrix, if they lie in memory as such too.
+    """
+
+    def __init__(
+        self, rows: Bytes, layout: RowLayout, classes: int, codes: Codes | None = None
+    ) -> None:
+        self.rows, self.layout, self.classes, self.codes = rows, layout, classes, codes
+        self.bounds: Spans = np.array([[0], [len(rows)]], dtype=np.int32)
+        # rows of nodes that were not split, so that nobody asks for them but with all others
+        self.closed: tuple[Bytes, ...] = ()
+        column = layout.column(rows, -1)
+        self.answer = np.bincount(column, minlength=classes).astype(np.int64)[None, :]
+
+    def count(self, question: HistogramQuestion) -> Histograms:
+        """The histograms of nodes."""
+        return question.count(self.rows, self.layout, self.bounds.take(question.nodes, axis=1))
+
+    def split(self, places: Ints, split: Split) -> Ints:
+        """Groups rows by the children of nodes with these places, and counts these by class."""
+        bounds, moved = self.bounds.take(places, axis=1), None
+        into = bounds[0]
+        if not split.final:
+            # rows that may be split again lie together, and no other row is copied twice
+            size = bounds[1] - bounds[0]
+            into = (np.cumsum(size) - size).astype(np.int32)
+            moved = np.empty((int(size.sum()), self.layout.stride), dtype=np.uint8)
+            if self.codes is None and len(moved) < len(self.rows):
+                stays = np.ones(len(self.rows), dtype=np.bool_)
+                for first, last in bounds.T.tolist():
+                    stays[first:last] = False
+                self.closed = (*self.closed, self.rows[stays])
+        self.bounds, counts = split_rows(
+            self.rows, moved, self.layout, bounds, into, split, self.classes
+        )
+        self.rows = self.rows if moved is None else moved
+        return counts
+
+    def blocks(self) -> Iterable[Codes]:
+        """The codes of all rows, block by block."""
+        if self.codes is not None:
+            return [self.codes]
+        return chain.from_iterable(map(self.layout.blocks, (self.rows, *self.closed)))
+
+
+class Parted:
+    """Records in parts that answer one by one; in memory there is one."""
+
+    _part: Any
+
+    def _ask(self, ask: Callable[[Any], T], add: Callable[[Sequence[T]], T], none: T) -> T:
+        """What all parts answer, added up; `none` is an answer of no record."""
+        return ask(self._part)
+
+    def _change(self, change: Callable[[Any], T], add: Callable[[Sequence[T]], T], none: T) -> T:
+        """The same where the answer comes of a change of the part."""
+        return self._ask(change, add, none)
+
+
+class Engine(Parted):
     """Exact counts at any size: what a publisher may ask of the data, under seal.
 
     Rows lie in parts; where these lie, an engine of its own says. Every engine gives the same
@@ -652,27 +678,9 @@ class Engine(ABC):
         self.domain = domain
         self._counts = np.zeros((1, domain.classes), np.int64)  # rows of each class in each node
         self._layout = layout
-        self._batch = min(batch, _MOST_BATCH)
+        self._batch = batch
         self._copies = copies
         self._first = 0  # the number of the latest level's first node
-
-    @abstractmethod
-    def _count(self, question: HistogramQuestion) -> Histograms:
-        """What all parts answer to a question about nodes of the latest level."""
-
-    @abstractmethod
-    def _move(self, places: Ints, split: Split) -> Ints:
-        """Moves rows; `places` are those of the nodes in the latest level.
-
-        Returns:
-            The class counts of the children.
-        """
-
-    @abstractmethod
-    def _ask(
-        self, ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], none: T
-    ) -> T:
-        """What the rows of all parts answer, block by block; `none` is an answer of no row."""
 
     def histograms(
         self, nodes: Ints, lo: Small, hi: Small, wanted: Bools
@@ -687,7 +695,8 @@ class Engine(ABC):
                 nodes=nodes[part] - self._first, lo=lo[part], hi=hi[part], wanted=wanted[part],
                 classes=classes, wide=wide,
             )  # fmt: skip
-            yield part, Sealed(self._count(question))
+            ask = methodcaller("count", question)
+            yield part, Sealed(self._ask(ask, question.add, question.none()))
 
     def split(self, split: Split) -> None:
         """Routes the rows of nodes to their children; the parents hold no rows from then on.
@@ -695,7 +704,9 @@ class Engine(ABC):
         Only children of the latest split may be split or asked for histograms afterwards: a tree
         grows level by level. Class counts of any node can be had at any time.
         """
-        counts = self._move(split.nodes - self._first, split)
+        none = np.zeros((len(split.edges) + len(split.nodes), self.domain.classes), np.int64)
+        change = methodcaller("split", split.nodes - self._first, split)
+        counts = self._change(change, sum_counts, none)
         self._counts, self._first = np.concatenate([self._counts, counts]), split.first_child
 
     def class_counts(self, nodes: Ints) -> Sealed[Ints]:
@@ -714,4 +725,4 @@ class Engine(ABC):
     def sums(self, question: RowSums) -> Sealed[Ints]:
         """The sum over all rows of what each contributes."""
         none = np.zeros(question.room, np.int64)
-        return Sealed(self._ask(partial(row_sums, question), sum_counts, none))
+        return Sealed(self._ask(partial(row_sums, question=question), sum_counts, none))

@@ -24,7 +24,8 @@ ROOM = 1 << 26  # bytes set aside for scratch files that grow after the input wa
 class Shelf:
     """Blocks of bytes, the first of them in memory and all others in a scratch file.
 
-    Blocks may be read and written by several threads at once, as long as no two write the same.
+    Blocks may be added, read and written by several threads at once, as long as no two write the
+    same.
 
     Args:
         allowance: How many bytes may stay in memory.
@@ -35,7 +36,7 @@ class Shelf:
         >>> import numpy as np
         >>> shelf = Shelf(allowance=2)
         >>> for number in (1, 2):
-        ...     shelf.add(np.full(2, number, np.uint8))
+        ...     number = shelf.add(np.full(2, number, np.uint8))
         >>> found = np.zeros(2, np.uint8)
         >>> shelf.load(1, 0, found)
         >>> found.tolist()
@@ -55,17 +56,20 @@ class Shelf:
         self._file: IO[bytes] | None = None
         self._lock = threading.Lock()
 
-    def add(self, block: Bytes) -> None:
-        """Appends a block of its own size."""
-        if not self._offset and block.nbytes <= self._allowance:
-            self._allowance -= block.nbytes
-            self._kept.append(block.copy())
-            return
-        if self._file is None:
-            self._file = self._open()
-        self._offset.append(self._end)
-        self._end += block.nbytes
-        self.save(len(self._kept) + len(self._offset) - 1, 0, block)
+    def add(self, block: Bytes) -> int:
+        """Appends a block of its own size, and gives its number."""
+        with self._lock:
+            number = len(self._kept) + len(self._offset)
+            if not self._offset and block.nbytes <= self._allowance:
+                self._allowance -= block.nbytes
+                self._kept.append(block.copy())
+                return number
+            if self._file is None:
+                self._file = self._open()
+            self._offset.append(self._end)
+            self._end += block.nbytes
+        self.save(number, 0, block)
+        return number
 
     def load(self, block: int, first: int, into: Bytes) -> None:
         """Fills an array with the bytes of a block from `first` on."""

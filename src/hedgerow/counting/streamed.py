@@ -21,23 +21,16 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Bytes, Ints, Small, Words
 from hedgerow.compiled import cores
 from hedgerow.counting.engine import Codes, Domain, Histograms, Split
-from hedgerow.counting.items import (
-    Expansion,
-    ItemEngine,
-    Masks,
-    Question,
-    child_bounds,
-    expand_records,
-    sum_masks,
-)
+from hedgerow.counting.items import ItemEngine, ItemPart, Masks
 from hedgerow.counting.parts import (
     Crew,
     Engine,
     HistogramQuestion,
+    Part,
+    Parted,
     RowLayout,
     Spans,
     split_rows,
-    sum_counts,
 )
 from hedgerow.counting.scratch import Shelf, Spare, check_folder
 from hedgerow.data import RowStream, read_records
@@ -83,8 +76,10 @@ class Memory:
         return Memory(chunk=chunk, rows=total // 4, bounds=total // 32, batch=total // 3)
 
 
-class _Streamed:
+class _Streamed(Parted):
     """Chunks on shelves, and threads that go through them.
+
+    A chunk changes by what it puts on the shelf of the next level, beside that of this one.
 
     Args:
         memory: How many bytes the process may take, about; or how they are shared out.
@@ -104,7 +99,8 @@ class _Streamed:
         self._told: Progress = silent
         self._spare = Spare(scratch)
         self._shelves: list[Shelf] = []
-        self._chunks = 0
+        self._parts: list[Any] = []
+        self.level = self.next_level = self.shelf(self._memory.bounds)
 
     def __enter__(self) -> Self:
         return self
@@ -136,45 +132,27 @@ class _Streamed:
         """How large the scratch files are."""
         return sum(shelf.bytes_on_disk for shelf in self._shelves)
 
-    def _shelf(self, allowance: int) -> Shelf:
+    def shelf(self, allowance: int) -> Shelf:
         """A shelf that is closed at the end, if not before."""
         self._shelves.append(Shelf(allowance, self._scratch, self._spare))
         return self._shelves[-1]
 
-    def _each(self, work: Callable[[int], T]) -> Iterator[T]:
-        """What becomes of all chunks, in their order."""
-        for number, answer in enumerate(self._crew.map(work, range(self._chunks)), start=1):
-            yield answer
-            self._told(number / self._chunks)
+    def _ask(self, ask: Callable[[Any], T], add: Callable[[Sequence[T]], T], none: T) -> T:
+        """What all chunks answer; answers are added up whenever they are as large as their sum."""
+        total, waiting = none, list[T]()
+        for number, answer in enumerate(self._crew.map(ask, self._parts), start=1):
+            waiting.append(answer)
+            if sum(map(_size, waiting)) > max(_WAITING, _size(total)):
+                total, waiting = add([total, *waiting]), []
+            self._told(number / len(self._parts))
+        return add([total, *waiting])
 
-    def _rooms(self, make: Callable[[], T]) -> SimpleQueue[T]:
-        """What threads work with: one thing for each that can be at work."""
-        rooms: SimpleQueue[T] = SimpleQueue()
-        for _ in range(max(1, min(self._crew.size, self._chunks))):
-            rooms.put(make())
-        return rooms
-
-
-@contextmanager
-def _borrow(rooms: SimpleQueue[T]) -> Iterator[T]:
-    """One of several things, for a thread alone."""
-    room = rooms.get()
-    try:
-        yield room
-    finally:
-        rooms.put(room)
-
-
-def _add_up(
-    total: T, answers: Iterable[T], add: Callable[[Sequence[T]], T], size: Callable[[T], int]
-) -> T:
-    """Adds answers to a total, whenever they are as large as that."""
-    waiting: list[T] = []
-    for answer in answers:
-        waiting.append(answer)
-        if sum(map(size, waiting)) > max(_WAITING, size(total)):
-            total, waiting = add([total, *waiting]), []
-    return add([total, *waiting])
+    def _change(self, change: Callable[[Any], T], add: Callable[[Sequence[T]], T], none: T) -> T:
+        self.next_level = self.shelf(self._memory.bounds)
+        total = self._ask(change, add, none)
+        self.level.close()
+        self.level = self.next_level
+        return total
 
 
 def _size(answer: Any) -> int:
@@ -207,10 +185,11 @@ class StreamedEngine(_Streamed, Engine):
         copies = self._crew.size + 4  # under way, waiting to be added up, and their sum
         Engine.__init__(self, domain, RowLayout.of(domain), self._memory.batch, copies)
         self._schema = schema
-        self._rows = self._shelf(self._memory.rows)
-        self._bounds = self._shelf(self._memory.bounds)  # of the latest level's nodes
-        self._nodes = 1
-        self._sizes: list[int] = []  # rows of each chunk
+        self.layout = self._layout
+        self.rows = self.shelf(self._memory.rows)
+        self._rooms: SimpleQueue[tuple[Bytes, Bytes]] = SimpleQueue()  # one for each thread
+        for _ in range(self._crew.size):
+            self._rooms.put((self._room(), self._room()))
 
     @staticmethod
     def read(
@@ -280,10 +259,7 @@ class StreamedEngine(_Streamed, Engine):
             self._store(room[:used])
 
     def _store(self, rows: Bytes) -> None:
-        self._rows.add(rows.reshape(-1))
-        self._bounds.add(np.array([0, len(rows)], dtype=np.int32).view(np.uint8))
-        self._sizes.append(len(rows))
-        self._chunks += 1
+        self._parts.append(_RowChunk(self, rows))
         classes = self._layout.column(rows, -1)
         self._counts += np.bincount(classes, minlength=self.domain.classes)
 
@@ -292,70 +268,74 @@ class StreamedEngine(_Streamed, Engine):
         stride = self._layout.stride
         return np.empty((max(1, self._memory.chunk // stride), stride), dtype=np.uint8)
 
-    def _load(self, chunk: int, rows: Bytes, bounds: NDArray[np.integer]) -> list[tuple[int, int]]:
-        """Reads the rows of nodes, each to its place; gives the runs of rows that were read."""
-        stride = self._layout.stride
-        runs = _runs(bounds, _GAP // stride)
-        for first, last in runs:
-            self._rows.load(chunk, first * stride, rows[first:last].reshape(-1))
-        return runs
+    @contextmanager
+    def borrow(self) -> Iterator[tuple[Bytes, Bytes]]:
+        """Room for two chunks, for a thread alone."""
+        rooms = self._rooms.get()
+        try:
+            yield rooms
+        finally:
+            self._rooms.put(rooms)
 
-    def _bounds_of(self, chunk: int, places: Ints) -> Spans:
+
+class _RowChunk(Part):
+    """Some of the rows, grouped by node like those of a `RowPart`, on the shelves of an engine."""
+
+    def __init__(self, engine: StreamedEngine, rows: Bytes) -> None:
+        self._engine, self._size = engine, len(rows)
+        self._number = engine.rows.add(rows.reshape(-1))
+        self._store(np.array([[0], [len(rows)]], dtype=np.int32))
+
+    def _store(self, bounds: Spans) -> None:
+        """Keeps where the nodes' rows lie."""
+        self._nodes = bounds.shape[1]
+        self._place = self._engine.next_level.add(bounds.reshape(-1).view(np.uint8))
+
+    def _bounds(self, places: Ints) -> Spans:
         bounds = np.empty((2, self._nodes), dtype=np.int32)
-        self._bounds.load(chunk, 0, bounds.reshape(-1).view(np.uint8))
+        self._engine.level.load(self._place, 0, bounds.reshape(-1).view(np.uint8))
         return bounds.take(places, axis=1)
 
-    def _count(self, question: HistogramQuestion) -> Histograms:
-        rooms = self._rooms(self._room)
+    def _load(self, rows: Bytes, bounds: NDArray[np.integer]) -> list[tuple[int, int]]:
+        """Reads the rows of nodes, each to its place; gives the runs of rows that were read."""
+        stride = self._engine.layout.stride
+        runs = _runs(bounds, _GAP // stride)
+        for first, last in runs:
+            self._engine.rows.load(self._number, first * stride, rows[first:last].reshape(-1))
+        return runs
 
-        def count(chunk: int) -> Histograms:
-            bounds = self._bounds_of(chunk, question.nodes)
-            with _borrow(rooms) as rows:
-                self._load(chunk, rows, bounds)
-                return question.count(rows, self._layout, bounds)
+    def count(self, question: HistogramQuestion) -> Histograms:
+        """See `RowPart.count`."""
+        bounds = self._bounds(question.nodes)
+        with self._engine.borrow() as (rows, _):
+            self._load(rows, bounds)
+            return question.count(rows, self._engine.layout, bounds)
 
-        return _add_up(question.none(), self._each(count), question.add, _size)
-
-    def _move(self, places: Ints, split: Split) -> Ints:
-        children, classes = len(split.edges) + len(split.nodes), self.domain.classes
-        level = self._shelf(self._memory.bounds)
-        rooms, others = self._rooms(self._room), self._rooms(self._room)
-
-        def move(chunk: int) -> tuple[Spans, Ints]:
-            bounds = self._bounds_of(chunk, places)
-            with _borrow(rooms) as rows, _borrow(others) as moved:
-                runs = self._load(chunk, rows, bounds)
-                if split.final:
-                    return split_rows(rows, None, self._layout, bounds, bounds[0], split, classes)
-                read = sum(last - first for first, last in runs)
-                if read > int((bounds[1] - bounds[0]).sum(dtype=np.int64)):
-                    for first, last in runs:  # rows between the nodes' were read along
-                        moved[first:last] = rows[first:last]
-                answer = split_rows(rows, moved, self._layout, bounds, bounds[0], split, classes)
+    def split(self, places: Ints, split: Split) -> Ints:
+        """See `RowPart.split`."""
+        engine, bounds = self._engine, self._bounds(places)
+        with engine.borrow() as (rows, moved):
+            runs = self._load(rows, bounds)
+            read = sum(last - first for first, last in runs)
+            if read > int((bounds[1] - bounds[0]).sum(dtype=np.int64)):
+                for first, last in runs:  # rows between the nodes' were read along
+                    moved[first:last] = rows[first:last]
+            inner, counts = split_rows(
+                rows, None if split.final else moved, engine.layout, bounds, bounds[0], split,
+                engine.domain.classes,
+            )  # fmt: skip
+            if not split.final:
                 for first, last in runs:
                     content = moved[first:last].reshape(-1)
-                    self._rows.save(chunk, first * self._layout.stride, content)
-                return answer
+                    engine.rows.save(self._number, first * engine.layout.stride, content)
+        self._store(inner)
+        return counts
 
-        total = np.zeros((children, classes), dtype=np.int64)
-        for bounds, counts in self._each(move):
-            total += counts
-            level.add(bounds.reshape(-1).view(np.uint8))
-        self._bounds.close()
-        self._bounds, self._nodes = level, children
-        return total
-
-    def _ask(
-        self, ask: Callable[[Iterable[Codes]], T], add: Callable[[Sequence[T]], T], none: T
-    ) -> T:
-        rooms = self._rooms(self._room)
-
-        def answer(chunk: int) -> T:
-            with _borrow(rooms) as rows:
-                self._load(chunk, rows, np.array([[0], [self._sizes[chunk]]]))
-                return ask(self._layout.blocks(rows[: self._sizes[chunk]]))
-
-        return _add_up(none, self._each(answer), add, _size)
+    def blocks(self) -> Iterator[Codes]:
+        """See `RowPart.blocks`."""
+        with self._engine.borrow() as (rows, _):
+            self._load(rows, np.array([[0], [self._size]]))
+            yield from self._engine.layout.blocks(rows[: self._size])
 
 
 def _runs(bounds: NDArray[np.integer], gap: int) -> list[tuple[int, int]]:
@@ -494,14 +474,10 @@ class StreamedItems(_Streamed, ItemEngine):
         _Streamed.__init__(self, memory, scratch)
         ItemEngine.__init__(self, schema.items.size)
         self._dtype: Any = np.dtype(np.uint16 if self.items <= 1 << 16 else np.int32)
-        self._records = self._shelf(self._memory.rows)  # ends, then codes
-        self._orders = self._shelf(self._memory.rows)
-        self._masks = self._shelf(0)  # of the latest expansion
-        self._sizes: list[tuple[int, int]] = []  # records and codes of each chunk
+        self.records = self.shelf(self._memory.rows)  # ends, then codes
+        self.orders = self.shelf(self._memory.rows)
         self._waiting: list[tuple[NDArray[Any], Small]] = []
         self._waiting_bytes = 0
-        # where the records of each partition begin and end in the order, chunk by chunk
-        self._bounds: list[Small] = []
 
     @staticmethod
     def read(
@@ -553,66 +529,48 @@ class StreamedItems(_Streamed, ItemEngine):
             return
         codes, sizes = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
         ends = np.cumsum(sizes, dtype=np.int32)
-        self._records.add(np.concatenate([ends.view(np.uint8), codes.view(np.uint8)]))
-        self._orders.add(np.arange(len(ends), dtype=np.int32).view(np.uint8))
-        self._sizes.append((len(ends), len(codes)))
-        self._bounds.append(np.array([[0], [len(ends)]], dtype=np.int32))
-        self._chunks += 1
+        self._parts.append(_ItemChunk(self, ends, codes))
         self._held[0] += len(ends)
         self._waiting, self._waiting_bytes = [], 0
 
-    def _chunk(self, chunk: int) -> tuple[Ints, NDArray[Any]]:
-        """Where the records of a chunk begin, and their codes."""
-        records, number = self._sizes[chunk]
-        block = np.empty(4 * records + number * self._dtype.itemsize, dtype=np.uint8)
-        self._records.load(chunk, 0, block)
-        start = np.zeros(records + 1, dtype=np.int64)
-        start[1:] = block[: 4 * records].view(np.int32)
-        return start, block[4 * records :].view(self._dtype)
 
-    def _sum(self, size: int, question: Question) -> Ints:
-        def answer(chunk: int) -> Ints:
-            sums = np.zeros(size, dtype=np.int64)
-            question(*self._chunk(chunk), sums)
-            return sums
+class _ItemChunk(ItemPart):
+    """A part whose arrays lie on the shelves of an engine."""
 
-        return _add_up(np.zeros(size, dtype=np.int64), self._each(answer), sum_counts, np.size)
+    def __init__(self, engine: StreamedItems, ends: Small, codes: NDArray[Any]) -> None:
+        self._engine, self._records, self._dtype = engine, len(ends), codes.dtype
+        block = np.concatenate([ends.view(np.uint8), codes.view(np.uint8)])
+        self._bytes, self._number = len(block), engine.records.add(block)
+        engine.orders.add(np.arange(len(ends), dtype=np.int32).view(np.uint8))
+        self.bounds = np.array([[0], [len(ends)]], dtype=np.int32)
 
-    def _expand(self, expansion: Expansion) -> Masks:
-        partitions = expansion.partitions
-        self._masks.close()
-        self._masks = self._shelf(self._memory.bounds)
-        self._lengths: list[int] = []  # of each chunk's masks
+    @property
+    def records(self) -> tuple[Ints, NDArray[Any]]:  # type: ignore[override]
+        """See `ItemPart`."""
+        block = np.empty(self._bytes, dtype=np.uint8)
+        self._engine.records.load(self._number, 0, block)
+        ends, codes = np.split(block, [4 * self._records])
+        return np.append(0, ends.view(np.int32).astype(np.int64)), codes.view(self._dtype)
 
-        def answer(chunk: int) -> Masks:
-            order = np.empty(self._sizes[chunk][0], dtype=np.int32)
-            self._orders.load(chunk, 0, order.view(np.uint8))
-            begin, end = self._bounds[chunk][:, partitions].astype(np.int64)
-            wide = order.astype(np.int64)
-            masks = expand_records(*self._chunk(chunk), wide, begin, end, expansion)
-            self._orders.save(chunk, 0, wide.astype(np.int32).view(np.uint8))
-            return masks
+    @property
+    def order(self) -> Ints:
+        """The records grouped by partition."""
+        order = np.empty(self._records, dtype=np.int32)
+        self._engine.orders.load(self._number, 0, order.view(np.uint8))
+        return order.astype(np.int64)
 
-        def answers() -> Iterator[Masks]:
-            for masks in self._each(answer):
-                columns = np.concatenate([masks.start, masks.mask, masks.count])
-                self._masks.add(columns.view(np.uint8))
-                self._lengths.append(len(masks.mask))
-                yield masks
+    @order.setter
+    def order(self, order: Ints) -> None:
+        self._engine.orders.save(self._number, 0, order.astype(np.int32).view(np.uint8))
 
-        none = Masks(np.zeros(len(partitions) + 1, np.int64), *np.zeros((2, 0), np.int64))
-        return _add_up(none, answers(), sum_masks, lambda masks: len(masks.mask))
+    @property
+    def masks(self) -> Masks:
+        """What the latest expansion found."""
+        columns = np.empty(self._ends[-1], dtype=np.int64)
+        self._engine.level.load(self._place, 0, columns.view(np.uint8))
+        return Masks(*np.split(columns, self._ends[:-1]))
 
-    def _keep(self, place: Ints, mask: Ints) -> Ints:
-        total = np.zeros(len(place), dtype=np.int64)
-        for chunk, length in enumerate(self._lengths):
-            first = len(self._expanded) + 1
-            columns = np.empty(first + 2 * length, dtype=np.int64)
-            self._masks.load(chunk, 0, columns.view(np.uint8))
-            masks = Masks(*np.split(columns, [first, first + length]))
-            bounds = self._bounds[chunk]
-            begin, size = child_bounds(bounds[0, self._expanded], masks, place, mask)
-            total += size
-            new = np.array([begin, begin + size], dtype=np.int32)
-            self._bounds[chunk] = np.concatenate([bounds, new], axis=1)
-        return total
+    @masks.setter
+    def masks(self, masks: Masks) -> None:
+        self._ends = np.cumsum(list(map(len, masks)))
+        self._place = self._engine.next_level.add(np.concatenate(masks).view(np.uint8))

@@ -51,10 +51,8 @@ def test_the_same_rows_stay(kind: str, memory: int | Memory) -> None:
     expected = read(rows, SCHEMA).codes
     with StreamedEngine.read(RowStream(rows, SCHEMA), memory) as engine:
         found = []
-        for chunk, size in enumerate(engine._sizes):
-            packed = np.empty((size, engine._layout.stride), np.uint8)
-            engine._rows.load(chunk, 0, packed.reshape(-1))
-            found += list(zip(*(engine._layout.column(packed, c) for c in range(3)), strict=True))
+        for chunk in engine._parts:
+            found += [tuple(row) for block in chunk.blocks() for row in block.tolist()]
     assert sorted(found) == sorted(map(tuple, expected.tolist()))
     assert len(found) < 130
 

@@ -116,7 +116,7 @@ def test_an_error_in_a_thread_ends_the_run_and_frees_everything(
     with pytest.raises(ValueError, match="in a thread"):
         engine.cell_counts(())
     engine.close()
-    assert engine._rows._file is not None and engine._rows._file.closed
+    assert engine.rows._file is not None and engine.rows._file.closed
 
 
 def test_scratch_files_are_no_larger_than_the_codes_need() -> None:
