@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, get_args
 
 import typer
 
+from hedgerow.cli.options import explain, prose
 from hedgerow.cli.settings import Setting, kind_of, method_options, settings_of
 from hedgerow.registry import METHODS
 
@@ -95,7 +96,7 @@ class _Parameter(NamedTuple):
 
 def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
     parameters = []
-    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+    for name, parameter in inspect.signature(explain(function)).parameters.items():
         if name == "ctx":  # which brings the settings of methods
             continue
         kind, info = get_args(parameter.annotation)
@@ -160,7 +161,7 @@ def reference() -> str:
     parts += [*shared, ""]
     for function, examples in COMMANDS.items():
         name, parameters = name_of(function), _parameters(function)
-        parts += [f"## hedgerow {name}", "", inspect.getdoc(function), ""]
+        parts += [f"## hedgerow {name}", "", prose(function), ""]
         own = [row for row in map(_row, parameters) if row not in shared]
         if own:
             parts += ["| argument or option | meaning |", "| --- | --- |", *own, ""]

@@ -215,6 +215,8 @@ def test_items_that_begin_with_a_dash_or_hold_blanks(tmp_path, run):
     run("publish", tmp_path / "drinks.csv", "--schema", tmp_path / "d.yaml", "--epsilon", "5",
         "--out", out).expect(0)  # fmt: skip
     assert "green tea\n" in run("query", out, "green tea").expect(0).out
+    assert "hold all of these" not in run("query", out, "green tea").out
+    assert "hold all of these" in run("query", out, "green tea, milk").out
 
 
 def test_a_list_of_items_is_one_itemset_in_python_and_here(release, run):

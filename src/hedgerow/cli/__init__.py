@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from inspect import getdoc
 from typing import Annotated
 
 import typer
@@ -23,6 +22,7 @@ from hedgerow.cli.commands.schema import check, init, schema, sign, taxonomy
 from hedgerow.cli.commands.studio import studio, warm_up
 from hedgerow.cli.commands.verify_audit_ledger import audit, ledger, verify
 from hedgerow.cli.display.terminal import INTERRUPTED, Command, CommandGroup, example, heed_signals
+from hedgerow.cli.options import explain, prose
 from hedgerow.cli.settings import MethodCommand
 
 __all__ = ["COMMANDS", "app", "main", "name_of"]
@@ -81,19 +81,20 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
 
 
 def _print_version(wanted: bool) -> None:
-    if wanted:
-        from hedgerow import __version__
+    if not wanted:
+        return
+    from hedgerow import __version__
 
-        typer.echo(f"hedgerow {__version__}")
-        raise typer.Exit
+    typer.echo(f"hedgerow {__version__}")
+    raise typer.Exit
 
 
-def hedgerow(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
+_TellVersion = typer.Option(
+    "--version", callback=_print_version, is_eager=True, help="Show the version."
+)
+
+
+def hedgerow(version: Annotated[bool, _TellVersion] = False) -> None:
     """Publish tables about people under differential privacy.
 
     A table goes in; noisy counts and a model of them come out, under a stated guarantee.
@@ -113,7 +114,7 @@ def _app(functions: Iterable[Callable[..., None]], *, listed: bool = False) -> t
         functions: The commands.
         listed: Whether they are listed alone, without their options.
     """
-    made = typer.Typer(
+    command = typer.Typer(
         name="hedgerow",
         cls=CommandGroup,
         no_args_is_help=True,
@@ -122,21 +123,21 @@ def _app(functions: Iterable[Callable[..., None]], *, listed: bool = False) -> t
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    made.callback(epilog=example("hedgerow publish --help"))(hedgerow)
+    command.callback(epilog=example("hedgerow publish --help"))(hedgerow)
     for function in functions:
         kind = MethodCommand if function in (plan, publish) else Command
-        if listed:
-            made.command(name_of(function), help=getdoc(function))(_do_nothing)
-        else:
-            made.command(cls=kind, epilog=example(*COMMANDS[function]))(function)
-    return made
+        known = (lambda: None) if listed else explain(function)
+        ending = None if listed else example(*COMMANDS[function])
+        name = name_of(function)
+        command.command(name, cls=kind, help=prose(function), epilog=ending)(known)
+    return command
 
 
-def _do_nothing() -> None:
-    """Stands for a command that is listed."""
-
-
-app = _app(COMMANDS)
+def __getattr__(name: str) -> typer.Typer:
+    """`app`, the command with all its commands: not everybody who imports this asks for it."""
+    if name != "app":
+        raise AttributeError(name)
+    return _app(COMMANDS)
 
 
 def main() -> None:
@@ -145,6 +146,6 @@ def main() -> None:
     named = [function for function in COMMANDS if sys.argv[1:2] == [name_of(function)]]
     listed = sys.argv[1:] in ([], ["-h"], ["--help"])
     try:
-        (_app(named) if named else _app(COMMANDS, listed=True) if listed else app)()
+        _app(named or COMMANDS, listed=listed)()
     except KeyboardInterrupt as stop:
         sys.exit(getattr(stop, "exit_code", INTERRUPTED))

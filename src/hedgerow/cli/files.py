@@ -28,6 +28,26 @@ def refuse_existing(path: Path, overwrite: bool, option: str = "--out") -> None:
         )
 
 
+def check_place(
+    path: Path | None, overwrite: bool, option: str = "--out", release: Path | None = None
+) -> None:
+    """Raises if a file must not be written where it would be.
+
+    Args:
+        path: The file that would be written, if one would be.
+        overwrite: Whether it may be replaced.
+        option: The option that names it.
+        release: The folder that it must not lie in; none means that of any release.
+    """
+    if path is None:
+        return
+    if release is None:
+        refuse_releases(path, option)
+    else:
+        refuse_inside(path, release, option)
+    refuse_existing(path, overwrite, option)
+
+
 def refuse_inside(path: Path, release: Path, option: str = "--out") -> None:
     """Raises if a file would be written into the folder of a release, or below it.
 

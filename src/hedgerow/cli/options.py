@@ -1,7 +1,16 @@
-"""Options that several commands share. Those for the settings of methods are in `settings`."""
+"""The options of commands: what their docstrings say of them, and those that several share.
+
+A command's parameters are plain, and its `Args` say what they are for. Options for the settings of
+methods are in `settings`.
+"""
 
 from __future__ import annotations
 
+import inspect
+import re
+import typing
+from collections.abc import Callable
+from copy import copy
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,124 +25,138 @@ if TYPE_CHECKING:
     from hedgerow.schema import Layout, Schema
 
 
-def option(help: str, metavar: str | None = None, *, name: str | None = None, **more: Any) -> Any:
+def arguments(documented: Any) -> dict[str, str]:
+    """What a docstring says of each argument, on one line each."""
+    part = (inspect.getdoc(documented) or "").partition("Args:\n")[2].partition("\n\n")[0]
+    pairs = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", part, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in pairs}
+
+
+def prose(documented: Any) -> str:
+    """What a docstring says before it comes to arguments."""
+    return (inspect.getdoc(documented) or "").partition("\n\nArgs:")[0]
+
+
+def explain(command: Callable[..., None]) -> Callable[..., None]:
+    """A command as the parser takes it: every option with what it is for.
+
+    That is a text in its annotation, or what the docstring says of it.
+    """
+    texts, parameters = arguments(command), []
+    for one in inspect.signature(command, eval_str=True).parameters.values():
+        is_plain = typing.get_origin(one.annotation) is not Annotated
+        kind, *parts = [one.annotation] if is_plain else typing.get_args(one.annotation)
+        if help := texts.get(one.name) or next((part for part in parts if type(part) is str), ""):
+            infos = [part for part in parts if type(part) is not str]
+            plain = typer.Argument() if one.default is one.empty else option()
+            info = copy(infos[0] if infos else plain)
+            info.help = help
+            if kind is bool and info.default is ...:  # nothing turns it off
+                info.default = f"--{one.name.replace('_', '-')}"
+            one = one.replace(annotation=Annotated[kind, info])
+        parameters.append(one)
+    set_parameters(command, parameters)
+    return command
+
+
+def set_parameters(command: Any, parameters: list[inspect.Parameter]) -> None:
+    """Has a function say that it takes these."""
+    command.__signature__ = inspect.Signature(parameters)
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+
+
+def option(metavar: str | None = None, *, name: str | None = None, **more: Any) -> Any:
     """An option of a command.
 
     Args:
-        help: What it is for.
         metavar: What it takes.
-        name: What it is called, if not as the parameter; of a flag, what turns it on.
-        more: Its bounds.
+        name: What it is called, if not as the parameter.
+        more: Its bounds, or how it is read.
     """
-    return typer.Option(*([name] if name else []), metavar=metavar, help=help, **more)
+    return typer.Option(*([name] if name else []), metavar=metavar, **more)
 
 
-class Engine(StrEnum):
-    """Who counts."""
-
-    memory = "memory"
-    streamed = "streamed"
-    dask = "dask"
+def _delimiter(given: str) -> str:
+    """The delimiter that was meant: a tab is hard to type."""
+    return "\t" if given in ("tab", "TAB", "\\t") else given
 
 
-AsJson = Annotated[bool, option("Print the result as JSON, for other programs.", name="--json")]
-Overwrite = Annotated[bool, option("Replace an existing file or folder.", name="--overwrite")]
+Engine = StrEnum("Engine", ["memory", "streamed", "dask"])
+
+ReleaseFolder = Annotated[Path, typer.Argument(), "The folder of a release."]
+AsJson = Annotated[bool, option(name="--json"), "Print the result as JSON, for other programs."]
+Overwrite = Annotated[bool, "Replace an existing file or folder."]
 Delimiter = Annotated[
     str | None,
-    option(
-        "The delimiter of a CSV file, if its first line does not determine it; tab for a tab.",
-        "CHAR",
-    ),
+    option("CHAR", parser=_delimiter),
+    "The delimiter of a CSV file, if its first line does not determine it; tab for a tab.",
 ]
 LineBreaks = Annotated[
-    bool,
-    option(
-        "Quoted values of a CSV file may contain line breaks; the file must be well formed.",
-        name="--line-breaks",
-    ),
+    bool, "Quoted values of a CSV file may contain line breaks; the file must be well formed."
 ]
-Sheet = Annotated[str | None, option("A workbook: the sheet to read.", "NAME")]
+Sheet = Annotated[str | None, option("NAME"), "A workbook: the sheet to read."]
 HeaderRow = Annotated[
     int | None,
-    option(
-        "The line or row with the column names, if it is not the first that is not blank.", "NUMBER"
-    ),
+    option("NUMBER"),
+    "The line or row with the column names, if it is not the first that is not blank.",
 ]
 EncodingName = Annotated[
     str | None,
-    option("A text file's encoding, if not UTF-8: cp1252, latin-1, utf-16-le, utf-16-be.", "NAME"),
+    option("NAME"),
+    "A text file's encoding, if not UTF-8: cp1252, latin-1, utf-16-le, utf-16-be.",
 ]
-SchemaFile = Annotated[Path, option("The schema file.")]
+SchemaFile = Annotated[Path, option(), "The schema file."]
 Epsilon = Annotated[
     str,
-    option(
-        "The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer. More "
-        "than six decimals are rounded down.",
-        "NUMBER",
-    ),
+    option("NUMBER"),
+    "The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer. More than six "
+    "decimals are rounded down.",
 ]
 Delta = Annotated[
     str,
-    option(
-        "0 for the pure guarantee, or a tiny number such as 1e-9 (see docs/choosing.md).", "NUMBER"
-    ),
+    option("NUMBER"),
+    "0 for the pure guarantee, or a tiny number such as 1e-9 (see docs/choosing.md).",
 ]
 EngineName = Annotated[
     Engine | None,
-    option(
-        "Where rows are counted: in memory, with scratch files or on a cluster; by default "
-        "the size of the input decides. The release is the same."
-    ),
+    "Where rows are counted: in memory, with scratch files or on a cluster; by default the size of "
+    "the input decides. The release is the same.",
 ]
-MemoryAmount = Annotated[str, option("About how much memory a streamed run may use.", "SIZE")]
+MemoryAmount = Annotated[str, option("SIZE"), "About how much memory a streamed run may use."]
 ScratchFolder = Annotated[
     Path | None,
-    option(
-        "The folder for scratch files, which hold private codes and vanish with the run.", "FOLDER"
-    ),
+    option("FOLDER"),
+    "The folder for scratch files, which hold private codes and vanish with the run.",
 ]
 SchedulerAddress = Annotated[
     str | None,
-    option("dask: the scheduler of a cluster; without it, processes on this machine.", "ADDRESS"),
+    option("ADDRESS"),
+    "dask: the scheduler of a cluster; without it, processes on this machine.",
 ]
-TableName = Annotated[str | None, option("A database: the table, or schema.table.", "NAME")]
-NamedTables = Annotated[
-    list[str] | None,
-    option(
-        'A table that the release must hold, of two or three columns: "illness by home", or '
-        '"illness by home, weight 2" if it matters twice as much; may be repeated.',
-        "COLUMNS",
-    ),
-]
+TableName = Annotated[str | None, option("NAME"), "A database: the table, or schema.table."]
+_NAMED = (
+    'A table that the release must hold, of two or three columns: "illness by home", or '
+    '"illness by home, weight 2" if it matters twice as much; may be repeated.'
+)
+NamedTables = Annotated[list[str] | None, option("COLUMNS"), _NAMED]
 TableOrTables = Annotated[
     list[str] | None,
-    option(
-        'A table that the release must hold, of two or three columns: "illness by home", or '
-        '"illness by home, weight 2" if it matters twice as much; may be repeated. A single '
-        "name is a table of a database, or schema.table.",
-        "COLUMNS",
-    ),
+    option("COLUMNS"),
+    f"{_NAMED} A single name is a table of a database, or schema.table.",
 ]
-QueryText = Annotated[str | None, option("A database: a query instead of a table.", "SELECT")]
-
-
+QueryText = Annotated[str | None, option("SELECT"), "A database: a query instead of a table."]
 RowWise = Annotated[
     bool,
-    option(
-        "I know that each row of the query depends on one person alone (see docs/scale.md); "
-        "the release says so.",
-        name="--row-wise",
-    ),
+    "I know that each row of the query depends on one person alone (see docs/scale.md); the "
+    "release says so.",
 ]
-AllowEmpty = Annotated[bool, option("Accept an input without any record.", name="--allow-empty")]
-Seed = Annotated[
-    int | None, option("For tests: repeatable noise. The release is then NOT private.")
-]
+AllowEmpty = Annotated[bool, "Accept an input without any record."]
+Seed = Annotated[int | None, "For tests: repeatable noise. The release is then NOT private."]
 Dataset = Annotated[
-    str | None, option("The data set in the ledger; default: the schema's name.", "NAME")
+    str | None, option("NAME"), "The data set in the ledger; default: the schema's name."
 ]
 YesEpsilon = Annotated[
-    str | None, option("The same epsilon once more, which one above 10 has to be.", "NUMBER")
+    str | None, option("NUMBER"), "The same epsilon once more, which one above 10 has to be."
 ]
 
 
@@ -201,23 +224,6 @@ def split_tables(given: list[str] | None) -> tuple[str | None, list[str]]:
     return (sources[0] if sources else None), tables
 
 
-def words_for(data: str) -> str:
-    """How messages call the data: an address of a database without its password."""
-    from hedgerow.data.database import Database, is_database
-
-    return Database(data).shown if is_database(data) else data
-
-
-def delimiter_of(given: str | None) -> str | None:
-    r"""The delimiter that was meant: a tab is hard to type.
-
-    Example:
-        >>> delimiter_of("tab"), delimiter_of(";")
-        ('\t', ';')
-    """
-    return "\t" if given in ("tab", "TAB", "\\t") else given
-
-
 def tell_of_taxonomy(method: Publisher, schema: Schema) -> None:
     """Says what a taxonomy of items is used for, if there is one."""
     if schema.kind == "table" or method.schedule == "paper":
@@ -245,32 +251,23 @@ def warn_of_delta(method: Publisher, schema: Schema, delta: str) -> None:
         warn(f"{method.name} has no use for a delta: it buys nothing, and none is spent.")
 
 
-def warn_of_tables(method: Publisher, schema: Schema) -> None:
-    """Says so if the schema names tables that the method does not measure."""
-    from hedgerow.methods.publisher import ignored_tables
+def check_epsilon(epsilon: str, again: str | None, as_json: bool = False) -> None:
+    """Says so if less will be spent than was asked for, and has a large epsilon said twice.
 
-    if (sentence := ignored_tables(method, schema)) is not None:
-        warn(sentence)
-
-
-def confirm_large(epsilon: str, again: str | None, as_json: bool) -> None:
-    """Has a large epsilon said twice: by an option, or by whoever sits at the terminal."""
+    Args:
+        epsilon: The epsilon; with many decimals it is rounded down.
+        again: What an option says the second time; whoever sits at a terminal is asked for it.
+        as_json: Whether nobody is to be asked.
+    """
     from hedgerow.cli.asking import on_terminal
-    from hedgerow.privacy.budget import LARGE_EPSILON, Budget, refuse_large
-
-    large = Budget.of(epsilon).epsilon > LARGE_EPSILON
-    if large and again is None and not as_json and on_terminal():
-        typer.echo(f"Epsilon {epsilon} protects hardly anybody. Type it again to spend it: ",
-                   nl=False, err=True)  # fmt: skip
-        again = input().strip() or None
-    refuse_large(epsilon, again)
-
-
-def warn_of_rounding(epsilon: str) -> None:
-    """Says so if less will be spent than was asked for, since epsilon has too many decimals."""
     from hedgerow.ledger.file import plain
-    from hedgerow.privacy.budget import Budget, read_number
+    from hedgerow.privacy.budget import LARGE_EPSILON, Budget, read_number, refuse_large
 
     spent = Budget.of(epsilon).epsilon
     if spent != read_number("epsilon", epsilon):
         warn(f"epsilon {epsilon} is rounded down to {plain(spent)}, to six decimals.")
+    if spent > LARGE_EPSILON and again is None and not as_json and on_terminal():
+        typer.echo(f"Epsilon {epsilon} protects hardly anybody. Type it again to spend it: ",
+                   nl=False, err=True)  # fmt: skip
+        again = input().strip() or None
+    refuse_large(epsilon, again)

@@ -11,9 +11,9 @@ shows its help, and not before.
 from __future__ import annotations
 
 import inspect
-import re
 import typing
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli.display.terminal import Command
+from hedgerow.cli.options import arguments, set_parameters
 from hedgerow.errors import UsageError
 from hedgerow.registry import METHODS, for_data, load
 from hedgerow.suggestions import members
@@ -65,42 +66,28 @@ class Setting:
         return [typing.get_origin(one) for one in self.takes] == [Mapping]
 
     @property
-    def option(self) -> str:
-        """The option of the command line."""
-        name = self.name.removesuffix("s") if self.is_mapping else self.name
-        return "--" + name.replace("_", "-")
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The option, and the one that turns it off if it is not off by default."""
-        if self.is_flag and self.default is not False:
-            return self.option, f"--no-{self.option.removeprefix('--')}"
-        return (self.option,)
+        name = (self.name.removesuffix("s") if self.is_mapping else self.name).replace("_", "-")
+        is_on = self.is_flag and self.default is not False
+        return (f"--{name}", f"--no-{name}") if is_on else (f"--{name}",)
+
+    @property
+    def option(self) -> str:
+        """The option of the command line."""
+        return self.names[0]
 
     @property
     def metavar(self) -> str:
         """What the option takes, in short."""
         if self.form or self.is_mapping:
             return self.form or "NAME=VALUE"
-        kinds = {bool: "yes|no", int: "N", float: "NUMBER", str: "TEXT", Path: "FILE"}
-        pair = typing.get_origin(self._reads) is tuple
-        shown = () if self._reads is NoneType else (
-            "LOW,HIGH" if pair else kinds.get(self._reads, "TEXT"),
-        )  # fmt: skip
-        return "|".join((*self.words, *shown))
-
-    @property
-    def parameter(self) -> inspect.Parameter:
-        """Its option as a parameter of a command."""
-        metavar = None if self.is_flag else self.metavar
-        info = typer.Option(
-            "/".join(self.names), metavar=metavar, help=self.help, show_default=False
-        )
-        kind: Any = bool if self.is_flag else list[str] if self.is_mapping else str
-        return inspect.Parameter(
-            self.name, inspect.Parameter.KEYWORD_ONLY, default=None,
-            annotation=Annotated[kind | None, info],
-        )  # fmt: skip
+        kinds = {
+            bool: ["yes|no"], int: ["N"], float: ["NUMBER"], Path: ["FILE"], tuple: ["LOW,HIGH"],
+            NoneType: [],
+        }  # fmt: skip
+        kind = typing.get_origin(self._reads) or self._reads
+        return "|".join([*self.words, *kinds.get(kind, ["TEXT"])])
 
     @property
     def _reads(self) -> Any:
@@ -134,11 +121,9 @@ class Setting:
                 return float(low), float(high)
             return kind(given)
         except (ValueError, KeyError):
-            must_be = {bool: "yes or no", int: "a whole number", float: "a number"}.get(
-                kind, "two numbers, as in 0,10"
-            )
-            words = "".join(f"{word}, " for word in self.words).removesuffix(", ")
-            must_be = f"{words} or {must_be}" if words else must_be
+            kinds = {bool: "yes or no", int: "a whole number", float: "a number"}
+            must_be = kinds.get(kind, "two numbers, as in 0,10")
+            must_be = f"{', '.join(self.words)} or {must_be}" if self.words else must_be
             raise UsageError(
                 f"{self.name} must be {must_be}.", hint=f"Write {self.option} {self.metavar}."
             ) from None
@@ -165,8 +150,7 @@ def settings_of(kind: Any) -> dict[str, Setting]:
     Args:
         kind: The class of its settings.
     """
-    hints, texts = typing.get_type_hints(kind), _arguments(kind)
-    settings = {}
+    hints, texts, settings = typing.get_type_hints(kind), arguments(kind), {}
     for field in fields(kind):
         types = [one for one in members(hints[field.name]) if one is not NoneType]
         literal = [one for one in types if typing.get_origin(one) is typing.Literal]
@@ -179,13 +163,6 @@ def settings_of(kind: Any) -> dict[str, Setting]:
             form=field.metadata.get("metavar"),
         )
     return settings
-
-
-def _arguments(kind: Any) -> dict[str, str]:
-    """What a docstring says of each argument, on one line each."""
-    part = (inspect.getdoc(kind) or "").partition("Args:\n")[2].partition("\n\n")[0]
-    pairs = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", part, re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in pairs}
 
 
 def kind_of(name: str) -> Any:
@@ -207,12 +184,12 @@ def method_of(name: str | None, schema: Schema, given: Mapping[str, Any]) -> Pub
     for key, value in given.items():
         if key not in known:
             option = f"--{'no-' if value is False else ''}{key.replace('_', '-')}"
-            others = [
-                other
-                for other, (method, settings) in _load_methods().items()
-                if key in settings and method.data == METHODS[name].data
-            ]
-            option = settings_of(kind_of(others[0]))[key].option if others else option
+            others = {
+                other: settings[key].option
+                for other, settings in _load_methods().items()
+                if key in settings and METHODS[other].data == METHODS[name].data
+            }
+            option = next(iter(others.values()), option)
             take = f", or take --method {' or '.join(others)}" if others else ""
             raise UsageError(
                 f"{option} is not a setting of {name}.", hint=f"Leave {option} out{take}."
@@ -226,14 +203,12 @@ def method_of(name: str | None, schema: Schema, given: Mapping[str, Any]) -> Pub
     return method
 
 
-def _load_methods() -> dict[str, tuple[Any, dict[str, Setting]]]:
-    """All methods that can be loaded; a package that is broken is refused when it is named."""
+def _load_methods() -> dict[str, dict[str, Setting]]:
+    """The settings of all methods that load; a package that is broken is refused when named."""
     methods = {}
     for name in METHODS:
-        try:
-            methods[name] = METHODS[name], settings_of(kind_of(name))
-        except (UsageError, ImportError, AttributeError):
-            continue
+        with suppress(UsageError, ImportError, AttributeError):
+            methods[name] = settings_of(kind_of(name))
     return methods
 
 
@@ -244,17 +219,17 @@ def method_options() -> list[Setting]:
         name="method", takes=(), words=tuple(METHODS), default=None,
         help=f"How to publish; by default {usual}.",
     )  # fmt: skip
-    uses: dict[str, dict[str, list[str]]] = {}
     first: dict[str, Setting] = {}
-    for method, (_, settings) in _load_methods().items():
+    uses: dict[str, dict[str, list[str]]] = {}
+    for method, settings in _load_methods().items():
         for name, setting in settings.items():
             first.setdefault(name, setting)
             uses.setdefault(name, {}).setdefault(setting.help, []).append(method)
-    options = [named]
-    for name, texts in uses.items():
-        sentences = [f"{', '.join(methods)}: {text}" for text, methods in texts.items()]
-        options.append(replace(first[name], help=" ".join(sentences)))
-    return options
+    helps = {
+        name: " ".join(f"{', '.join(methods)}: {text}" for text, methods in texts.items())
+        for name, texts in uses.items()
+    }
+    return [named, *(replace(first[name], help=help) for name, help in helps.items())]
 
 
 @cache
@@ -264,14 +239,23 @@ def _parse_options() -> list[Any]:
     def command(**given: Any) -> None:
         """Is never run."""
 
-    parameters = [option.parameter for option in method_options()]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    parameters = []
+    for one in method_options():
+        kind: Any = bool if one.is_flag else list[str] if one.is_mapping else str
+        metavar = None if one.is_flag else one.metavar
+        names = "/".join(one.names)
+        info = typer.Option(names, metavar=metavar, help=one.help, show_default=False)
+        parameters.append(
+            inspect.Parameter(
+                one.name, inspect.Parameter.KEYWORD_ONLY, default=None,
+                annotation=Annotated[kind | None, info],
+            )
+        )  # fmt: skip
+    set_parameters(command, parameters)
     app = typer.Typer(add_completion=False)
     app.command()(command)
-    return [
-        one for one in typer.main.get_command(app).params if one.name in command.__annotations__
-    ]
+    own = {one.name for one in parameters}
+    return [one for one in typer.main.get_command(app).params if one.name in own]
 
 
 class MethodCommand(Command):

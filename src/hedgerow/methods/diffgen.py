@@ -99,7 +99,7 @@ class GridPublisher(TablePublisher):
         """Refuses settings that cannot be meant."""
         super().__post_init__()
         check_common(self.score, self.specializations, MOST_SPECIALIZATIONS)
-        check_count("max_cells", self.max_cells, self.most_cells)
+        check_count("max_cells", self.max_cells, self.most_cells, usual=type(self).max_cells)
 
     def plan_for(self, schema: Schema, budget: Budget, rows: int | None = None) -> Plan:
         """See `Publisher.plan_for`."""

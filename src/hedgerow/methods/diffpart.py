@@ -322,7 +322,8 @@ class DiffPart(Publisher):
         super().__post_init__()
         check_count("core", self.core, MOST_CORE)
         check_count("cap", self.cap, 1_000_000)
-        check_count("max_partitions", self.max_partitions, MOST_PARTITIONS)
+        usual = DiffPart.max_partitions
+        check_count("max_partitions", self.max_partitions, MOST_PARTITIONS, usual=usual)
         for setting, value in (("c1", self.c1), ("c2", self.c2)):
             if not 0 < value < 1e6:
                 raise UsageError(

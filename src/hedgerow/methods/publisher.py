@@ -405,13 +405,15 @@ def check_common(score: str | None, specializations: int | None, most: int) -> N
 
 
 def check_count(
-    setting: str, value: int | None, most: int, least: int = 1, *, by_rule: bool = True
-) -> None:
-    """Refuses a number that is too small or too large; None means "by rule"."""
+    setting: str, value: int | None, most: int, least: int = 1, *, by_rule: bool = True,
+    usual: int | None = None,
+) -> None:  # fmt: skip
+    """Refuses a number that is too small or too large; None means "by rule", or the usual one."""
     if value is not None and not least <= value <= most:
+        rule = "have it chosen by a public rule" if usual is None else f"take the usual {usual:,}"
         raise UsageError(
             f"{setting} must be a whole number from {least} to {most}.",
-            hint="Leave it out to have it chosen by a public rule." if by_rule else None,
+            hint=f"Leave it out to {rule}." if by_rule else None,
         )
 
 

@@ -101,7 +101,9 @@ MISSING = (
 def _describe_itemset(
     release: Release, answer: Answer, about: str, interval: str, covered: str
 ) -> list[str]:
-    held = " hold all of these" if {",", " "} & {*answer["query"]} else ""
+    items, query = release.schema.transaction_items, answer["query"]
+    alone = items.codes_of([query])[0] >= 0 or items.group_of(query) is not None
+    held = " hold all of these" if {",", " "} & {*query} and not alone else ""
     those = release.schema.unit_names[1]
     return [
         f"about {about} {those}{held}; {covered} interval: {interval}", _BASES[answer["basis"]],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,69 +41,17 @@ _EPSILONS = ("0.1", "0.5", "1")  # that are simulated if nobody names any
 def plan(
     ctx: typer.Context,
     schema: options.SchemaFile,
-    epsilon: Annotated[
-        str | None, option("The privacy budget; --simulate can do without it.", "NUMBER")
-    ] = None,
+    epsilon: Annotated[str | None, option("NUMBER")] = None,
     delta: options.Delta = "0",
-    rows: Annotated[
-        int | None, option("About how many rows the table has, as anyone may know.", "N", min=1)
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        option(
-            "Draw risk against utility (supermodular with a side table), or errors against "
-            "epsilon (--simulate), as PNG, SVG or PDF.",
-            "FILE",
-        ),
-    ] = None,
-    simulate: Annotated[
-        bool,
-        option(
-            "Show expected errors against epsilon and settings, on rows simulated from the schema.",
-            name="--simulate",
-        ),
-    ] = False,
-    accuracy: Annotated[
-        list[str] | None,
-        option(
-            'Finds the epsilon for "illness by home within 60" (a table that the release will '
-            'hold, from the law of its noise), "count of 500 within 60" or "job within 2%" (on '
-            "simulated rows or a PUBLIC table); may be repeated.",
-            "TARGET",
-        ),
-    ] = None,
-    epsilons: Annotated[
-        str | None, option("simulation: which epsilons; 0.1,0.5,1 by default.", "N,N,...")
-    ] = None,
-    try_: Annotated[
-        list[str] | None,
-        option(
-            "simulation: values of a setting to compare, such as depth=3,5 or "
-            "method=marginals,diffmulti; once for each.",
-            "SETTING=VALUE,VALUE",
-            name="--try",
-        ),
-    ] = None,
-    public: Annotated[
-        str | None,
-        option(
-            "simulation: a PUBLIC table that keeps to the schema, never the private one, instead "
-            "of simulated rows.",
-            "TABLE",
-        ),
-    ] = None,
-    runs: Annotated[
-        int | None, option("simulation: runs of each setting; 5 by default.", "N", min=1)
-    ] = None,
-    dependence: Annotated[
-        float | None,
-        option(
-            "simulation: how strongly simulated columns depend on each other; 0.5 by default.",
-            "SHARE",
-            min=0,
-            max=1,
-        ),
-    ] = None,
+    rows: Annotated[int | None, option("N", min=1)] = None,
+    plot: Annotated[Path | None, option("FILE")] = None,
+    simulate: bool = False,
+    accuracy: Annotated[list[str] | None, option("TARGET")] = None,
+    epsilons: Annotated[str | None, option("N,N,...")] = None,
+    try_: Annotated[list[str] | None, option("SETTING=VALUE,VALUE", name="--try")] = None,
+    public: Annotated[str | None, option("TABLE")] = None,
+    runs: Annotated[int | None, option("N", min=1)] = None,
+    dependence: Annotated[float | None, option("SHARE", min=0, max=1)] = None,
     table: options.NamedTables = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
@@ -113,51 +61,75 @@ def plan(
     --rows gives a public guess of the number of rows, where settings follow from a noisy one.
     --simulate publishes simulated rows (or a PUBLIC table) many times and shows the errors.
     --accuracy finds the epsilon. Of named tables it says how far off each will be.
+
+    Args:
+        epsilon: The privacy budget; --simulate can do without it.
+        rows: About how many rows the table has, as anyone may know.
+        plot: Draw risk against utility (supermodular with a side table), or errors against epsilon
+            (--simulate), as PNG, SVG or PDF.
+        simulate: Show expected errors against epsilon and settings, on rows simulated from the
+            schema.
+        accuracy: Finds the epsilon for "illness by home within 60" (a table that the release will
+            hold, from the law of its noise), "count of 500 within 60" or "job within 2%" (on
+            simulated rows or a PUBLIC table); may be repeated.
+        epsilons: simulation: which epsilons; 0.1,0.5,1 by default.
+        try_: simulation: values of a setting to compare, such as depth=3,5 or
+            method=marginals,diffmulti; once for each.
+        public: simulation: a PUBLIC table that keeps to the schema, never the private one, instead
+            of simulated rows.
+        runs: simulation: runs of each setting; 5 by default.
+        dependence: simulation: how strongly simulated columns depend on each other; 0.5 by default.
     """
-    from hedgerow.evaluation.expected import expected_errors
+    from hedgerow.evaluation.expected import expected_errors, read_target
     from hedgerow.methods.plan import RowsPlan
+    from hedgerow.methods.publisher import ignored_tables
     from hedgerow.present.words import caution, many, purpose_words, strength
     from hedgerow.schema import Schema
     from hedgerow.schema.attributes import describe_weight
 
     known = Schema.load(schema).with_tables(table or [])
     given, method = ctx.obj, ctx.obj.pop("method", None)
-    for warning in known.warnings:
-        warn(warning)
+    warn(*known.warnings)
     if accuracy or simulate:
-        from hedgerow.evaluation.expected import read_target
-
-        if accuracy and (epsilon or epsilons or simulate):
-            hint = "Leave --epsilon, --epsilons and --simulate out."
-            raise UsageError("--accuracy finds the epsilon.", hint=hint)
+        targets: list[AccuracyTarget] = []
         if accuracy:
+            if epsilon or epsilons or simulate:
+                hint = "Leave --epsilon, --epsilons and --simulate out."
+                raise UsageError("--accuracy finds the epsilon.", hint=hint)
             targets = [read_target(text, known) for text in accuracy]
             if method is None and not given and not try_ and known.kind == "table":
                 named = any(target.columns for target in targets)  # one method measures such tables
                 try_ = ["method=marginals" if named else "method=marginals,diffmulti"]
-        trials = Trials(
-            schema=known, settings=_combine(known, method, given, try_ or []),
-            delta=delta, rows=rows, runs=runs or (10 if accuracy else 5),
-            dependence=0.5 if dependence is None else dependence, public=public, plot=plot,
-            overwrite=overwrite, as_json=as_json,
-        )  # fmt: skip
+        trials: dict[str, Any] = {
+            "methods": _combine(known, method, given, try_ or []), "delta": delta, "rows": rows,
+            "runs": runs or (10 if accuracy else 5), "public": public,
+            "dependence": 0.5 if dependence is None else dependence,
+        }  # fmt: skip
+        tried = [] if accuracy else _read_epsilons(epsilons, epsilon)
+        _check_trials(public, plot, overwrite, as_json)
         if accuracy:
-            show_plan_by_accuracy(trials, targets)
+            remarks = show_plan_by_accuracy(known, targets, trials, plot, overwrite, as_json)
         else:
-            show_simulation(trials, _read_epsilons(epsilons, epsilon))
+            remarks = show_simulation(known, tried, trials, plot, overwrite, as_json)
+        for line in remarks:
+            say(line)
+        if plot is not None and not as_json:
+            say(f"\nDrew errors against epsilon to {plot}.")
         return
-    for name, value in (
-        ("--epsilons", epsilons), ("--try", try_), ("--public", public), ("--runs", runs),
-        ("--dependence", dependence),
-    ):  # fmt: skip
+    of_simulations = {
+        "--epsilons": epsilons, "--try": try_, "--public": public, "--runs": runs,
+        "--dependence": dependence,
+    }  # fmt: skip
+    for name, value in of_simulations.items():
         if value:
             raise UsageError(f"{name} is for simulations.", hint="Add --simulate.")
     if epsilon is None:
         raise UsageError("Missing option '--epsilon'.", hint="Say how much may be spent: 1, say.")
     settings = method_of(method, known, given)
-    options.warn_of_rounding(epsilon)
+    options.check_epsilon(epsilon, epsilon)
     options.warn_of_delta(settings, known, delta)
-    options.warn_of_tables(settings, known)
+    if (sentence := ignored_tables(settings, known)) is not None:
+        warn(sentence)
     planned = settings.plan(known, epsilon=epsilon, delta=delta, rows=rows)
     promised = expected_errors(known, settings, epsilon, delta, rows)
     if plot is not None:
@@ -165,16 +137,11 @@ def plan(
 
         plot_plan(settings, known, plot, overwrite)
     if as_json:
-        print_json(
-            {
-                "schema": known.name,
-                **planned.to_dict(),
-                "usefulness": planned.usefulness,
-                "largest": planned.largest,
-                "tables": [asdict(promise) for promise in promised],
-                "warnings": warned(),
-            }
-        )
+        print_json({
+            "schema": known.name, **planned.to_dict(), "usefulness": planned.usefulness,
+            "largest": planned.largest, "tables": list(map(asdict, promised)),
+            "warnings": warned(),
+        })  # fmt: skip
         return
     guessed = False
     if rows is None and known.kind == "table":  # a remark says it of transactions
@@ -198,20 +165,16 @@ def plan(
             note(words)
     if promised:
         say("\nThe tables that you named, in 95 of 100 cases:")
-        weights = [describe_weight(table.weight) for table in known.tables]
-        print_table(
-            ["table", "counts", "each off by less than", "weight"],
-            [
-                [promise.title, f"{promise.cells:,}", promise.format_error(), f"{weight}"]
-                for promise, weight in zip(promised, weights, strict=True)
-            ],
-            {1, 2, 3},
-        )
+        rows_of_tables = [
+            [one.title, f"{one.cells:,}", one.format_error(), f"{describe_weight(table.weight)}"]
+            for one, table in zip(promised, known.tables, strict=True)
+        ]
+        heads = ["table", "counts", "each off by less than", "weight"]
+        print_table(heads, rows_of_tables, {1, 2, 3})
         if rows is not None or not guessed:
             say(f"Worked out for {promised[0].rows:,} rows, from the law of the noise alone.")
     options.tell_of_taxonomy(settings, known)
-    weak = caution(planned.budget.epsilon)
-    if weak is not None:
+    if (weak := caution(planned.budget.epsilon)) is not None:
         note(f"{weak} See docs/choosing.md.")
     if plot is not None:
         say(f"\nDrew risk against utility, on the side table, to {plot}.")
@@ -242,62 +205,21 @@ _COMPARED = ("marginals", "diffmulti", "diffgen")  # if nothing is said
 _NO_SETTINGS = ("side", "weights", "weight_columns")  # files and columns, with their own options
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trials:
-    """Releases to be tried, and how to show what came of them.
+def _check_trials(public: str | None, plot: Path | None, overwrite: bool, as_json: bool) -> None:
+    """Refuses what cannot be read or drawn, and says what a public table must be."""
+    from hedgerow.cli.display.picture import check_picture
+    from hedgerow.data.database import is_database
 
-    Args:
-        schema: The public schema.
-        settings: Methods, each with what to call it.
-        delta: The same for all.
-        rows: How many rows, as anyone may know.
-        runs: How often each is tried.
-        dependence: How strongly simulated columns depend on each other.
-        public: The public table that was named, if any.
-        plot: Where to draw errors against epsilon, if anywhere.
-        overwrite: Whether to replace that file.
-        as_json: Whether to print JSON.
-    """
-
-    schema: Schema
-    settings: list[tuple[str, Publisher]]
-    delta: str
-    rows: int | None
-    runs: int
-    dependence: float
-    public: str | None
-    plot: Path | None
-    overwrite: bool
-    as_json: bool
-
-    def check(self) -> None:
-        """Refuses what cannot be read or drawn, and says what a public table must be."""
-        from hedgerow.cli.display.picture import check_picture
-        from hedgerow.data.database import is_database
-
-        if self.plot is not None:
-            check_picture(self.plot)
-            refuse_existing(self.plot, self.overwrite, "--plot")
-        if self.public is not None and is_database(self.public):
-            raise UsageError(
-                "--public takes a file, not a database.",
-                hint="Write the public table to a CSV or Parquet file and name that.",
-            )
-        if self.public is not None and not self.as_json:
-            note(f"{self.public} must really be public: what is shown about it is NOT PRIVATE.")
-
-    @property
-    def common(self) -> dict[str, Any]:
-        """What trials of all kinds take."""
-        names = ("delta", "rows", "runs", "dependence", "public")
-        return {name: getattr(self, name) for name in names}
-
-    def close(self, remarks: list[str]) -> None:
-        """Says what the figures are, and where they were drawn."""
-        for line in remarks:
-            say(line)
-        if self.plot is not None:
-            say(f"\nDrew errors against epsilon to {self.plot}.")
+    if plot is not None:
+        check_picture(plot)
+        refuse_existing(plot, overwrite, "--plot")
+    if public is not None and is_database(public):
+        raise UsageError(
+            "--public takes a file, not a database.",
+            hint="Write the public table to a CSV or Parquet file and name that.",
+        )
+    if public is not None and not as_json:
+        note(f"{public} must really be public: what is shown about it is NOT PRIVATE.")
 
 
 def _combine(
@@ -327,12 +249,9 @@ def _combine(
     for one in methods:
         kind = kind_of(one or for_data(schema.kind)[0])
         known = [field.name for field in fields(kind) if field.name not in _NO_SETTINGS]
-        for name in choices:
-            if name not in known:
-                raise UsageError(
-                    f"--try: {name} is not a setting of {kind.name}.",
-                    hint=f"Settings: {', '.join(known)}.",
-                )
+        if unknown := [name for name in choices if name not in known]:
+            what = f"--try: {unknown[0]} is not a setting of {kind.name}."
+            raise UsageError(what, hint=f"Settings: {', '.join(known)}.")
     combinations = []
     for one, combination in product(methods, product(*choices.values())):
         here = dict(zip(choices, combination, strict=True))
@@ -345,43 +264,47 @@ def _combine(
 # `hedgerow plan --accuracy`: the epsilon that reaches accuracy targets.
 
 
-def show_plan_by_accuracy(trials: Trials, targets: list[AccuracyTarget]) -> None:
+def show_plan_by_accuracy(
+    schema: Schema, targets: list[AccuracyTarget], trials: dict[str, Any],
+    plot: Path | None, overwrite: bool, as_json: bool,
+) -> list[str]:  # fmt: skip
     """Finds the epsilon and prints it, with the errors of other epsilons.
 
     Args:
-        trials: What is tried.
+        schema: The public schema.
         targets: The accuracy targets.
+        trials: What is tried, and how often.
+        plot: Where to draw errors against epsilon, if anywhere.
+        overwrite: Whether to replace that file.
+        as_json: Whether to print JSON.
+
+    Returns:
+        What is to be said below.
     """
     from hedgerow.cli.display.picture import draw_accuracy
     from hedgerow.evaluation.expected import FIRST, most_epsilons, plan_by_accuracy
     from hedgerow.present.words import many
 
-    schema, settings, runs = trials.schema, trials.settings, trials.runs
-    trials.check()
     tried = any(not target.columns for target in targets)
-    if tried and not trials.as_json:
-        named = " and ".join(setting for setting, _ in settings)
-        least, most, each = len(FIRST), most_epsilons(len(targets)), runs * len(settings)
+    if tried and not as_json:
+        named, runs = [setting for setting, _ in trials["methods"]], trials["runs"]
+        least, most, each = len(FIRST), most_epsilons(len(targets)), runs * len(named)
         note(
-            f"Tries {named}: {least} to {most} epsilons, with {many(runs, 'release')} of each, so "
-            f"{least * each} to {most * each} releases. With many attributes this takes minutes; "
-            "--runs N tries fewer."
+            f"Tries {' and '.join(named)}: {least} to {most} epsilons, with "
+            f"{many(runs, 'release')} of each, so {least * each} to {most * each} releases. With "
+            "many attributes this takes minutes; --runs N tries fewer."
         )
-    with progress("Trying") as tell, data_warnings():
-        plans = plan_by_accuracy(
-            schema, targets, settings, **trials.common,
-            progress=lambda share: tell(share) if tell else None,
-            stage=lambda words: tell.stage(words) if tell else None,
-        )  # fmt: skip
+    with progress("Trying") as bar, data_warnings():
+        plans = plan_by_accuracy(schema, targets, **trials, progress=bar, stage=bar.stage)
     best = plans[0]
-    if trials.plot is not None:
-        draw_accuracy(best, schema.name, trials.plot, trials.overwrite)
-    caps = _caps(schema, best, trials.delta)
-    if trials.as_json:
+    if plot is not None:
+        draw_accuracy(best, schema.name, plot, overwrite)
+    caps, remarks = _caps(schema, best, trials["delta"]), _about(best, trials["rows"])
+    if as_json:
         facts = {"schema": schema.name, "plans": [plan.to_dict() for plan in plans], "caps": caps}
-        print_json({**facts, "warnings": [*warned(), *_about(best, trials.rows)]})
-        return
-    data = "simulated rows" if trials.public is None else f"rows of {trials.public}"
+        print_json({**facts, "warnings": [*warned(), *remarks]})
+        return []
+    data = "simulated rows" if best.public is None else f"rows of {best.public}"
     if tried:
         say(f"{schema.name}: {best.runs} releases of {best.rows:,} {data} for each epsilon.\n")
     else:
@@ -391,11 +314,12 @@ def show_plan_by_accuracy(trials: Trials, targets: list[AccuracyTarget]) -> None
         needs = f"needs epsilon {other.epsilon}"
         say(f"{other.setting} {needs if other.epsilon else 'does not reach all of them'}.")
     for cap in caps:
-        lowest = f"{cap['epsilon']:g}"
-        words = f"an epsilon of {lowest} would be as accurate as {_largest_epsilon(best)} is here"
-        words = words if best.epsilon is None else f"epsilon would be {lowest}"
+        words = f"epsilon would be {cap['epsilon']:g}"
+        if best.epsilon is None:
+            largest = _largest_epsilon(best)
+            words = f"an epsilon of {cap['epsilon']:g} would be as accurate as {largest} is here"
         say(f"With max_rows: {cap['max_rows']} {words}.")
-    trials.close(_about(best, trials.rows))
+    return remarks
 
 
 def _bar(value: float, most: float, width: int) -> str:
@@ -407,26 +331,30 @@ def _print_targets(best: AccuracyPlan) -> None:
         say(f"Epsilon {best.epsilon} with {best.setting} reaches all targets.")
     else:
         say("No epsilon up to 10 reaches all targets. Ask for less accuracy, or for larger counts.")
-    rows, tried = [], []
+    reached = {
+        one.target.text: {
+            epsilon: error for epsilon, error in one.errors.items() if error is not None
+        }
+        for one in best.targets
+    }
+    rows = []
     for one in best.targets:
-        errors = {epsilon: error for epsilon, error in one.errors.items() if error is not None}
-        tried.append((one, errors))
         near = "not reached"
-        if errors:
+        if errors := reached[one.target.text]:
             error, epsilon = min((error, epsilon) for epsilon, error in errors.items())
             near += f": within {one.target.format_error(error)} at {epsilon}"
         rows.append([one.target.text, one.epsilon or near])
     print_table(["target", "epsilon"], rows, {1})
-    for one, errors in tried:
-        if not errors:
+    for one in best.targets:
+        if not (errors := reached[one.target.text]):
             say(f"{one.target.text}: no value or band has a count near that in these rows.")
             continue
         say(f"\n{one.target.text}: error at 95% with {best.setting}, by epsilon")
-        lines = []
-        for epsilon, error in errors.items():
-            bar = _bar(error, max(errors.values()), 20)
-            mark = "reached" if error <= one.target.bound else ""
-            lines.append([epsilon, one.target.format_error(error), bar, mark])
+        lines = [
+            [epsilon, one.target.format_error(error), _bar(error, max(errors.values()), 20),
+             "reached" if error <= one.target.bound else ""]
+            for epsilon, error in errors.items()
+        ]  # fmt: skip
         print_table(["epsilon", "error", "", ""], lines, {0, 1})
 
 
@@ -475,31 +403,37 @@ def _about(best: AccuracyPlan, rows: int | None) -> list[str]:
 _SHOWN = ("specializations", "depth")  # these have columns of their own
 
 
-def show_simulation(trials: Trials, epsilons: list[str]) -> None:
+def show_simulation(
+    schema: Schema, epsilons: list[str], trials: dict[str, Any],
+    plot: Path | None, overwrite: bool, as_json: bool,
+) -> list[str]:  # fmt: skip
     """Simulates and prints what was found.
 
     Args:
-        trials: What is tried.
+        schema: The public schema.
         epsilons: The epsilons to try.
+        trials: What is tried, and how often.
+        plot: Where to draw errors against epsilon, if anywhere.
+        overwrite: Whether to replace that file.
+        as_json: Whether to print JSON.
+
+    Returns:
+        What is to be said below.
     """
     from hedgerow.cli.display.picture import draw_simulation
     from hedgerow.evaluation.simulate import simulate
 
-    trials.check()
-    for _, method in trials.settings[:1]:
-        options.warn_of_delta(method, trials.schema, trials.delta)
-    words = "Simulating" if trials.public is None else "Trying the public table"
-    with progress(words) as tell, data_warnings():
-        simulation = simulate(
-            trials.schema, trials.settings, epsilons, **trials.common,
-            progress=lambda share: tell(share) if tell else None,
-        )  # fmt: skip
-    if trials.plot is not None:
-        draw_simulation(simulation, trials.plot, trials.overwrite)
-    if trials.as_json:
-        caution = [*warned(), *_about_runs(simulation, trials.rows)]
-        print_json(simulation.to_dict() | {"delta": trials.delta, "warnings": caution})
-        return
+    options.warn_of_delta(trials["methods"][0][1], schema, trials["delta"])
+    words = "Simulating" if trials["public"] is None else "Trying the public table"
+    with progress(words) as bar, data_warnings():
+        simulation = simulate(schema, epsilons=epsilons, **trials, progress=bar)
+    if plot is not None:
+        draw_simulation(simulation, plot, overwrite)
+    remarks = _about_runs(simulation, trials["rows"])
+    if as_json:
+        caution = [*warned(), *remarks]
+        print_json(simulation.to_dict() | {"delta": trials["delta"], "warnings": caution})
+        return []
     runs = "1 run" if simulation.runs == 1 else f"{simulation.runs} runs"
     if simulation.public is None:
         say(
@@ -511,7 +445,7 @@ def show_simulation(trials: Trials, epsilons: list[str]) -> None:
         say(f"{simulation.schema}: releases of {rows}, {runs} of each.\n")
     _print_points(simulation)
     say()
-    trials.close([*_legend(simulation), *_about_runs(simulation, trials.rows)])
+    return [*_legend(simulation), *remarks]
 
 
 def _print_points(simulation: Simulation) -> None:

@@ -9,17 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from hedgerow.cli import options
-from hedgerow.cli.display.terminal import (
-    data_warnings,
-    note,
-    print_json,
-    print_table,
-    progress,
-    say,
-    telling,
-    warn,
-    warned,
-)
+from hedgerow.cli.display import terminal
+from hedgerow.cli.display.terminal import note, print_json, print_table, say, warn, warned
 from hedgerow.cli.options import option
 from hedgerow.cli.settings import method_of
 from hedgerow.errors import SchemaError, UsageError
@@ -32,16 +23,10 @@ _UNBOOKED = (
 
 def publish(
     ctx: typer.Context,
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="The private data: CSV (also .gz, .zip), workbook, items, Parquet (also a folder, "
-            "a pattern or an address), postgresql://... or duckdb:///..."
-        ),
-    ],
+    data: str,
     schema: options.SchemaFile,
     epsilon: options.Epsilon,
-    out: Annotated[Path, option("The folder to write the release to.")],
+    out: Annotated[Path, option()],
     delta: options.Delta = "0",
     overwrite: options.Overwrite = False,
     delimiter: options.Delimiter = None,
@@ -55,21 +40,12 @@ def publish(
     scratch: options.ScratchFolder = None,
     scheduler: options.SchedulerAddress = None,
     seed: options.Seed = None,
-    ledger: Annotated[
-        Path | None,
-        option("The budget ledger that books the release; see `hedgerow ledger`.", "FILE"),
-    ] = None,
+    ledger: Annotated[Path | None, option("FILE")] = None,
     dataset: options.Dataset = None,
-    recipient: Annotated[
-        str | None, option("For the ledger: whom the release is for.", "WHO")
-    ] = None,
-    purpose: Annotated[
-        str | None, option("For the ledger: what the release is for.", "WHAT")
-    ] = None,
+    recipient: Annotated[str | None, option("WHO")] = None,
+    purpose: Annotated[str | None, option("WHAT")] = None,
     yes_epsilon: options.YesEpsilon = None,
-    verbose: Annotated[
-        bool, option("Also say what the budget was spent on.", name="--verbose")
-    ] = False,
+    verbose: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Publish a table, or transactions, under differential privacy.
@@ -77,6 +53,15 @@ def publish(
     All data is checked, the folder locked and disk space reserved before any budget is spent.
     Epsilons of releases about the same people add up, which --ledger counts. An epsilon above 10
     has to be confirmed.
+
+    Args:
+        data: The private data: CSV (also .gz, .zip), workbook, items, Parquet (also a folder, a
+            pattern or an address), postgresql://... or duckdb:///...
+        out: The folder to write the release to.
+        ledger: The budget ledger that books the release; see `hedgerow ledger`.
+        recipient: For the ledger: whom the release is for.
+        purpose: For the ledger: what the release is for.
+        verbose: Also say what the budget was spent on.
     """
     import hedgerow
     from hedgerow.present import words
@@ -101,21 +86,19 @@ def publish(
         raise SchemaError(error.message, hint=hint) from None
     source_table, tables = options.split_tables(table)
     settings = method_of(ctx.obj.pop("method", None), known, ctx.obj)
-    for warning in known.warnings:
-        warn(warning)
-    options.warn_of_rounding(epsilon)
-    options.confirm_large(epsilon, yes_epsilon, as_json)
+    warn(*known.warnings)
+    options.check_epsilon(epsilon, yes_epsilon, as_json)
     options.warn_of_delta(settings, known, delta)
-    with progress("Publishing") as bar, data_warnings():
+    with terminal.progress("Publishing") as bar, terminal.data_warnings():
         release: Any = hedgerow.publish(
             options.source_of(data, source_table, query, row_wise), known, method=settings,
-            epsilon=epsilon, delta=delta, seed=seed, delimiter=options.delimiter_of(delimiter),
+            epsilon=epsilon, delta=delta, seed=seed, delimiter=delimiter,
             line_breaks=line_breaks, engine=engine.value if engine else None, memory=memory,
-            scratch=scratch, scheduler=scheduler, progress=bar, stage=bar.stage if bar else None,
+            scratch=scratch, scheduler=scheduler, progress=bar, stage=bar.stage,
             ledger=ledger, dataset=dataset, allow_empty=allow_empty, recipient=recipient,
             purpose=purpose, tables=tables, out=out, overwrite=overwrite,
         )  # fmt: skip
-    with telling(out):
+    with terminal.telling(out):
         booked = None if release.booking is None else release.booking.facts()
         if as_json:
             facts = {"release": str(out), **words.summary(release)}
@@ -138,20 +121,18 @@ def publish(
 
 
 def clusters(
-    data: Annotated[str, typer.Argument(help="The private data: whatever `publish` takes.")],
+    data: str,
     schema: options.SchemaFile,
     epsilon: options.Epsilon,
-    out: Annotated[Path, option("The folder to write the release to.")],
-    clusters: Annotated[int, option("How many clusters.", "N")] = 2,
-    share: Annotated[int, option("How much of epsilon finds the centroids.", "PERCENT")] = 10,
+    out: Annotated[Path, option()],
+    clusters: Annotated[int, option("N")] = 2,
+    share: Annotated[int, option("PERCENT")] = 10,
     overwrite: options.Overwrite = False,
     table: options.TableName = None,
     query: options.QueryText = None,
     row_wise: options.RowWise = False,
     allow_empty: options.AllowEmpty = False,
-    ledger: Annotated[
-        Path | None, option("The budget ledger that books centroids and release.", "FILE")
-    ] = None,
+    ledger: Annotated[Path | None, option("FILE")] = None,
     dataset: options.Dataset = None,
     seed: options.Seed = None,
     yes_epsilon: options.YesEpsilon = None,
@@ -162,21 +143,27 @@ def clusters(
     Finds centroids by private k-means with a share of epsilon, gives each record the number of
     its nearest one, and publishes that table with the rest. Together they cost epsilon. The
     centroids are private too, and are shown.
+
+    Args:
+        data: The private data: whatever `publish` takes.
+        out: The folder to write the release to.
+        clusters: How many clusters.
+        share: How much of epsilon finds the centroids.
+        ledger: The budget ledger that books centroids and release.
     """
     from hedgerow.methods.clusters import publish_clusters
     from hedgerow.present import words
     from hedgerow.schema import Schema
 
     known = Schema.load(schema)
-    options.warn_of_rounding(epsilon)
-    options.confirm_large(epsilon, yes_epsilon, as_json)
-    with progress("Publishing") as bar, data_warnings():
+    options.check_epsilon(epsilon, yes_epsilon, as_json)
+    with terminal.progress("Publishing") as bar, terminal.data_warnings():
         centroids, release = publish_clusters(
             options.source_of(data, table, query, row_wise), known, clusters, epsilon, share=share,
             seed=seed, ledger=ledger, dataset=dataset, progress=bar, out=out, overwrite=overwrite,
             allow_empty=allow_empty,
         )  # fmt: skip
-    with telling(out):
+    with terminal.telling(out):
         points = centroids.describe()
         if as_json:
             facts = {"release": str(out), **words.summary(release)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Callable
 from functools import partial
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli.display.terminal import note, print_json, print_table, say, telling
-from hedgerow.cli.files import is_same, refuse_existing, refuse_inside, table_writer, whole_file
-from hedgerow.cli.options import AsJson, Overwrite, option
+from hedgerow.cli.files import check_place, is_same, table_writer, whole_file
+from hedgerow.cli.options import AsJson, Overwrite, ReleaseFolder, option
 from hedgerow.errors import UsageError
 from hedgerow.present.words import number
 
@@ -32,28 +31,14 @@ _SHOWN = 200  # more rows than this nobody reads in a terminal
 
 
 def query(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    queries: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="QUERY", help="Who to count, in quotes, or items; see docs/queries.md."
-        ),
-    ] = None,
-    file: Annotated[Path | None, option("Also ask the queries in this file, one per line.")] = None,
-    level: Annotated[str, option("The coverage of intervals.", "SHARE")] = "0.95",
-    mean: Annotated[
-        str | None, option("The mean of this number instead, for each query.", "NUMBER")
-    ] = None,
-    total: Annotated[
-        str | None, option("The sum of this number, for each query.", "NUMBER", name="--sum")
-    ] = None,
-    quantile: Annotated[
-        str | None,
-        option("A quantile of this number, for each query: age=0.5 for the median.", "NUMBER=PART"),
-    ] = None,
-    out: Annotated[
-        Path | None, option("Write all answers to this file: .csv, .csv.gz or .parquet.")
-    ] = None,
+    release: ReleaseFolder,
+    queries: Annotated[list[str] | None, typer.Argument(metavar="QUERY")] = None,
+    file: Path | None = None,
+    level: Annotated[str, option("SHARE")] = "0.95",
+    mean: Annotated[str | None, option("NUMBER")] = None,
+    total: Annotated[str | None, option("NUMBER", name="--sum")] = None,
+    quantile: Annotated[str | None, option("NUMBER=PART")] = None,
+    out: Path | None = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
@@ -62,27 +47,33 @@ def query(
     Each answer is an estimate with its typical error, from a model, and an interval from the
     noisy counts alone; by regions the noise and the uniformity error are shown apart. Items that
     begin with a dash go after two dashes: hedgerow query shop/ -- -3. Costs no further budget.
+
+    Args:
+        queries: Who to count, in quotes, or items; see docs/queries.md.
+        file: Also ask the queries in this file, one per line.
+        level: The coverage of intervals.
+        mean: The mean of this number instead, for each query.
+        total: The sum of this number, for each query.
+        quantile: A quantile of this number, for each query: age=0.5 for the median.
+        out: Write all answers to this file: .csv, .csv.gz or .parquet.
     """
     from hedgerow.release import Release
 
     share = share_of(level)
     write = None if out is None else table_writer(out)
-    if out is not None:
-        refuse_inside(out, release)
-        if file is not None and is_same(out, file):
-            raise UsageError(
-                "--out and --file name the same file, so the answers would replace the queries.",
-                hint="Choose another --out.",
-            )
-        refuse_existing(out, overwrite)
+    if out is not None and file is not None and is_same(out, file):
+        raise UsageError(
+            "--out and --file name the same file, so the answers would replace the queries.",
+            hint="Choose another --out.",
+        )
+    check_place(out, overwrite, release=release)
     opened = Release.load(release)
     answers: list[Answer]
-    if summaries := [one for one in (mean, total, quantile) if one is not None]:
+    if summaries := _named_summaries(mean, total, quantile):
         if len(summaries) > 1:
             hint = "Write one of them, such as hedgerow query release/ --mean age."
             raise UsageError("--mean, --sum and --quantile do not go together.", hint=hint)
-        which = (mean, total, quantile)
-        caption, rows = _summarize_each(opened, queries or [], file, share, which)
+        caption, rows = _summarize_each(opened, queries or [], file, share, *summaries[0])
         answers, tell = rows.to_pylist(), partial(_tell_summary, caption, rows, 1)
     else:
         if not queries and file is None:
@@ -98,8 +89,7 @@ def query(
             write(rows if summaries else pa.Table.from_pylist(answers), temporary)
     with telling(out):
         if as_json:
-            place = None if out is None else str(out)
-            print_json({"level": share, "answers": plain_rows(answers), "out": place})
+            print_json({"level": share, "answers": plain_rows(answers), "out": out})
         elif out is not None:
             say(f"Wrote the answers to {out}.")
         else:
@@ -123,14 +113,13 @@ def share_of(level: str) -> float:
 def _ask(release: Release, texts: list[str], file: Path | None, level: float) -> list[Answer]:
     from hedgerow.present.answers import list_answers
     from hedgerow.schema import Vocabulary, read_queries
-    from hedgerow.schema.query import query_lines
 
     queries: list[Any]
     if release.kind == "transactions":
         from hedgerow.cli.display.transactions import read_items, text_of
 
-        lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
-        queries = [read_items(line, release.schema.transaction_items) for line in lines]
+        queries = [read_items(line, release.schema.transaction_items)
+                   for line in _list_queries(texts, file)]  # fmt: skip
         names = [text_of(items) for items in queries]
     else:
         vocabulary = Vocabulary(release.schema)
@@ -142,6 +131,13 @@ def _ask(release: Release, texts: list[str], file: Path | None, level: float) ->
     return list_answers(release, names, queries, level)
 
 
+def _list_queries(texts: list[str], file: Path | None) -> list[str]:
+    """All that is asked, what stands in a file last."""
+    from hedgerow.schema.query import query_lines
+
+    return texts + [text for _, text in (query_lines(file) if file is not None else [])]
+
+
 def _without_guesses(answer: Answer) -> Answer:
     """The same without numbers if nothing was measured: files are read without their words."""
     if answer["basis"] != NOT_MEASURED:
@@ -151,15 +147,11 @@ def _without_guesses(answer: Answer) -> Answer:
 
 
 def plain_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows as JSON has them: dates as texts, and nothing for a bound that is not there."""
+    """Rows as JSON has them: nothing for a bound that is not there."""
     return [
-        {
-            name: str(v) if isinstance(v, datetime.date)
-            else None if isinstance(v, float) and not math.isfinite(v) else v
-            for name, v in row.items()
-        }
+        {n: None if isinstance(v, float) and not math.isfinite(v) else v for n, v in row.items()}
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 def _tell_answers(release: Release, answers: list[Answer], level: float) -> None:
@@ -203,79 +195,37 @@ def _tabulate(release: Release, answers: list[Answer]) -> None:
 
 
 def _summarize_each(
-    release: Release, texts: list[str], file: Path | None, level: float,
-    which: tuple[str | None, str | None, str | None],
-) -> tuple[str, pa.Table]:  # fmt: skip
+    release: Release, texts: list[str], file: Path | None, level: float, what: str, number: str
+) -> tuple[str, pa.Table]:
     """What to call the mean, sum or quantile of the records of each query, and the rows."""
     import pyarrow as pa
 
     from hedgerow.schema import Vocabulary
-    from hedgerow.schema.query import query_lines
 
-    lines = texts + [text for _, text in (query_lines(file) if file is not None else [])]
+    lines = _list_queries(texts, file)
     if file is not None and not lines:
         raise UsageError(f"{file} holds no query.", hint="Write one per line.")
     vocabulary, lines = Vocabulary(release.schema), lines or ["everybody"]
-    summaries = [_summarize(release, *which, [], line, level) for line in lines]
+    summaries = [_summarize(release, what, number, [], line, level) for line in lines]
     words = pa.array([vocabulary.text(vocabulary.parse(line)) for line in lines])
     rows = pa.concat_tables([one.to_arrow() for one in summaries]).combine_chunks()
     return summaries[0].caption(), rows.add_column(0, "query", words)
 
 
 def table(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    attributes: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="ATTRIBUTE", help="One attribute or several; item, or item item, for items."
-        ),
-    ] = None,
-    where: Annotated[
-        str | None, option("Count only what meets this query; see docs/queries.md.", "QUERY")
-    ] = None,
-    by: Annotated[
-        str,
-        option(
-            "Counts, shares of the total, or shares of the last attribute in each row of the "
-            "others.",
-            "count|share|rows",
-        ),
-    ] = "count",
-    bins: Annotated[
-        list[str] | None,
-        option(
-            "How to divide an attribute: age=18,40,65 for bands that begin there, job=1 for a "
-            "level of its taxonomy. Once for each.",
-            "NAME=...",
-        ),
-    ] = None,
-    mean: Annotated[
-        str | None, option("The mean of this number instead, by the attributes.", "NUMBER")
-    ] = None,
-    total: Annotated[
-        str | None, option("The sum of this number, by the attributes.", "NUMBER", name="--sum")
-    ] = None,
-    quantile: Annotated[
-        str | None,
-        option(
-            "A quantile of this number, by the attributes: age=0.5 for the median.", "NUMBER=PART"
-        ),
-    ] = None,
-    rules: Annotated[
-        float | None,
-        option(
-            "Association rules of items from this confidence on, instead of counts.", "CONFIDENCE"
-        ),
-    ] = None,
-    top: Annotated[int | None, option("Only the N largest cells.", "N", min=1)] = None,
-    level: Annotated[str, option("The coverage of intervals.", "SHARE")] = "0.95",
-    simultaneous: Annotated[
-        bool, option("Intervals that hold for all cells at once.", name="--simultaneous")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        option("Write it to this file: .csv, .csv.gz, .parquet, .html, .xlsx, .png, .svg or .pdf."),
-    ] = None,
+    release: ReleaseFolder,
+    attributes: Annotated[list[str] | None, typer.Argument(metavar="ATTRIBUTE")] = None,
+    where: Annotated[str | None, option("QUERY")] = None,
+    by: Annotated[str, option("count|share|rows")] = "count",
+    bins: Annotated[list[str] | None, option("NAME=...")] = None,
+    mean: Annotated[str | None, option("NUMBER")] = None,
+    total: Annotated[str | None, option("NUMBER", name="--sum")] = None,
+    quantile: Annotated[str | None, option("NUMBER=PART")] = None,
+    rules: Annotated[float | None, option("CONFIDENCE")] = None,
+    top: Annotated[int | None, option("N", min=1)] = None,
+    level: Annotated[str, option("SHARE")] = "0.95",
+    simultaneous: bool = False,
+    out: Path | None = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
@@ -283,7 +233,23 @@ def table(
 
     Each cell has an estimate, an interval and a remark where there is mostly noise. Without an
     attribute, --out NAME.xlsx writes a workbook of all tables. Costs no further budget.
+
+    Args:
+        attributes: One attribute or several; item, or item item, for items.
+        where: Count only what meets this query; see docs/queries.md.
+        by: Counts, shares of the total, or shares of the last attribute in each row of the others.
+        bins: How to divide an attribute: age=18,40,65 for bands that begin there, job=1 for a level
+            of its taxonomy. Once for each.
+        mean: The mean of this number instead, by the attributes.
+        total: The sum of this number, by the attributes.
+        quantile: A quantile of this number, by the attributes: age=0.5 for the median.
+        rules: Association rules of items from this confidence on, instead of counts.
+        top: Only the N largest cells.
+        level: The coverage of intervals.
+        simultaneous: Intervals that hold for all cells at once.
+        out: Write it to this file: .csv, .csv.gz, .parquet, .html, .xlsx, .png, .svg or .pdf.
     """
+    from hedgerow.cli.display.transactions import read_items
     from hedgerow.release import Release
 
     share = share_of(level)
@@ -297,11 +263,9 @@ def table(
             "--by rows needs two attributes.",
             hint="Write hedgerow table release/ occupation smoker --by rows, for example.",
         )
-    if out is not None:
-        if out.suffix.lower() not in _DRAWN:
-            table_writer(out, _DRAWN)  # which refuses what it cannot write
-        refuse_inside(out, release)
-        refuse_existing(out, overwrite)
+    if out is not None and out.suffix.lower() not in _DRAWN:
+        table_writer(out, _DRAWN)  # which refuses what it cannot write
+    check_place(out, overwrite, release=release)
     opened: Any = Release.load(release)
     tell: Callable[[], None]
     if rules is not None:
@@ -318,41 +282,41 @@ def table(
         result: Any = opened.rules(least=rules, level=share, kind="arrow").slice(0, top)
         facts = {"level": share, "rules": plain_rows(result.to_pylist())}
         tell = partial(_tell_rules, opened, result, share)
-    elif summaries := [one for one in (mean, total, quantile) if one is not None]:
+    elif summaries := _named_summaries(mean, total, quantile):
         if len(summaries) > 1 or by != "count" or bins or top or simultaneous:
             raise UsageError(
                 "--mean, --sum and --quantile go with attributes and --where alone.",
                 hint="Write one of them, such as hedgerow table release/ sex --mean age.",
             )
-        summary = _summarize(opened, mean, total, quantile, attributes or [], where, share)
+        summary = _summarize(opened, *summaries[0], attributes or [], where, share)
         result = summary.to_arrow()
         groups = plain_rows(result.to_pylist())
         facts = {"level": summary.level, summary.what: summary.number.name, "groups": groups}
         tell = partial(_tell_summary, summary.caption(), result, len(summary.names))
     elif attributes:
         own, beside = (attributes[-1:], attributes[:-1]) if by == "rows" else (attributes, None)
+        condition: Any = where
+        if where is not None and opened.kind == "transactions":
+            condition = read_items(where, opened.schema.transaction_items)
         result = opened.table(
-            *own,
-            by=beside,
-            where=_condition(opened, where),
-            share=by != "count",
-            level=share,
-            simultaneous=simultaneous,
-            bins=_bins(bins or []),
-            top=top,
-        )
+            *own, by=beside, where=condition, share=by != "count", level=share,
+            simultaneous=simultaneous, bins=_bins(bins or []), top=top,
+        )  # fmt: skip
         facts = _describe_table(result)
         tell = partial(_tell_table, opened, result, where)
     elif out is None or out.suffix.lower() != ".xlsx":
-        raise UsageError("There is no attribute.", hint=_names(opened))
+        names = [attribute.name for attribute in opened.schema.columns]
+        some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        hint = f"Name one of {some}; or --out NAME.xlsx for all tables."
+        if opened.kind == "transactions":
+            hint = "Write item, or item item for pairs; or --out NAME.xlsx for all tables."
+        raise UsageError("There is no attribute.", hint=hint)
     if out is None:
         print_json(facts) if as_json else tell()
         return
     with whole_file(out, overwrite, private=not opened.guarantee["private"]) as temporary:
-        if rules is not None:
-            table_writer(out)(_join_items(result), temporary)
-        elif summaries:
-            table_writer(out)(result, temporary)
+        if rules is not None or summaries:
+            table_writer(out)(result if rules is None else _join_items(result), temporary)
         elif attributes:
             _write_table(opened, result, where, temporary)
         else:
@@ -361,7 +325,7 @@ def table(
             write_workbook(opened, temporary)
     with telling(out):
         if as_json:
-            print_json({"out": str(out)})
+            print_json({"out": out})
         else:
             say(f"Wrote {out}.")
 
@@ -369,21 +333,28 @@ def table(
 _DRAWN = (".html", ".xlsx", ".png", ".svg", ".pdf")  # files of a table that are no plain ones
 
 
+def _named_summaries(
+    mean: str | None, total: str | None, quantile: str | None
+) -> list[tuple[str, str]]:
+    """Which of these are asked for, and of what."""
+    named = {"mean": mean, "sum": total, "quantile": quantile}
+    return [(what, number) for what, number in named.items() if number is not None]
+
+
 def _summarize(
-    release: Release, mean: str | None, total: str | None, quantile: str | None,
-    by: list[str], where: str | None, level: float,
-) -> Summaries:  # fmt: skip
-    """The mean, sum or quantile that options name, of each group."""
-    if mean is not None:
-        return release.mean(mean, by=by, where=where, level=level)
-    if total is not None:
-        return release.sum(total, by=by, where=where, level=level)
-    name, _, part = (quantile or "").rpartition("=")
-    try:
-        return release.quantile(name, float(part), by=by, where=where, level=level)
-    except ValueError:
-        hint = "Write --quantile age=0.5 for the median."
-        raise UsageError(f"--quantile {quantile!r} names no part.", hint=hint) from None
+    release: Release, what: str, number: str, by: list[str], where: str | None, level: float
+) -> Summaries:
+    """The mean, sum or quantile of a number, of each group."""
+    name, more = number, list[float]()
+    if what == "quantile":
+        name, _, part = number.rpartition("=")
+        try:
+            more = [float(part)]
+        except ValueError:
+            hint = "Write --quantile age=0.5 for the median."
+            raise UsageError(f"--quantile {number!r} names no part.", hint=hint) from None
+    summaries: Summaries = getattr(release, what)(name, *more, by=by, where=where, level=level)
+    return summaries
 
 
 def _tell_summary(caption: str, rows: pa.Table, words: int) -> None:
@@ -410,38 +381,22 @@ def _join_items(rules: pa.Table) -> pa.Table:
 def _tell_rules(release: Release, rules: pa.Table, level: float) -> None:
     those = release.schema.unit_names[1]
     say(f"{release.schema.name}: of the {those} that hold some items, how many hold another\n")
-    heads, rows = ["given", "then"], []
-    for name in ("support", "confidence", "lift"):
-        heads += [name, "from", "to"]
+    numbers = {"support": ",.0", "confidence": ".2", "lift": ".2"}
+    rows = []
     for row in _join_items(rules).to_pylist()[:_SHOWN]:
-        values = [
-            f"{row[name + end]:{form}f}" if math.isfinite(row[name + end]) else "any"
-            for name, form in (("support", ",.0"), ("confidence", ".2"), ("lift", ".2"))
-            for end in ("", "_low", "_high")
-        ]
-        rows.append([row["given"], row["then"], *values])
+        values = (
+            (row[name + end], form)
+            for name, form in numbers.items() for end in ("", "_low", "_high")
+        )  # fmt: skip
+        words = (f"{one:{form}f}" if math.isfinite(one) else "any" for one, form in values)
+        rows.append([row["given"], row["then"], *words])
+    heads = ["given", "then", *(head for name in numbers for head in (name, "from", "to"))]
     print_table(heads, rows, set(range(2, len(heads))))
     say()
     say(f"from, to: intervals; each contains the true number with a probability of at least "
         f"{100 * level:g}%, for a rule that was chosen without looking.")  # fmt: skip
     say("Rules were picked by their estimates, and the largest are often too large.")
     say("lift: how many times as many hold it among those as among all.")
-
-
-def _names(release: Release) -> str:
-    if release.kind == "transactions":
-        return "Write item, or item item for pairs; or --out NAME.xlsx for all tables."
-    names = [attribute.name for attribute in release.schema.columns]
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    return f"Name one of {shown}; or --out NAME.xlsx for all tables."
-
-
-def _condition(release: Release, where: str | None) -> Any:
-    if where is None or release.kind != "transactions":
-        return where
-    from hedgerow.cli.display.transactions import read_items
-
-    return read_items(where, release.schema.transaction_items)
 
 
 def _bins(texts: list[str]) -> dict[str, Any]:
@@ -460,25 +415,25 @@ def _bins(texts: list[str]) -> dict[str, Any]:
 
 def _write_table(release: Release, counts: CountTable, where: str | None, path: Path) -> None:
     """Writes a table to a file of the kind that its name says."""
+    from hedgerow.present import tables
+
     kind = path.suffix.lower()
     if kind not in _DRAWN:
         table_writer(path)(counts.to_arrow(), path)
     elif kind == ".html":
         from hedgerow.present import render
-        from hedgerow.present.tables import table_document
 
-        path.write_text(render.page(table_document(release, counts, where)), encoding="utf-8")
+        page = render.page(tables.table_document(release, counts, where))
+        path.write_text(page, encoding="utf-8")
     elif kind == ".xlsx":
-        from hedgerow.present.tables import write_sheet
-
-        write_sheet(release, counts, path, where)
+        tables.write_sheet(release, counts, path, where)
     else:
-        from hedgerow.present.tables import title_of
         from hedgerow.release.count_tables import draw_table
         from hedgerow.schema.schema import display_label
 
-        title, label = title_of(release, counts, where), partial(display_label, release.schema)
-        draw_table(counts, title, label).figure.savefig(path, dpi=130, format=kind[1:])
+        title = tables.title_of(release, counts, where)
+        axes = draw_table(counts, title, partial(display_label, release.schema))
+        axes.figure.savefig(path, dpi=130, format=kind[1:])
 
 
 def _tell_table(release: Release, counts: CountTable, where: str | None) -> None:
@@ -503,10 +458,7 @@ def _describe_table(counts: CountTable) -> dict[str, Any]:
     names = ("estimate", "low", "high", "typical_error")
     known = remark != NOT_MEASURED
     return {
-        "level": counts.level,
-        "simultaneous": counts.simultaneous,
-        "picked": counts.picked,
-        "by": counts.by,
-        "cells": plain_rows(counts.to_arrow().to_pylist()),
+        "level": counts.level, "simultaneous": counts.simultaneous, "picked": counts.picked,
+        "by": counts.by, "cells": plain_rows(counts.to_arrow().to_pylist()),
         "total": {name: total[name] if known else None for name in names} | {"reliability": remark},
-    }
+    }  # fmt: skip

@@ -8,24 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli import options
-from hedgerow.cli.display.terminal import (
-    data_warnings,
-    print_document,
-    print_json,
-    progress,
-    say,
-    telling,
-    warn,
-    warned,
-)
-from hedgerow.cli.files import (
-    refuse_existing,
-    refuse_inside,
-    refuse_releases,
-    table_writer,
-    whole_file,
-    write_text,
-)
+from hedgerow.cli.display import terminal
+from hedgerow.cli.display.terminal import print_document, print_json, say, telling, warn, warned
+from hedgerow.cli.files import check_place, table_writer, whole_file, write_text
 from hedgerow.cli.options import option
 from hedgerow.errors import UsageError
 
@@ -35,33 +20,27 @@ if TYPE_CHECKING:
     from hedgerow.release import Release
 
 
-Quick = Annotated[
-    bool,
-    option(
-        "A rough comparison: 200 counts, one model, and smaller samples of rows.", name="--quick"
-    ),
-]
+Quick = Annotated[bool, "A rough comparison: 200 counts, one model, and smaller samples of rows."]
 
 
 def show(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    top: Annotated[
-        int, option("How many tables, or largest regions or itemsets, to list.", "N", min=0)
-    ] = 12,
-    tree: Annotated[bool, option("Draw how regions were made instead.", name="--tree")] = False,
-    depth: Annotated[int, option("How deep to draw with --tree.", "G", min=0)] = 3,
-    plot: Annotated[
-        Path | None,
-        option(
-            "Also draw the first finding, or the largest regions, to this PNG, SVG or PDF.", "FILE"
-        ),
-    ] = None,
+    release: options.ReleaseFolder,
+    top: Annotated[int, option("N", min=0)] = 12,
+    tree: bool = False,
+    depth: Annotated[int, option("G", min=0)] = 3,
+    plot: Annotated[Path | None, option("FILE")] = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a release says, what it promises, and its tables, regions or itemsets.
 
     Counts are the published, noisy ones.
+
+    Args:
+        top: How many tables, or largest regions or itemsets, to list.
+        tree: Draw how regions were made instead.
+        depth: How deep to draw with --tree.
+        plot: Also draw the first finding, or the largest regions, to this PNG, SVG or PDF.
     """
     from hedgerow.present.kinds import KINDS
     from hedgerow.present.report import overview
@@ -72,8 +51,7 @@ def show(
         from hedgerow.cli.display.picture import check_picture
 
         check_picture(plot)
-        refuse_inside(plot, release, "--plot")
-        refuse_existing(plot, overwrite, "--plot")
+        check_place(plot, overwrite, "--plot", release)
     opened = Release.load(release)
     kind = KINDS[opened.kind]
     parts, steps = kind.steps(opened, depth, top) if tree else (None, {})
@@ -83,8 +61,7 @@ def show(
 
         drawn = DRAW[opened.kind](opened, top, plot, overwrite)
     if as_json:
-        listed = kind.listing(opened, top)
-        print_json({**summary(opened), **listed, **steps, "plot": plot and str(plot)})
+        print_json({**summary(opened), **kind.listing(opened, top), **steps, "plot": plot})
         return
     print_document(overview(opened, top, parts))
     if plot is not None:
@@ -92,20 +69,11 @@ def show(
 
 
 def report(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    out: Annotated[Path, option("The HTML file to write.", "FILE")],
-    raw: Annotated[
-        str | None,
-        option(
-            "Also compare with the raw data it was made from. The page is then NOT PRIVATE.", "DATA"
-        ),
-    ] = None,
-    seed: Annotated[
-        int, option("With --raw, which counts are asked and which rows are learnt from.")
-    ] = 0,
-    side: Annotated[
-        Path | None, option("With --raw and supermodular, the side table of the release.", "FILE")
-    ] = None,
+    release: options.ReleaseFolder,
+    out: Annotated[Path, option("FILE")],
+    raw: Annotated[str | None, option("DATA")] = None,
+    seed: int = 0,
+    side: Annotated[Path | None, option("FILE")] = None,
     quick: Quick = False,
     overwrite: options.Overwrite = False,
     delimiter: options.Delimiter = None,
@@ -118,6 +86,12 @@ def report(
 
     One HTML file that opens without a network. With --raw it is only for the steward; without, it
     may be passed on with the release. Exit code 1 if the release fails its own checks.
+
+    Args:
+        out: The HTML file to write.
+        raw: Also compare with the raw data it was made from. The page is then NOT PRIVATE.
+        seed: With --raw, which counts are asked and which rows are learnt from.
+        side: With --raw and supermodular, the side table of the release.
     """
     from hedgerow.present import render
     from hedgerow.present.report import doubt, open_and_verify
@@ -130,8 +104,7 @@ def report(
             "and there is none.",
             hint="Leave them out, or name the raw data with --raw.",
         )
-    refuse_releases(out)
-    refuse_existing(out, overwrite)
+    check_place(out, overwrite)
     opened, verdict = open_and_verify(release)
     against = None
     if raw is not None:
@@ -147,7 +120,7 @@ def report(
     with telling(out):
         if as_json:
             private = raw is None and not seeded and doubted is None
-            print_json({"report": str(out), "private": private, "warnings": warned()})
+            print_json({"report": out, "private": private, "warnings": warned()})
         elif raw is not None:
             say(
                 f"Wrote {out}. It is NOT PRIVATE: computed from the raw data, for its holder alone."
@@ -171,46 +144,15 @@ def _refuse_no_page(out: Path) -> None:
 
 
 def dossier(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    out: Annotated[
-        Path | None,
-        option("The document, .html or .md; if nothing else is asked for, dossier.html.", "FILE"),
-    ] = None,
-    record: Annotated[
-        Path | None,
-        option("A deployment record for the OpenDP Deployments Registry, as .yaml.", "FILE"),
-    ] = None,
-    catalog: Annotated[
-        Path | None,
-        option(
-            "The tables, described for data portals, as .zip: CSV on the Web, Data Package, "
-            "Croissant and DCAT-AP, with a data dictionary.",
-            "FILE",
-        ),
-    ] = None,
-    url: Annotated[
-        str, option("With --catalog, where the files of the archive will lie.", "URL")
-    ] = "",
-    health_category: Annotated[
-        str,
-        option(
-            "With --catalog, the category of health data; the record is then HealthDCAT-AP.", "URL"
-        ),
-    ] = "",
-    ledger: Annotated[
-        Path | None, option("The budget ledger that the release was booked in.", "FILE")
-    ] = None,
-    dataset: Annotated[
-        str | None, option("With --ledger, the data set of a release that is not in it.", "NAME")
-    ] = None,
-    published: Annotated[
-        str | None,
-        option(
-            "With --record or --catalog, when it was published (2026-01-31), if no ledger knows "
-            "it.",
-            "DATE",
-        ),
-    ] = None,
+    release: options.ReleaseFolder,
+    out: Annotated[Path | None, option("FILE")] = None,
+    record: Annotated[Path | None, option("FILE")] = None,
+    catalog: Annotated[Path | None, option("FILE")] = None,
+    url: Annotated[str, option("URL")] = "",
+    health_category: Annotated[str, option("URL")] = "",
+    ledger: Annotated[Path | None, option("FILE")] = None,
+    dataset: Annotated[str | None, option("NAME")] = None,
+    published: Annotated[str | None, option("DATE")] = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -218,68 +160,67 @@ def dossier(
 
     By the topics of NIST SP 800-226, with a line for a signature; what hedgerow cannot know is
     left open. Exit code 1 if the release fails its own checks. Changed files get no document.
+
+    Args:
+        out: The document, .html or .md; if nothing else is asked for, dossier.html.
+        record: A deployment record for the OpenDP Deployments Registry, as .yaml.
+        catalog: The tables, described for data portals, as .zip: CSV on the Web, Data Package,
+            Croissant and DCAT-AP, with a data dictionary.
+        url: With --catalog, where the files of the archive will lie.
+        health_category: With --catalog, the category of health data; the record is then
+            HealthDCAT-AP.
+        ledger: The budget ledger that the release was booked in.
+        dataset: With --ledger, the data set of a release that is not in it.
+        published: With --record or --catalog, when it was published (2026-01-31), if no ledger
+            knows it.
     """
+    from hedgerow.present import catalog as catalogs
     from hedgerow.present import render
-    from hedgerow.present.catalog import (
-        Listing,
-        deployment_record,
-        open_answers,
-        open_places,
-        record_text,
-        write_archive,
-    )
-    from hedgerow.present.catalog import catalog as describe
     from hedgerow.present.dossier import dossier as document
     from hedgerow.present.report import doubt, open_and_verify
 
     if out is None and record is None and catalog is None:
         out = release.absolute().parent / "dossier.html"
-    listing = Listing(url=url, health=health_category, published=published)
+    listing = catalogs.Listing(url=url, health=health_category, published=published)
     for file, name, usual, others in (
         (out, "--out", ".html", (".md", ".htm", ".markdown")),
         (record, "--record", ".yaml", (".yml",)),
         (catalog, "--catalog", ".zip", ()),
     ):
-        if file is None:
-            continue
-        if file.suffix.lower() not in (usual, *others):
+        if file is not None and file.suffix.lower() not in (usual, *others):
             what = f"cannot end in {file.suffix}" if file.suffix else "has no ending"
             ends = f"{usual} or .md" if name == "--out" else usual
             raise UsageError(
                 f"The name {file} {what}; the ending says what to write.",
                 hint=f"Let {name} end in {ends}: {file}{usual}.",
             )
-        refuse_releases(file, name)
-        refuse_existing(file, overwrite, name)
+        check_place(file, overwrite, name)
     opened, verdict = open_and_verify(release)
     booked = None if ledger is None else _booked(opened, release, ledger, dataset)
     seeded = not opened.guarantee["private"]
     to_complete: list[str] = []
     unsaid: list[str] = []
     # before anything is written, since both may be refused
-    files = None if catalog is None else describe(opened, verdict, listing, booked)
+    files = None if catalog is None else catalogs.catalog(opened, verdict, listing, booked)
     if record is not None:
-        deployment = deployment_record(opened, verdict, published, booked)
-        to_complete = open_places(deployment)
-        write_text(record, record_text(deployment), overwrite, private=seeded)
+        deployment = catalogs.deployment_record(opened, verdict, published, booked)
+        to_complete = catalogs.open_places(deployment)
+        write_text(record, catalogs.record_text(deployment), overwrite, private=seeded)
     if catalog is not None and files is not None:
-        unsaid = open_answers(opened, listing)
+        unsaid = catalogs.open_answers(opened, listing)
         with whole_file(catalog, overwrite, "--catalog", private=seeded) as temporary:
-            write_archive(files, temporary)
+            catalogs.write_archive(files, temporary)
     if out is not None:
         contents = document(opened, verdict, booked)
         write = render.page if out.suffix.lower() in _PAGES else render.markdown
         write_text(out, write(contents), overwrite, private=seeded)
-        for one in contents.warnings:
-            warn(f"{one.loud}. {one.why}")
+        warn(*(f"{one.loud}. {one.why}" for one in contents.warnings))
     doubted = doubt(opened, verdict)
     with telling(out or record or catalog or release):
         if as_json:
             written = {"dossier": out, "record": record, "catalog": catalog}
-            names = {what: file and str(file) for what, file in written.items()}
-            print_json(
-                {**names, "to_complete": to_complete, "unsaid": unsaid, "warnings": warned()}
-            )
+            lists = {"to_complete": to_complete, "unsaid": unsaid, "warnings": warned()}
+            print_json(written | lists)
         else:
             if out is not None:
                 say(f"Wrote {out}. What it leaves open is for a person to complete and sign.")
@@ -301,11 +242,9 @@ def _booked(release: Release, folder: Path, ledger: Path, dataset: str | None) -
     accounts = {account.name: account for account in BudgetLedger(ledger).accounts()}
     booked, why = found_in(tuple(accounts.values()), release, digest_of(folder))
     if booked is not None and booked[1] is not None:
-        for sentence in doubts(release, booked[1]):
-            warn(sentence)
+        warn(*doubts(release, booked[1]))
         return booked
-    if why is not None:
-        warn(why)
+    warn(*([why] if why else []))
     name = dataset or (release.schema.name if booked is None else booked[0].name)
     if name in accounts:
         warn(f"The release is not booked in {ledger}.")
@@ -317,12 +256,10 @@ def _booked(release: Release, folder: Path, ledger: Path, dataset: str | None) -
 
 
 def sample(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    out: Annotated[Path, option("The file to write: .csv, .csv.gz or .parquet; items: also .dat.")],
-    rows: Annotated[
-        int | None, option("How many rows; by default as many as the release counts.", "N")
-    ] = None,
-    seed: Annotated[int | None, option("The same seed gives the same rows.")] = None,
+    release: options.ReleaseFolder,
+    out: Annotated[Path, option()],
+    rows: Annotated[int | None, option("N")] = None,
+    seed: int | None = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -330,14 +267,18 @@ def sample(
 
     Records of items are one per line (.dat), lists (.parquet) or a row for each item (.csv).
     Rows describe nobody and cost no further budget.
+
+    Args:
+        out: The file to write: .csv, .csv.gz or .parquet; items: also .dat.
+        rows: How many rows; by default as many as the release counts.
+        seed: The same seed gives the same rows.
     """
     from hedgerow.cli.display.transactions import fimi_writer
     from hedgerow.release import Release
 
     text = out.suffix.lower() in (".dat", ".txt")
     write = fimi_writer if text else table_writer(out)
-    refuse_inside(out, release)
-    refuse_existing(out, overwrite)
+    check_place(out, overwrite, release=release)
     if rows is not None and rows < 0:
         raise UsageError("--rows must not be negative.", hint="Leave it out, or give 0 or more.")
     opened = Release.load(release)
@@ -351,8 +292,8 @@ def sample(
         write(drawn, temporary)
     with telling(out):
         if as_json:
-            columns = {"columns": list(drawn.column_names), "not_measured": [*opened.unmeasured]}
-            print_json({"rows": str(out), **columns})
+            unmeasured = [*opened.unmeasured]
+            print_json({"rows": out, "columns": drawn.column_names, "not_measured": unmeasured})
             return
         say(f"Wrote synthetic {opened.describe().record}s to {out}.")
         if opened.unmeasured:
@@ -369,17 +310,13 @@ _BANNER = "NOT PRIVATE: computed from the raw data. For its holder alone; keep i
 
 
 def evaluate(
-    raw: Annotated[
-        str, typer.Argument(help="The raw data that was published: whatever `publish` takes.")
-    ],
-    release: Annotated[Path, typer.Argument(help="The folder of the release made from it.")],
-    queries: Annotated[int, option("How many random counts to ask both for.", "N")] = 1000,
-    seed: Annotated[int, option("Which counts, and which rows models learn from.")] = 0,
-    side: Annotated[
-        Path | None, option("supermodular: the side table of the release.", "FILE")
-    ] = None,
+    raw: str,
+    release: Path,
+    queries: Annotated[int, option("N")] = 1000,
+    seed: int = 0,
+    side: Annotated[Path | None, option("FILE")] = None,
     quick: Quick = False,
-    out: Annotated[Path | None, option("Also write all numbers to this JSON file.", "FILE")] = None,
+    out: Annotated[Path | None, option("FILE")] = None,
     overwrite: options.Overwrite = False,
     delimiter: options.Delimiter = None,
     line_breaks: options.LineBreaks = False,
@@ -391,13 +328,19 @@ def evaluate(
 
     The guarantee covers nothing of it: keep it to yourself, and do not publish again because of
     what you saw.
+
+    Args:
+        raw: The raw data that was published: whatever `publish` takes.
+        release: The folder of the release made from it.
+        queries: How many random counts to ask both for.
+        seed: Which counts, and which rows models learn from.
+        side: supermodular: the side table of the release.
+        out: Also write all numbers to this JSON file.
     """
     from hedgerow.present.against import evaluation
     from hedgerow.release import Release
 
-    if out is not None:
-        refuse_releases(out)
-        refuse_existing(out, overwrite)
+    check_place(out, overwrite)
     source = raw_source(raw, release, table, query)
     judgment = judge_release(
         source, Release.load(release), delimiter, queries=queries, seed=seed,
@@ -411,7 +354,7 @@ def evaluate(
         write_text(out, text, overwrite, private=True)
     with telling(out):
         if as_json:
-            print_json({**facts, "out": None if out is None else str(out), "warnings": warned()})
+            print_json({**facts, "out": out, "warnings": warned()})
             return
         say(f"{_BANNER}\n")
         print_document(evaluation(judgment))
@@ -446,32 +389,20 @@ def judge_release(source: Any, release: Release, delimiter: str | None, **more: 
     from hedgerow.evaluation import scorecard
     from hedgerow.present.against import strange
 
-    with progress("Comparing") as bar, data_warnings():
-        judgment = scorecard.evaluate(
-            source, release, delimiter=options.delimiter_of(delimiter), progress=bar, **more
-        )
+    with terminal.progress("Comparing") as bar, terminal.data_warnings():
+        judgment = scorecard.evaluate(source, release, delimiter=delimiter, progress=bar, **more)
     if not judgment.matches:
         warn(f"{strange(judgment)} What follows says nothing.")
-    for sentence in judgment.notes:
-        warn(f"{sentence[0].upper()}{sentence[1:]}.")
+    warn(*(f"{sentence[0].upper()}{sentence[1:]}." for sentence in judgment.notes))
     return judgment
 
 
 def compare(
-    releases: Annotated[list[Path], typer.Argument(help="The folders of two or more releases.")],
-    raw: Annotated[
-        str | None, option("Also compare with the raw data they were made from.", "DATA")
-    ] = None,
-    simulate: Annotated[
-        bool,
-        option(
-            "Also compare simulated rows published with the settings of each, to choose without "
-            "private data.",
-            name="--simulate",
-        ),
-    ] = False,
-    out: Annotated[Path | None, option("Also write a page, as HTML.", "FILE")] = None,
-    seed: Annotated[int, option("With --raw, which counts are asked for.")] = 0,
+    releases: list[Path],
+    raw: Annotated[str | None, option("DATA")] = None,
+    simulate: bool = False,
+    out: Annotated[Path | None, option("FILE")] = None,
+    seed: int = 0,
     overwrite: options.Overwrite = False,
     delimiter: options.Delimiter = None,
     line_breaks: options.LineBreaks = False,
@@ -482,6 +413,14 @@ def compare(
     """Show releases side by side: what they guarantee, and how accurate their numbers are.
 
     With --raw the result is NOT PRIVATE, and choosing a release by it is outside the guarantee.
+
+    Args:
+        releases: The folders of two or more releases.
+        raw: Also compare with the raw data they were made from.
+        simulate: Also compare simulated rows published with the settings of each, to choose without
+            private data.
+        out: Also write a page, as HTML.
+        seed: With --raw, which counts are asked for.
     """
     from hedgerow.evaluation.compare import compare_opened, folder_names
     from hedgerow.present import render
@@ -497,8 +436,7 @@ def compare(
         )
     if out is not None:
         _refuse_no_page(out)
-        refuse_releases(out)
-        refuse_existing(out, overwrite)
+        check_place(out, overwrite)
     opened = [Release.load(folder) for folder in releases]
     kinds = {release.schema.kind: folder for release, folder in zip(opened, releases, strict=True)}
     if len(kinds) > 1:
@@ -521,7 +459,7 @@ def compare(
         write_text(out, render.page(page), overwrite, private=not facts.private)
     with telling(out):
         if as_json:
-            print_json(facts.to_dict() | {"out": out and str(out), "warnings": warned()})
+            print_json(facts.to_dict() | {"out": out, "warnings": warned()})
             return
         print_document(page)
         if out is not None:

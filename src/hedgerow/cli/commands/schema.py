@@ -12,18 +12,8 @@ import typer
 
 from hedgerow.cli import options
 from hedgerow.cli.asking import ask_for_schema, on_terminal, print_published
-from hedgerow.cli.display.terminal import (
-    data_warnings,
-    note,
-    print_json,
-    print_table,
-    progress,
-    say,
-    tell_preparation,
-    telling,
-    warn,
-    warned,
-)
+from hedgerow.cli.display import terminal
+from hedgerow.cli.display.terminal import note, print_json, print_table, say, warn, warned
 from hedgerow.cli.files import refuse_existing, write_text
 from hedgerow.cli.options import option
 from hedgerow.errors import SchemaError, UsageError
@@ -35,15 +25,8 @@ if TYPE_CHECKING:
 
 
 def init(
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="The private data: CSV (also .gz, .zip), workbook, lines of items, Parquet, "
-            "postgresql://... "
-            "or duckdb:///..."
-        ),
-    ],
-    out: Annotated[Path, option("The schema file to write.")] = Path("schema.yaml"),
+    data: str,
+    out: Path = Path("schema.yaml"),
     overwrite: options.Overwrite = False,
     delimiter: options.Delimiter = None,
     line_breaks: options.LineBreaks = False,
@@ -52,27 +35,11 @@ def init(
     encoding: options.EncodingName = None,
     table: options.TableOrTables = None,
     query: options.QueryText = None,
-    trust_header: Annotated[
-        bool,
-        option(
-            "The first line holds names, even if it looks like a record.", name="--trust-header"
-        ),
-    ] = False,
-    person: Annotated[
-        str | None, option("The column that tells people apart, if they have several rows.")
-    ] = None,
-    no_questions: Annotated[
-        bool,
-        option("Ask nothing, as without a terminal, and write a draft.", name="--no-questions"),
-    ] = False,
-    proposals: Annotated[
-        bool,
-        option(
-            "With --json, also print what the questions are made from, as PRIVATE as the data.",
-            name="--proposals",
-        ),
-    ] = False,
-    no_file: Annotated[bool, option("With --proposals, write no draft.", name="--no-file")] = False,
+    trust_header: bool = False,
+    person: str | None = None,
+    no_questions: bool = False,
+    proposals: bool = False,
+    no_file: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Draft a schema from a table or transactions, for a person to finish.
@@ -80,6 +47,16 @@ def init(
     On a terminal it asks one question at a time: Enter accepts a proposal, ? explains, back
     returns; after Ctrl-C the same command continues. Proposals are read off PRIVATE data: a
     draft is refused until a person has replaced them with public knowledge and signed it.
+
+    Args:
+        data: The private data: CSV (also .gz, .zip), workbook, lines of items, Parquet,
+            postgresql://... or duckdb:///...
+        out: The schema file to write.
+        trust_header: The first line holds names, even if it looks like a record.
+        person: The column that tells people apart, if they have several rows.
+        no_questions: Ask nothing, as without a terminal, and write a draft.
+        proposals: With --json, also print what the questions are made from, as PRIVATE as the data.
+        no_file: With --proposals, write no draft.
     """
     from hedgerow.draft.draft import ItemSketch, Sketch, draft_text, sketch_table
 
@@ -92,13 +69,9 @@ def init(
 
     def draft(who: str | None) -> Sketch | ItemSketch:
         sketch = sketch_table(
-            source,
-            delimiter=options.delimiter_of(delimiter),
-            line_breaks=line_breaks,
-            trust_header=trust_header,
-            written=options.layout_of(encoding, header_row, sheet),
-            person=who or person,
-        )
+            source, delimiter=delimiter, line_breaks=line_breaks, trust_header=trust_header,
+            written=options.layout_of(encoding, header_row, sheet), person=who or person,
+        )  # fmt: skip
         if isinstance(sketch, Sketch):
             return sketch.with_tables(tables)
         for name, given in (("--table", tables), ("--person", person)):
@@ -114,10 +87,10 @@ def init(
     text = draft_text(drafted)
     if not no_file:
         write_text(out, text, overwrite, private=True)
-    with telling(out):
+    with terminal.telling(out):
         if as_json:
-            place = None if no_file else str(out)
-            facts: dict[str, Any] = {"schema": place, "draft": True, "read_private_data": True}
+            file = None if no_file else out
+            facts: dict[str, Any] = {"schema": file, "draft": True, "read_private_data": True}
             if proposals and isinstance(drafted, Sketch):
                 facts["proposals"] = drafted.to_dict()
             print_json(facts)
@@ -132,31 +105,29 @@ def init(
 
 
 def check(
-    schema: Annotated[Path, typer.Argument(help="The schema file.")],
-    data: Annotated[str | None, option("Also check whether this private data follows it.")] = None,
+    schema: Path,
+    data: str | None = None,
     delimiter: options.Delimiter = None,
     line_breaks: options.LineBreaks = False,
     table: options.TableName = None,
     query: options.QueryText = None,
     row_wise: options.RowWise = False,
     allow_empty: options.AllowEmpty = False,
-    unused: Annotated[
-        bool, option("With --data, also name values that no row has. NOT PRIVATE.", name="--unused")
-    ] = False,
-    show_values: Annotated[
-        bool,
-        option(
-            "With --data, also quote values that differ from the schema's only in case or spaces. "
-            "NOT PRIVATE.",
-            name="--show-values",
-        ),
-    ] = False,
+    unused: bool = False,
+    show_values: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check a schema and, with --data, whether data follows it.
 
     Lists all that a release publishes, and marks what looks like somebody's own words. With
     --data errors name rows and columns; warnings and counts are NOT PRIVATE.
+
+    Args:
+        schema: The schema file.
+        data: Also check whether this private data follows it.
+        unused: With --data, also name values that no row has. NOT PRIVATE.
+        show_values: With --data, also quote values that differ from the schema's only in case or
+            spaces. NOT PRIVATE.
     """
     from hedgerow.present.report import facts
     from hedgerow.schema import Schema, refuse_no_unit
@@ -172,8 +143,7 @@ def check(
             )
     if known.is_draft and not as_json:
         note("This is a draft: sign it (`hedgerow sign`) when all of it is public knowledge.")
-    for warning in known.warnings:
-        warn(warning)
+    warn(*known.warnings)
     preparation: Any = None
     if data is not None:
         from hedgerow.data import refuse_mixing
@@ -182,15 +152,15 @@ def check(
         refuse_mixing(source)
         more = {"quote": show_values, "unused": unused} if known.kind == "table" else {}
         preparation = _check_data(
-            source, known, delimiter, line_breaks=line_breaks, allow_empty=allow_empty, **more
-        )
+            source, known, delimiter=delimiter, line_breaks=line_breaks, allow_empty=allow_empty,
+            **more,
+        )  # fmt: skip
     contents = _describe_schema(known)
     if as_json:
         about: dict[str, Any] = {"preparation": None}
         if preparation is not None:
             warn("NOT PRIVATE: `preparation` holds exact counts, for the holder of the data alone.")
-            for sentence in preparation.warnings():
-                warn(sentence)
+            warn(*preparation.warnings())
             about = {"private": False, "preparation": asdict(preparation)}
         follows = {"data_follows_schema": True if data is not None else None}
         print_json({**contents, "warnings": warned(), **follows, **about})
@@ -219,21 +189,19 @@ def check(
     for name, value in facts(known):
         say(f"{name}: {value}")
     if data is not None:
-        say(f"{options.words_for(data)} follows the schema.")
+        say(f"{getattr(source, 'shown', data)} follows the schema.")  # without a password
     if preparation is not None:
-        tell_preparation(preparation)
+        terminal.tell_preparation(preparation)
 
 
-def _check_data(source: Any, schema: Schema, delimiter: str | None, **more: Any) -> Any:
+def _check_data(source: Any, schema: Schema, **more: Any) -> Any:
     """What became of rows or records; the steward hears what is odd about them."""
     from hedgerow.data import check_transactions
     from hedgerow.draft.check import check_rows
 
     look: Any = check_rows if schema.kind == "table" else check_transactions
-    with progress("Checking the data") as bar, data_warnings():
-        preparation = look(
-            source, schema, delimiter=options.delimiter_of(delimiter), progress=bar, **more
-        )
+    with terminal.progress("Checking the data") as bar, terminal.data_warnings():
+        preparation = look(source, schema, progress=bar, **more)
     items = preparation.rare.get("items") if schema.kind == "transactions" else ()
     if items:
         warn(
@@ -249,23 +217,18 @@ def _describe_schema(schema: Schema) -> dict[str, Any]:
     from hedgerow.schema.diff import published_columns
 
     return {
-        "name": schema.name,
-        "unit": schema.unit,
-        "hash": schema.hash,
-        "fingerprint": schema.fingerprint,
-        "draft": schema.is_draft,
-        "began_as_draft": schema.began_as_draft,
-        "metadata": schema.metadata.describe(),
-        "attributes": [_describe_attribute(attribute) for attribute in schema.attributes],
+        "name": schema.name, "unit": schema.unit, "hash": schema.hash,
+        "fingerprint": schema.fingerprint, "draft": schema.is_draft,
+        "began_as_draft": schema.began_as_draft, "metadata": schema.metadata.describe(),
+        "attributes": list(map(_describe_attribute, schema.attributes)),
         "class": schema.target.name if schema.target else None,
-        "classes": list(schema.classes),
-        "identifiers": list(schema.identifiers),
+        "classes": schema.classes, "identifiers": schema.identifiers,
         "unit_of_protection": _describe_unit(schema),
         "tables": schema.to_dict().get("tables", []),
         "rules": [rule.text for rule in schema.rules],
         "items": _describe_items(schema) if schema.kind == "transactions" else None,
-        "published": [asdict(one) for one in published_columns(schema)],
-    }
+        "published": list(map(asdict, published_columns(schema))),
+    }  # fmt: skip
 
 
 def _describe_attribute(attribute: Attribute) -> dict[str, str]:
@@ -311,20 +274,14 @@ def _describe_unit(schema: Schema) -> str:
 
 
 def sign(
-    schema: Annotated[Path, typer.Argument(help="The schema file.")],
-    name: Annotated[str, option("Who has looked at all of it; every release states the name.")],
-    data: Annotated[
-        str | None,
-        option(
-            "Also look at this private table, and mark values that fewer than 10 people have. NOT "
-            "PRIVATE."
-        ),
-    ] = None,
+    schema: Path,
+    name: Annotated[str, option()],
+    data: str | None = None,
     delimiter: options.Delimiter = None,
     line_breaks: options.LineBreaks = False,
     table: options.TableName = None,
     query: options.QueryText = None,
-    yes: Annotated[bool, option("It was looked at before; ask nothing.", name="--yes")] = False,
+    yes: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Sign a schema off, or sign it again after a change.
@@ -333,6 +290,13 @@ def sign(
     is rare), asks whether anybody could have written that who never saw the data, and writes
     name, date and a fingerprint into the file; a draft's mark and comments are taken out. After a
     change `hedgerow publish` refuses it.
+
+    Args:
+        schema: The schema file.
+        name: Who has looked at all of it; every release states the name.
+        data: Also look at this private table, and mark values that fewer than 10 people have. NOT
+            PRIVATE.
+        yes: It was looked at before; ask nothing.
     """
     import datetime
 
@@ -346,12 +310,11 @@ def sign(
     reviewer = name.strip()
     if not reviewer:
         raise UsageError("a person signs a schema by name.", hint='Write --name "Ada Brown".')
-    for warning in known.warnings:
-        warn(warning)
+    warn(*known.warnings)
     rare: Any = {}
     if data is not None:
         source = options.source_of(data, table, query)
-        rare = _check_data(source, known, delimiter, line_breaks=line_breaks).rare
+        rare = _check_data(source, known, delimiter=delimiter, line_breaks=line_breaks).rare
     published = published_columns(known, rare)
     if not as_json:
         print_published(published, say)
@@ -371,9 +334,9 @@ def sign(
     text.sign(reviewer, today, known.fingerprint).save(text.mark)
     if as_json:
         print_json({
-            "schema": str(schema), "reviewer": reviewer, "signed": today,
-            "fingerprint": known.fingerprint,
-            "published": [asdict(one) for one in published], "warnings": warned(),
+            "schema": schema, "reviewer": reviewer, "signed": today,
+            "fingerprint": known.fingerprint, "published": list(map(asdict, published)),
+            "warnings": warned(),
         } | ({} if data is None else {"private": False}))  # fmt: skip
         return
     say(f"{reviewer} signed {schema} on {today}.")
@@ -383,15 +346,17 @@ _COMPARED = 2
 
 
 def schema(
-    task: Annotated[str, typer.Argument(metavar="diff", help="What to do: compare.")],
-    files: Annotated[
-        list[Path], typer.Argument(metavar="OLD NEW", help="The first and the second schema file.")
-    ],
+    task: Annotated[str, typer.Argument(metavar="diff")],
+    files: Annotated[list[Path], typer.Argument(metavar="OLD NEW")],
     as_json: options.AsJson = False,
 ) -> None:
     """List the differences between two schemas, such as last year's and this year's.
 
     Compares what they mean, not how they are written. Opens no private data.
+
+    Args:
+        task: What to do: compare.
+        files: The first and the second schema file.
     """
     from hedgerow.schema import Schema
     from hedgerow.schema.diff import schema_diff
@@ -405,12 +370,10 @@ def schema(
     first, second = (Schema.load(file) for file in files)
     changes = schema_diff(first, second)
     if as_json:
+        differences = [{"about": about, "what": what} for about, what in changes]
+        hashes = [first.hash, second.hash]
         print_json(
-            {
-                "same": first.hash == second.hash,
-                "hashes": [first.hash, second.hash],
-                "differences": [{"about": about, "what": what} for about, what in changes],
-            }
+            {"same": first.hash == second.hash, "hashes": hashes, "differences": differences}
         )
     elif not changes:
         say("The two schemas say the same.")
@@ -418,31 +381,15 @@ def schema(
         print_table(["about", "difference"], [list(pair) for pair in changes])
 
 
-class Format(StrEnum):
-    """How a taxonomy is written."""
-
-    YAML = "yaml"
-    ARX = "arx"
-    CODES = "codes"
-    MAPPING = "mapping"
+Format = StrEnum("Format", ["yaml", "arx", "codes", "mapping"])  # how a taxonomy is written
 
 
 def taxonomy(
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="A taxonomy file (YAML, ARX hierarchy, code list or mapping), the name of a list "
-            "that comes with hedgerow, or with --attribute a schema or a .hchy file."
-        ),
-    ],
-    attribute: Annotated[
-        str | None, option("The attribute whose taxonomy is meant.", "NAME")
-    ] = None,
-    depth: Annotated[int, option("How many levels of the tree to show.", "N", min=0)] = 2,
-    to: Annotated[Format | None, option("Write the taxonomy in this form.", "FORMAT")] = None,
-    out: Annotated[
-        Path | None, option("Write it to this file; without it the text is printed.", "FILE")
-    ] = None,
+    source: str,
+    attribute: Annotated[str | None, option("NAME")] = None,
+    depth: Annotated[int, option("N", min=0)] = 2,
+    to: Annotated[Format | None, option("FORMAT")] = None,
+    out: Annotated[Path | None, option("FILE")] = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -450,53 +397,53 @@ def taxonomy(
 
     Opens no private data. Forms are nested YAML, ARX hierarchies (value;group;...;*), code lists
     (code,parent,label) and mappings (rule,value,group,...). Only mappings keep rules.
+
+    Args:
+        source: A taxonomy file (YAML, ARX hierarchy, code list or mapping), the name of a list that
+            comes with hedgerow, or with --attribute a schema or a .hchy file.
+        attribute: The attribute whose taxonomy is meant.
+        depth: How many levels of the tree to show.
+        to: Write the taxonomy in this form.
+        out: Write it to this file; without it the text is printed.
     """
+    from hedgerow.schema import taxonomy_files as forms
     from hedgerow.schema.taxonomy import Reading
-    from hedgerow.schema.taxonomy_files import (
-        FORMATS,
-        KEEP_RULES,
-        grow,
-        lint_tree,
-        outline,
-        to_nested,
-    )
     from hedgerow.schema.yaml_text import Report, raise_faults
 
     if out is not None and to is None:
         raise UsageError("--out needs a form", hint="Add, for example, --to yaml.")
     tree, root = _read(source, attribute)
     report = Report(tree.file)
-    whole = grow(root, report)
+    whole = forms.grow(root, report)
     raise_faults(report.faults)
     reading = Reading(tuple({rule.rule: rule.leaf for rule in tree.rules}.items()))
-    for line in lint_tree(root, reading):
-        warn(line)
-    groups = sum(1 for below in whole.children if below) - 1
+    warn(*forms.lint_tree(root, reading))
+    groups = max(sum(1 for below in whole.children if below) - 1, 0)
     if to is not None:
-        if reading.rules and to.value not in KEEP_RULES:
+        if reading.rules and to.value not in forms.KEEP_RULES:
             warn(f"{many(len(reading.rules), 'rule')} left out; --to mapping keeps them.")
-        text = FORMATS[to.value](tree, root)
+        text = forms.FORMATS[to.value](tree, root)
         if out is None and not as_json:
             say(text.rstrip("\n"))
         if out is not None:
             write_text(out, text, overwrite, private=False)
-            with telling(out):
+            with terminal.telling(out):
                 note(f"{out} was written.")
         if not as_json:
             return
     if as_json:
         print_json(
             {
-                "source": source, "leaves": len(whole.leaves), "groups": max(groups, 0),
+                "source": source, "leaves": len(whole.leaves), "groups": groups,
                 "levels": whole.height, "rules": dict(reading.rules), "root": root.label,
-                "tree": to_nested(root), "warnings": warned(),
+                "tree": forms.to_nested(root), "warnings": warned(),
             }
         )  # fmt: skip
         return
-    for line in outline(root, depth):
+    for line in forms.outline(root, depth):
         say(line)
     say(
-        f"{many(len(whole.leaves), 'value')}, {many(max(groups, 0), 'group')}, "
+        f"{many(len(whole.leaves), 'value')}, {many(groups, 'group')}, "
         f"{many(whole.height, 'level')}, {many(len(reading.rules), 'rule')}"
     )
 
@@ -504,13 +451,7 @@ def taxonomy(
 def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
     """The tree of a file, of a list by name, or of an attribute."""
     from hedgerow.schema import Categorical, Schema
-    from hedgerow.schema.taxonomy_files import (
-        RuleLine,
-        Tree,
-        branch_of,
-        built_in,
-        read_taxonomy_file,
-    )
+    from hedgerow.schema import taxonomy_files as forms
     from hedgerow.schema.yaml_text import Report, Text, raise_faults
 
     several = attribute is not None and Path(source).suffix.lower() == ".hchy"
@@ -526,15 +467,16 @@ def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
                 hint=f"Choose one of {', '.join(columns)}." if columns else "Choose another file.",
             )
         column = columns[attribute]
-        rules = [RuleLine(rule, leaf) for rule, leaf in column.reading.rules]
-        return Tree(source, branch_of(column.taxonomy), rules), branch_of(column.taxonomy)
+        rules = [forms.RuleLine(rule, leaf) for rule, leaf in column.reading.rules]
+        branch = forms.branch_of(column.taxonomy)
+        return forms.Tree(source, branch, rules), branch
     report = Report(folder=Path())
     written = Text(f"{source}#{attribute}" if several else source)
-    tree = read_taxonomy_file(written, None, report)
+    tree = forms.read_taxonomy_file(written, None, report)
     if tree.branch is None and not Path(tree.file or source).is_file():
         raise SchemaError(
             f"there is no taxonomy file {source!r}",
-            hint=f"Check the path, or choose one of {', '.join(built_in())}.",
+            hint=f"Check the path, or choose one of {', '.join(forms.built_in())}.",
         )
     raise_faults(report.faults)
     assert tree.branch is not None  # or there was a fault

@@ -13,13 +13,9 @@ from hedgerow.errors import UsageError
 
 
 def studio(
-    folder: Annotated[
-        Path, typer.Argument(help="The folder of your data; nothing outside it is opened.")
-    ] = Path(),
-    port: Annotated[int, option("The port; 0 for any free one.", "N", min=0, max=65535)] = 0,
-    no_browser: Annotated[
-        bool, option("Open no browser; print the link alone.", name="--no-browser")
-    ] = False,
+    folder: Annotated[Path, typer.Argument()] = Path(),
+    port: Annotated[int, option("N", min=0, max=65535)] = 0,
+    no_browser: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Do all steps in a browser: data, schema, budget, check, publish, release.
@@ -27,6 +23,11 @@ def studio(
     It runs on this machine alone. Its link works once and for one browser. It writes the same
     files as the commands, and shows the command for every step. Ctrl-C ends it, and every command
     that it has started.
+
+    Args:
+        folder: The folder of your data; nothing outside it is opened.
+        port: The port; 0 for any free one.
+        no_browser: Open no browser; print the link alone.
     """
     import webbrowser
 
@@ -57,7 +58,9 @@ def studio(
         note("The studio has ended.")
 
 
-def warm_up(as_json: AsJson = False) -> None:
+def warm_up(
+    as_json: AsJson = False,
+) -> None:
     """Compile the loops that large data need, for container images and new installations.
 
     Without this, each loop is compiled when it is first needed, which takes some seconds; small

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli.display.terminal import note, print_json, print_table, progress, say, warn, warned
-from hedgerow.cli.options import AsJson, Delta, Epsilon, option
+from hedgerow.cli.options import AsJson, Delta, Epsilon, ReleaseFolder, option
 from hedgerow.errors import ReleaseError, UnverifiableError, UsageError
 
 if TYPE_CHECKING:
     from hedgerow.audit import Line
-    from hedgerow.ledger.file import Account, Change, Entry
+    from hedgerow.ledger.file import Account, Change
     from hedgerow.ledger.ledger import BudgetLedger
 
 
 def verify(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    release: ReleaseFolder,
     as_json: AsJson = False,
 ) -> None:
     """Check that a release keeps its guarantee.
@@ -34,29 +34,25 @@ def verify(
 
     verdict = verify_release(release)
     if as_json:
-        spent = {"epsilon": verdict.epsilon, "delta": verdict.delta}
-        names = ("name", "ok", "words")
         print_json({
             "ok": verdict.ok, "known": verdict.known,
-            **{key: None if number is None else str(number) for key, number in spent.items()},
-            "checks": [{name: getattr(one, name) for name in names} for one in verdict.checks],
-            "unchecked": list(verdict.unchecked),
+            "epsilon": verdict.epsilon, "delta": verdict.delta,
+            "checks": [{"name": one.name, "ok": one.ok, "words": one.words}
+                       for one in verdict.checks],
+            "unchecked": verdict.unchecked,
         })  # fmt: skip
         if not verdict.ok:
             failure = UnverifiableError if verdict.unverifiable else ReleaseError
             raise typer.Exit(failure.exit_code)
         return
-    print_table(
-        ["check", "holds", "because"],
-        [[check.name, "yes" if check.ok else "NO", check.words] for check in verdict.checks],
-    )
-    failed = ", ".join(check.name for check in verdict.checks if not check.ok)
+    lines = [[check.name, "yes" if check.ok else "NO", check.words] for check in verdict.checks]
+    print_table(["check", "holds", "because"], lines)
     if verdict.unverifiable:
         raise UnverifiableError(
             f"{release} cannot be verified here: {verdict.checks[-1].words}.",
             hint="Install the package that it was published with, or a newer hedgerow.",
         )
-    if failed:
+    if failed := ", ".join(check.name for check in verdict.checks if not check.ok):
         hint = "Ask whoever published it for a sound one."
         if failed == "other files":
             hint = "Remove the files that are no part of it, and verify once more."
@@ -89,27 +85,13 @@ _WORDS = {
 
 
 def audit(
-    method: Annotated[str, option("Which method, by its name.", "NAME")] = "diffmulti",
-    schema: Annotated[
-        Path | None, option("A schema to simulate tables for; without it, random schemas.")
-    ] = None,
+    method: Annotated[str, option("NAME")] = "diffmulti",
+    schema: Path | None = None,
     epsilon: Epsilon = "1",
     delta: Delta = "0",
-    runs: Annotated[
-        int,
-        option(
-            "Transcripts to replay, and runs of each distinguisher on each table.",
-            "N",
-            min=1,
-            max=10000000,
-        ),
-    ] = 2000,
-    seconds: Annotated[
-        float | None, option("Start no new attack after about this many seconds.", "S", min=1)
-    ] = None,
-    seed: Annotated[
-        int | None, option("Makes the audit repeatable.", "N", min=0, max=2**32)
-    ] = None,
+    runs: Annotated[int, option("N", min=1, max=10000000)] = 2000,
+    seconds: Annotated[float | None, option("S", min=1)] = None,
+    seed: Annotated[int | None, option("N", min=0, max=2**32)] = None,
     as_json: AsJson = False,
 ) -> None:
     """Try to break a method's guarantee; reads no private data.
@@ -117,25 +99,33 @@ def audit(
     Transcripts of simulated tables and neighbors are replayed on both, small distributions
     enumerated, and tests, one of them learned, look for events that are too likely on one.
     Exit code 1 if a bound is above epsilon.
+
+    Args:
+        method: Which method, by its name.
+        schema: A schema to simulate tables for; without it, random schemas.
+        runs: Transcripts to replay, and runs of each distinguisher on each table.
+        seconds: Start no new attack after about this many seconds.
+        seed: Makes the audit repeatable.
     """
     from hedgerow.audit import audit as run_audit
     from hedgerow.schema import Schema
 
     known = Schema.load(schema) if schema else None
-    with progress("Auditing") as tell:
+    with progress("Auditing") as bar:
         report = run_audit(
             method, known, epsilon, delta, runs=runs, seconds=seconds, seed=seed,
-            progress=lambda share, words="": tell(share) if tell else None,
+            progress=lambda share, words="": bar(share),
         )  # fmt: skip
     if as_json:
         facts = {"method": method, "schema": known.name if known else None}
         print_json(facts | report.to_dict())
     else:
         _show(report.lines)
-        if report.left_out:
-            note(f"Time was up. Left out: {_kinds(report.waiting)}. More --seconds take in more.")
         verdict = "No claim was broken" if report.ok else "The audit FAILED"
         if report.left_out:
+            names = [f"{kind} ({n} times)" if n > 1 else kind
+                     for kind, n in Counter(report.waiting).items()]  # fmt: skip
+            note(f"Time was up. Left out: {', '.join(names)}. More --seconds take in more.")
             verdict += f" ({report.begun} of {report.begun + report.left_out} audits ran)"
         say(f"\n{verdict}: {method}, epsilon {epsilon}, delta {delta}.")
         if report.ok:
@@ -151,37 +141,18 @@ def _show(lines: tuple[Line, ...]) -> None:
         kinds.setdefault((line.audit, line.epsilon), []).append(line)
     rows = []
     for (kind, claim), group in kinds.items():
-        bounds = [line.bound for line in group if line.bound is not None]
+        most = max((line.bound for line in group if line.bound is not None), default=None)
+        bound = "-" if most is None else "infinite" if math.isinf(most) else f"{most:.3f}"
+        words = _WORDS.get(kind, group[0].words.partition(":")[0])
+        tried = str(sum(line.tried for line in group))
         rows.append(
-            [
-                kind,
-                _WORDS.get(kind, group[0].words.partition(":")[0]),
-                str(sum(line.tried for line in group)),
-                _number(max(bounds)) if bounds else "-",
-                claim,
-                "yes" if all(line.ok for line in group) else "NO",
-            ]
+            [kind, words, tried, bound, claim, "yes" if all(line.ok for line in group) else "NO"]
         )
     columns = ["audit", "what is looked at", "tried", "strongest bound", "epsilon", "holds"]
     print_table(columns, rows, right={2, 3, 4})
     for line in lines:
         if not line.ok:
             note(f"{line.audit}, {line.mode}: {line.words}")
-
-
-def _kinds(names: tuple[str, ...]) -> str:
-    """Which audits these are, each kind once.
-
-    Example:
-        >>> _kinds(("replay", "P", "P"))
-        'replay, P (2 times)'
-    """
-    many = Counter(names)
-    return ", ".join(f"{kind} ({n} times)" if n > 1 else kind for kind, n in many.items())
-
-
-def _number(bound: float) -> str:
-    return "infinite" if math.isinf(bound) else f"{bound:.3f}"
 
 
 # A data set of a budget ledger in tables, and for machines.
@@ -208,35 +179,34 @@ def show_account(account: Account) -> None:
         if of
     ]
     print_table(["budget", "spent", "left", "of"], amounts, right={1, 2, 3})
-    if not account.entries:
-        say("No release has been booked yet.")
+    rows = [
+        {
+            "release": str(one.number), "booked": _minute(one.booked), "method": one.method,
+            "per": one.unit, "epsilon": plain(one.epsilon), "delta": plain(one.delta),
+            "state": one.state if one.replaced is None else f"replaced by {one.replaced}",
+            "saved at": one.place or "", "recipient": one.recipient or "",
+            "purpose": one.purpose or "",
+        }
+        for one in account.entries
+    ]  # fmt: skip
+    noted = any(row["recipient"] or row["purpose"] for row in rows)
+    if rows:
+        columns = [*rows[0]][: None if noted else -2]
+        print_table(columns, [[row[name] for name in columns] for row in rows])
     else:
-        columns = ["release", "booked", "method", "per", "epsilon", "delta", "state", "saved at"]
-        noted = any(entry.recipient or entry.purpose for entry in account.entries)
-        print_table(
-            columns + (["recipient", "purpose"] if noted else []),
-            [
-                [
-                    str(entry.number), _minute(entry.booked), entry.method, entry.unit,
-                    plain(entry.epsilon), plain(entry.delta),
-                    entry.state if entry.replaced is None else f"replaced by {entry.replaced}",
-                    entry.place or "",
-                    *([entry.recipient or "", entry.purpose or ""] if noted else []),
-                ]
-                for entry in account.entries
-            ],
-        )  # fmt: skip
+        say("No release has been booked yet.")
+    states = {entry.state for entry in account.entries}
     for state, words in _STATES.items():
-        if any(entry.state == state for entry in account.entries):
+        if state in states:
             say(f"{state}: {words}")
     if any(entry.replaced for entry in account.entries):
         say("replaced: another release was saved over it. It was published, so it counts.")
-    changes = [change for change in account.history if change.kind != "note"]
+    changes = [
+        [_minute(one.moment), one.who, _what(one), one.reason]
+        for one in account.history if one.kind != "note"
+    ]  # fmt: skip
     if changes:
-        print_table(
-            ["changed", "by", "what", "why"],
-            [[_minute(one.moment), one.who, _what(one), one.reason] for one in changes],
-        )
+        print_table(["changed", "by", "what", "why"], changes)
 
 
 def _what(change: Change) -> str:
@@ -265,87 +235,54 @@ _FACTS = {
 
 def account_facts(account: Account) -> dict[str, Any]:
     """The same for machines."""
-
-    def describe(entry: Entry) -> dict[str, Any]:
-        values = {key: getattr(entry, name) for key, name in _FACTS.items()}
-        return {key: str(v) if isinstance(v, Fraction) else v for key, v in values.items()}
-
     totals = zip((account.epsilon, account.delta), account.spent, account.left, strict=True)
-    amounts = [dict(zip(("total", "spent", "left"), map(str, one), strict=True)) for one in totals]
+    epsilon, delta = (dict(zip(("total", "spent", "left"), one, strict=True)) for one in totals)
+    releases = [
+        {key: getattr(entry, name) for key, name in _FACTS.items()} for entry in account.entries
+    ]
     return {
-        "name": account.name,
-        "opened": account.opened,
-        "epsilon": amounts[0],
-        "delta": amounts[1],
-        "releases": [describe(entry) for entry in account.entries],
-        "history": [asdict(change) for change in account.history],
-    }
+        "name": account.name, "opened": account.opened, "epsilon": epsilon, "delta": delta,
+        "releases": releases, "history": list(map(asdict, account.history)),
+    }  # fmt: skip
 
 
 def ledger(
-    file: Annotated[Path, typer.Argument(help="The budget ledger.")],
-    name: Annotated[
-        str | None, option("Set the total of a data set, once.", "NAME", name="--open")
-    ] = None,
-    raised: Annotated[
-        str | None, option("Raise the total of a data set; it is recorded.", "NAME", name="--raise")
-    ] = None,
-    epsilon: Annotated[
-        str | None,
-        option("With --open or --raise, what all its releases may spend together.", "NUMBER"),
-    ] = None,
-    delta: Annotated[
-        str | None, option("The same for delta; with --open, 0 by default.", "NUMBER")
-    ] = None,
-    add: Annotated[
-        Path | None,
-        option(
-            "Book a release that was made without this ledger, even beyond the total. This cannot "
-            "be undone.",
-            "RELEASE",
-        ),
-    ] = None,
-    same: Annotated[
-        tuple[str, str] | None,
-        option(
-            "Note that two person columns identify the same people, each by one identifier.",
-            "COLUMN COLUMN",
-            name="--same-people",
-        ),
-    ] = None,
-    note: Annotated[
-        int | None, option("Note for whom a release was made, and what for.", "NUMBER")
-    ] = None,
-    give_back: Annotated[
-        int | None,
-        option(
-            "Give back a run that was stopped from outside before anybody saw anything of it; "
-            "read the page on the ledger first.",
-            "NUMBER",
-        ),
-    ] = None,
-    dataset: Annotated[
-        str | None,
-        option(
-            "With --add and --same-people, the data set; for --add by default the schema's name.",
-            "NAME",
-        ),
-    ] = None,
-    recipient: Annotated[
-        str | None, option("Whom a release is for; goes with --add and --note.", "WHO")
-    ] = None,
-    purpose: Annotated[
-        str | None, option("What a release is for; goes with --add and --note.", "WHAT")
-    ] = None,
-    reason: Annotated[
-        str | None, option("Why; goes with --raise, --same-people and --give-back.", "WHY")
-    ] = None,
+    file: Path,
+    name: Annotated[str | None, option("NAME", name="--open")] = None,
+    raised: Annotated[str | None, option("NAME", name="--raise")] = None,
+    epsilon: Annotated[str | None, option("NUMBER")] = None,
+    delta: Annotated[str | None, option("NUMBER")] = None,
+    add: Annotated[Path | None, option("RELEASE")] = None,
+    same: Annotated[tuple[str, str] | None, option("COLUMN COLUMN", name="--same-people")] = None,
+    note: Annotated[int | None, option("NUMBER")] = None,
+    give_back: Annotated[int | None, option("NUMBER")] = None,
+    dataset: Annotated[str | None, option("NAME")] = None,
+    recipient: Annotated[str | None, option("WHO")] = None,
+    purpose: Annotated[str | None, option("WHAT")] = None,
+    reason: Annotated[str | None, option("WHY")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what the releases of a data set have spent, or set a total for one.
 
     Pass the ledger to every `hedgerow publish`: a run beyond the total is refused. One that was
     killed while it drew stays booked.
+
+    Args:
+        file: The budget ledger.
+        name: Set the total of a data set, once.
+        raised: Raise the total of a data set; it is recorded.
+        epsilon: With --open or --raise, what all its releases may spend together.
+        delta: The same for delta; with --open, 0 by default.
+        add: Book a release that was made without this ledger, even beyond the total. This cannot be
+            undone.
+        same: Note that two person columns identify the same people, each by one identifier.
+        note: Note for whom a release was made, and what for.
+        give_back: Give back a run that was stopped from outside before anybody saw anything of it;
+            read the page on the ledger first.
+        dataset: With --add and --same-people, the data set; for --add by default the schema's name.
+        recipient: Whom a release is for; goes with --add and --note.
+        purpose: What a release is for; goes with --add and --note.
+        reason: Why; goes with --raise, --same-people and --give-back.
     """
     from hedgerow.ledger.file import similar
     from hedgerow.ledger.ledger import BudgetLedger
@@ -361,9 +298,8 @@ def ledger(
     action = _choose_action(actions, options)
     book = BudgetLedger(file)
     if action == "--open":
-        account = book.open(str(name), str(epsilon), delta="0" if delta is None else delta)
-        others = [one for one in book.accounts() if one.name != account.name]
-        if near := similar(account.name, others):
+        opened = book.open(str(name), str(epsilon), delta="0" if delta is None else delta).name
+        if near := similar(opened, [one for one in book.accounts() if one.name != opened]):
             warn(
                 f"the ledger has {near[0]!r} too. If these are the same people, publish under that "
                 "name and leave the new one unused: people have one total."
@@ -371,7 +307,7 @@ def ledger(
     elif action == "--raise":
         book.raise_total(str(raised), epsilon, delta, reason=str(reason))
     elif add is not None:
-        _add(book, add, dataset, recipient, purpose)
+        _add(book, add, dataset, recipient=recipient, purpose=purpose)
     elif same:
         book.same_people(str(dataset), *same, reason=str(reason))
     elif note is not None:
@@ -381,7 +317,7 @@ def ledger(
     accounts = book.accounts()
     if as_json:
         facts = [account_facts(one) for one in accounts]
-        print_json({"ledger": str(book.path), "datasets": facts, "warnings": warned()})
+        print_json({"ledger": book.path, "datasets": facts, "warnings": warned()})
         return
     if not accounts:
         say(f"{file} has no data set yet. Open one: hedgerow ledger FILE --open NAME --epsilon 3")
@@ -431,13 +367,7 @@ def _choose_action(actions: dict[str, Any], options: dict[str, Any]) -> str | No
     return asked[0] if asked else None
 
 
-def _add(
-    book: BudgetLedger,
-    place: Path,
-    dataset: str | None,
-    recipient: str | None,
-    purpose: str | None,
-) -> None:
+def _add(book: BudgetLedger, place: Path, dataset: str | None, **notes: str | None) -> None:
     from hedgerow.ledger.file import unit_of
     from hedgerow.ledger.ledger import Notes
     from hedgerow.privacy.budget import Budget
@@ -460,15 +390,11 @@ def _add(
             hint="Look with `hedgerow verify`, and add a sound copy. If there is none left, it was "
             "spent all the same: publish that much less.",
         )
-    spent = Budget(Fraction(promise["epsilon"]), Fraction(promise["delta"]))
     booking = book.add(
         schema.name if dataset is None else dataset,
-        spent,
-        method=manifest["method"],
-        unit=unit_of(schema),
-        place=place,
-        notes=Notes(recipient=recipient, purpose=purpose),
-    )
+        Budget(Fraction(promise["epsilon"]), Fraction(promise["delta"])),
+        method=manifest["method"], unit=unit_of(schema), place=place, notes=Notes(**notes),
+    )  # fmt: skip
     if booking.noted:
         warn(
             f"{place} was booked as release {booking.number} when it was drawn. It is noted as "

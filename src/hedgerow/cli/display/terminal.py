@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -69,34 +69,19 @@ _as_json = False
 _kept: list[str] = []
 
 
-@contextmanager
-def _parsing(as_json: bool) -> Iterator[None]:
-    """Where the parser refuses its arguments, JSON stays JSON."""
-    try:
-        yield
-    except Exception as error:
-        option = getattr(error, "option_name", None)
-        if hasattr(error, "possibilities") and isinstance(option, str):
-            if option[:2] != "--":  # a negative number, or an item that is called so
-                error.message = f"No such option: {option}. If it is none, write -- before it."  # type: ignore[attr-defined]
-            elif option in OPTIONS:
-                error.message = f"No such option: {option}. Write {OPTIONS[option]}."  # type: ignore[attr-defined]
-                error.possibilities = None
-        if not as_json or not hasattr(error, "format_message"):
-            raise
-        words = str(error.format_message())
-        code = int(getattr(error, "exit_code", UsageError.exit_code))
-        _complain(UsageError.__name__, words, "Look at --help for what there is.", code, True)
-        raise typer.Exit(code) from None
-
-
 class _Parser:
     """A command, or the group of all, whose arguments are refused in words or as JSON."""
 
     def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:
         """Parses the arguments."""
-        with _parsing("--json" in args):
+        global _as_json
+        _as_json = "--json" in args
+        _kept.clear()
+        try:
             return super().make_context(info_name, args, *rest, **more)  # type: ignore[misc]
+        except Exception as error:
+            _refuse_arguments(error)
+            raise
 
 
 class CommandGroup(_Parser, TyperGroup):
@@ -104,10 +89,29 @@ class CommandGroup(_Parser, TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Finds the command."""
-        with _parsing("--json" in args):
+        try:
             if args and args[0] in COMMANDS:
                 ctx.fail(f"No such command: {args[0]}. {COMMANDS[args[0]]}")
             return super().resolve_command(ctx, args)
+        except Exception as error:
+            _refuse_arguments(error)
+            raise
+
+
+def _refuse_arguments(error: Any) -> None:
+    """Mends what the parser says of an option that is not known; JSON stays JSON."""
+    option = getattr(error, "option_name", None)
+    if hasattr(error, "possibilities") and isinstance(option, str):
+        if option[:2] != "--":  # a negative number, or an item that is called so
+            error.message = f"No such option: {option}. If it is none, write -- before it."
+        elif option in OPTIONS:
+            error.message = f"No such option: {option}. Write {OPTIONS[option]}."
+            error.possibilities = None
+    if _as_json and hasattr(error, "format_message"):
+        words, hint = str(error.format_message()), "Look at --help for what there is."
+        code = int(getattr(error, "exit_code", UsageError.exit_code))
+        _complain(UsageError.__name__, words, hint, code)
+        raise typer.Exit(code) from None
 
 
 class Command(_Parser, TyperCommand):
@@ -116,20 +120,17 @@ class Command(_Parser, TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Runs the command."""
         global _as_json
-        _as_json = as_json = bool(ctx.params.get("as_json"))
-        _kept.clear()
+        _as_json = bool(ctx.params.get("as_json"))
         try:
             return super().invoke(ctx)
         except HedgerowError as error:
-            _debug()
             kind = type(error).__name__
-            _complain(kind, error.message, error.hint, error.exit_code, as_json, error.places)
+            _complain(kind, error.message, error.hint, error.exit_code, error.places)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt as stop:
-            _debug()
             code = getattr(stop, "exit_code", INTERRUPTED)
             with suppress(OSError):  # the terminal may be gone
-                _complain("Interrupted", "Interrupted.", None, code, as_json)
+                _complain("Interrupted", "Interrupted.", None, code)
             raise typer.Exit(code) from None
         except BrokenPipeError:
             # The reader of our output went away (`hedgerow show r | head`): nobody to tell.
@@ -139,8 +140,7 @@ class Command(_Parser, TyperCommand):
             # The parser's own exceptions (a bad option, --help) know how to leave.
             if isinstance(error, typer.Abort) or hasattr(error, "exit_code"):
                 raise
-            _debug()
-            _complain(*_unforeseen(error), 1, as_json)
+            _complain(type(error).__name__, *_unforeseen(error), 1)
             try:
                 sys.stdout.flush()
             except OSError:  # what cannot be printed now cannot be at the end either
@@ -176,50 +176,42 @@ def telling(written: Path | None) -> Iterator[None]:
         raise
 
 
-def _unforeseen(error: Exception) -> tuple[str, str, str]:
+def _unforeseen(error: Exception) -> tuple[str, str]:
     """What to say about an error that is not one of ours; never the error's own text."""
-    kind = type(error).__name__
     if isinstance(error, MemoryError):
         return (
-            kind,
             "There is not enough memory for this.",
             "Try --engine streamed, close other programs, use a machine with more memory, or make "
             "the steps of numeric attributes coarser.",
         )
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""
-        return kind, f"{where}{error.strerror}.", "Check the path, its permissions and the disk."
+        return f"{where}{error.strerror}.", "Check the path, its permissions and the disk."
     return (
-        kind,
-        f"hedgerow failed in a way it should not ({kind}). This is a mistake in hedgerow, or in an "
-        "installed package that adds a method to it, not in your data.",
+        f"hedgerow failed in a way it should not ({type(error).__name__}). This is a mistake in "
+        "hedgerow, or in an installed package that adds a method to it, not in your data.",
         "Run it again with HEDGEROW_DEBUG=1 to see where. What that prints may quote private "
         "data: look at it yourself before you show it to anyone.",
     )
 
 
 def _complain(
-    kind: str, message: str, hint: str | None, code: int, as_json: bool,
-    places: Sequence[tuple[str, ...]] = (),
-) -> None:  # fmt: skip
-    if as_json:
+    kind: str, message: str, hint: str | None, code: int, places: Sequence[tuple[str, ...]] = ()
+) -> None:
+    """Says what went wrong; with HEDGEROW_DEBUG=1 also where."""
+    if os.environ.get("HEDGEROW_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exc()
+    if _as_json:
         error: dict[str, Any] = {"kind": kind, "message": message, "hint": hint, "exit_code": code}
-        if places:
-            error["places"] = places
-        if _kept:
-            error["warnings"] = warned()
+        error |= {"places": places} if places else {}
+        error |= {"warnings": warned()} if _kept else {}
         typer.echo(json.dumps({"error": error}, ensure_ascii=False), err=True)
         return
     typer.echo(f"Error: {message}" if kind != "Interrupted" else message, err=True)
     if hint:
         typer.echo(f"  {hint}", err=True)
-
-
-def _debug() -> None:
-    if os.environ.get("HEDGEROW_DEBUG") == "1":
-        import traceback
-
-        traceback.print_exc()
 
 
 def example(*lines: str) -> str:
@@ -228,37 +220,37 @@ def example(*lines: str) -> str:
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def say(text: str = "") -> None:
-    """Prints a line of the result."""
-    typer.echo(_fitted(text, sys.stdout))
+def say(text: str = "", err: bool = False) -> None:
+    """Prints a line of the result, or one that is not part of it."""
+    stream = sys.stderr if err else sys.stdout
+    typer.echo(_fitted(text) if stream.isatty() else text, err=err)
 
 
 def note(text: str) -> None:
     """Prints a line that is not part of the result, such as a warning."""
-    typer.echo(_fitted(text, sys.stderr), err=True)
+    say(text, err=True)
 
 
-def _fitted(text: str, stream: TextIO) -> str:
+def _fitted(text: str) -> str:
     """The text with lines broken between words where they are too long for a terminal."""
-    if not stream.isatty():
-        return text
-    width = shutil.get_terminal_size().columns
+    width = max(20, shutil.get_terminal_size().columns)
     lines = []
     for line in text.split("\n"):
         indent = line[: len(line) - len(line.lstrip())]
         lines += textwrap.wrap(
-            line, max(20, width), subsequent_indent=indent, break_long_words=False,
-            break_on_hyphens=False, replace_whitespace=False, drop_whitespace=True,
+            line, width, subsequent_indent=indent, break_long_words=False,
+            break_on_hyphens=False, replace_whitespace=False,
         ) or [""]  # fmt: skip
     return "\n".join(lines)
 
 
-def warn(text: str) -> None:
-    """Prints a warning, or keeps it for the JSON that comes later."""
-    if _as_json:
-        _kept.append(text)
-    else:
-        note(f"Warning: {text}")
+def warn(*texts: str) -> None:
+    """Prints warnings, or keeps them for the JSON that comes later."""
+    for text in texts:
+        if _as_json:
+            _kept.append(text)
+        else:
+            note(f"Warning: {text}")
 
 
 def warned() -> list[str]:
@@ -285,8 +277,8 @@ def data_warnings() -> Iterator[None]:
 
 
 def print_json(value: Any) -> None:
-    """Prints a result for machines."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """Prints a result for machines; paths, fractions and dates are texts."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
 # How far a command is: a bar on the terminal, or lines for another program.
@@ -299,7 +291,7 @@ class Bar:
         tell: Shows the share that is done, and what is being done.
     """
 
-    def __init__(self, tell: Callable[[float, str], None]) -> None:
+    def __init__(self, tell: Callable[[float, str], object]) -> None:
         self._tell = tell
         self._share, self._stage = 0.0, ""
 
@@ -315,7 +307,7 @@ class Bar:
 
 
 @contextmanager
-def progress(words: str) -> Iterator[Bar | None]:
+def progress(words: str) -> Iterator[Bar]:
     """A progress bar on stderr, if that is a terminal; it knows shares only, never counts.
 
     With HEDGEROW_PROGRESS=lines in the environment it is lines of JSON instead, for a program that
@@ -325,44 +317,29 @@ def progress(words: str) -> Iterator[Bar | None]:
         words: What is being done.
     """
     if os.environ.get("HEDGEROW_PROGRESS") == "lines":
-        told: list[dict[str, Any]] = []
+        lines = [""]
 
         def print_line(share: float, stage: str) -> None:
             """A line of JSON for every percent or new words."""
-            line = {"progress": round(share, 2), "stage": stage}
-            if told != [line]:
-                told[:] = [line]
-                typer.echo(json.dumps(line, ensure_ascii=False), err=True)
+            line = json.dumps({"progress": round(share, 2), "stage": stage}, ensure_ascii=False)
+            if lines != [line]:
+                lines[:] = [line]
+                typer.echo(line, err=True)
 
         yield Bar(print_line)
-        return
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    elif not sys.stderr.isatty():
+        yield Bar(lambda share, stage: None)
+    else:
+        from rich.console import Console
+        from rich.progress import Progress
 
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task(words, total=1.0)
-
-        def draw(share: float, stage: str) -> None:
-            bar.update(task, completed=share, description=f"{words}, {stage}" if stage else words)
-
-        yield Bar(draw)
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(words, total=1.0)
+            yield Bar(
+                lambda share, stage: bar.update(
+                    task, completed=share, description=f"{words}, {stage}" if stage else words
+                )
+            )
 
 
 def print_table(
@@ -401,5 +378,4 @@ def tell_preparation(found: Preparation | ItemPreparation) -> None:
     sections = (Section("", about_rows(found)), Section("", about_tables(found)))
     say()
     print_document(Document(title=title, sections=sections))
-    for sentence in found.warnings():
-        warn(sentence)
+    warn(*found.warnings())

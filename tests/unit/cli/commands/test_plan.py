@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hedgerow.cli.commands.plan import Trials, show_plan_by_accuracy
+from hedgerow.cli.commands.plan import show_plan_by_accuracy
 from hedgerow.evaluation import expected
 from hedgerow.evaluation.expected import AccuracyPlan, TargetResult, read_target
 from hedgerow.schema import Schema
@@ -41,11 +41,8 @@ def test_what_can_be_had_is_told(
         return [made]
 
     monkeypatch.setattr(expected, "plan_by_accuracy", planned)
-    trials = Trials(
-        schema=SCHEMA, settings=[], delta="0", rows=9, runs=1, dependence=0.5, public=None,
-        plot=None, overwrite=False, as_json=False,
-    )  # fmt: skip
-    show_plan_by_accuracy(trials, [target])
+    trials = {"methods": [], "delta": "0", "rows": 9, "runs": 1, "dependence": 0.5, "public": None}
+    show_plan_by_accuracy(SCHEMA, [target], trials, None, False, False)
     told = capsys.readouterr().out
     missed = "not reached: within 259 at 10"
     assert (missed in told) == (epsilon is None)
