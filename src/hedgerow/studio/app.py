@@ -14,9 +14,10 @@ import os
 import shlex
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from hmac import compare_digest
 from importlib import import_module, resources
 from pathlib import Path
@@ -26,6 +27,7 @@ from urllib.parse import parse_qs
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -66,9 +68,6 @@ def make_app(root: Path, port: int, keys: Keys | None = None) -> Starlette:
     def refuse(status: int, message: str, hint: str) -> Response:
         return pages.show("refused", status, message=message, hint=hint)
 
-    def welcome() -> Response:
-        return pages.show("welcome")
-
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
         yield
@@ -81,14 +80,17 @@ def make_app(root: Path, port: int, keys: Keys | None = None) -> Starlette:
     ]
     for path, views in ROUTES.items():
         for method in views:
-            routes.append(Route(path, _endpoint(studio, path, method, refuse), methods=[method]))
+            routes.append(Route(path, _endpoint(studio, path, method), methods=[method]))
     app = Starlette(
         routes=routes,
         lifespan=life,
-        middleware=[Middleware(Guard, keys=keys, port=port, refuse=refuse, welcome=welcome)],
+        middleware=[
+            Middleware(
+                Guard, keys=keys, port=port, refuse=refuse, welcome=partial(pages.show, "welcome")
+            )
+        ],
         exception_handlers={
-            404: lambda request, error: refuse(404, "There is no such page.", "Go to the first."),
-            405: lambda request, error: refuse(405, "This cannot be done here.", "Go back."),
+            HTTPException: lambda _, error: refuse(error.status_code, *_REFUSED[error.status_code])
         },
     )
     app.state.studio = studio
@@ -113,61 +115,52 @@ def find_view(name: str) -> View:
     return view
 
 
-def _endpoint(
-    studio: Studio, path: str, method: str, refuse: Callable[[int, str, str], Response]
-) -> Callable[[Request], Any]:
+def _endpoint(studio: Studio, path: str, method: str) -> Callable[[Request], Any]:
     """A view as Starlette calls it."""
     view, step = ROUTES[path][method], path.split("/")[1]
 
     async def answer(request: Request) -> Response:
-        form: Mapping[str, list[str]] = {}
+        form: dict[str, list[str]] = {}
         if method == "POST":
-            fields = await _form(request)
-            if isinstance(fields, int):
-                return refuse(fields, _REFUSED[fields], "Go back, and try again.")
-            form = fields
+            form = await _form(request)
             if not compare_digest(form.pop("token", [""])[0].encode(), studio.keys.form.encode()):
-                return refuse(
-                    403,
-                    "The form does not come from this run of the studio, so nothing was done.",
-                    "Load the page again and fill it in there.",
-                )
+                raise HTTPException(403)
         asked = Asked(studio=studio, step=step, query=dict(request.query_params), form=form)
         return await run_in_threadpool(_answer, view, asked)
 
     return answer
 
 
+_AGAIN = "Go back, and try again."
 _REFUSED = {
-    400: "The form cannot be read.",
-    413: "The form is larger than the studio takes.",
-    415: "The studio takes ordinary forms alone, and no files.",
+    400: ("The form cannot be read.", _AGAIN),
+    403: (
+        "The form does not come from this run of the studio, so nothing was done.",
+        "Load the page again and fill it in there.",
+    ),
+    404: ("There is no such page.", "Go to the first."),
+    405: ("This cannot be done here.", "Go back."),
+    413: ("The form is larger than the studio takes.", _AGAIN),
+    415: ("The studio takes ordinary forms alone, and no files.", _AGAIN),
 }
 
 
-async def _form(request: Request) -> dict[str, list[str]] | int:
-    """The fields of a form, or the status to refuse it with."""
+async def _form(request: Request) -> dict[str, list[str]]:
+    """The fields of a form."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
-        return 415
+        raise HTTPException(415)
     body = b""
     try:
         async for block in request.stream():
             body += block
             if len(body) > MOST_BYTES:
-                return 413
-    except ClientDisconnect:
-        return 400
-    try:
-        return parse_qs(
-            body.decode("utf-8"),
-            keep_blank_values=True,
-            max_num_fields=MOST_FIELDS,
-            errors="strict",
-        )
-    except UnicodeDecodeError:
-        return 400
+                raise HTTPException(413)
+        text = body.decode("utf-8")
+        return parse_qs(text, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
+    except (ClientDisconnect, UnicodeDecodeError):
+        raise HTTPException(400) from None
     except ValueError:
-        return 413
+        raise HTTPException(413) from None
 
 
 def _answer(view: str, asked: Asked) -> Response:

@@ -10,7 +10,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,27 +21,11 @@ _FIRST = 5  # records that a person can ask to see
 _NAMES = {"numeric": "numbers or dates", "categorical": "categories", "boolean": "yes or no"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class FirstRows:
-    """How a file is to be read, and what of it.
+def look(rows: dict[str, Any]) -> Any:
+    """Names and kinds of columns, none for transactions; or else a few raw records.
 
     Args:
-        path: The file.
-        delimiter: What stands between values, if it was told.
-        written: How the file is written otherwise.
-        trust_header: Whether the names are names even if they look like a record.
-        raw: Whether a few records are asked for, in the place of names and kinds.
-    """
-
-    path: str
-    delimiter: str | None = None
-    written: Mapping[str, Any] = field(default_factory=dict)
-    trust_header: bool = False
-    raw: bool = False
-
-
-def look(rows: FirstRows) -> Any:
-    """Names and kinds of columns, none for transactions; or else a few raw records.
+        rows: How the file is to be read, and what of it: what `_look` takes.
 
     Raises:
         DataError: If the file cannot be read like that.
@@ -50,13 +33,9 @@ def look(rows: FirstRows) -> Any:
     done = subprocess.run(
         # -P, and another folder: what lies beside the data is neither modules nor settings
         [sys.executable, "-P", "-m", "hedgerow.studio.first_rows"],
-        cwd=ELSEWHERE,
-        input=json.dumps(asdict(rows)),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
+        cwd=ELSEWHERE, input=json.dumps(rows), capture_output=True, text=True, encoding="utf-8",
         check=False,
-    )
+    )  # fmt: skip
     try:
         answer = json.loads(done.stdout)
     except ValueError:
@@ -66,28 +45,38 @@ def look(rows: FirstRows) -> Any:
     return answer["rows"]
 
 
-def _look(rows: FirstRows) -> Any:
+def _look(
+    path: str, delimiter: str | None = None, written: Mapping[str, Any] | None = None,
+    trust_header: bool = False, raw: bool = False,
+) -> Any:  # fmt: skip
+    """The same, in the process of its own.
+
+    Args:
+        path: The file.
+        delimiter: What stands between values, if it was told.
+        written: How the file is written otherwise.
+        trust_header: Whether the names are names even if they look like a record.
+        raw: Whether a few records are asked for, in the place of names and kinds.
+    """
     from hedgerow.data.frames import split_text
     from hedgerow.data.open_input import check_header, open_source
     from hedgerow.draft.draft import looks_like_transactions
     from hedgerow.draft.guess import guess_column
     from hedgerow.schema.attributes import PLAIN, Layout
 
-    path, written = Path(rows.path), Layout(**rows.written)
-    if rows.delimiter is None and written == PLAIN and looks_like_transactions(path):
-        return _lines(path) if rows.raw else [[], []]
-    opened = open_source(path, delimiter=rows.delimiter, written=written, split=split_text(" "))
+    file, layout = Path(path), Layout(**(written or {}))
+    if delimiter is None and layout == PLAIN and looks_like_transactions(file):
+        return _lines(file) if raw else [[], []]
+    opened = open_source(file, delimiter=delimiter, written=layout, split=split_text(" "))
     names = list(opened.names)
     batch = next(iter(opened.batches(range(len(names)))), None)
-    if rows.raw:
+    if raw:
         first = [] if batch is None else batch.slice(0, _FIRST).columns
-        shown = [
-            ["" if one is None else str(one) for one in column.to_pylist()] for column in first
-        ]
-        return [list(row) for row in zip(*shown, strict=True)]
+        records = zip(*(column.to_pylist() for column in first), strict=True)
+        return [["" if one is None else str(one) for one in row] for row in records]
     parts: list[list[Any]] = [[] if batch is None else [batch.column(n)] for n in range(len(names))]
-    if not rows.trust_header:
-        check_header(names, parts, path.name)
+    if not trust_header:
+        check_header(names, parts, file.name)
     kinds = []
     for name, part in zip(names, parts, strict=True):
         settings = guess_column(name, part).settings
@@ -106,7 +95,7 @@ def _lines(path: Path) -> list[list[str]]:
 def main() -> None:
     """Reads what to look at from the standard input and writes what was found."""
     try:
-        answer: dict[str, Any] = {"rows": _look(FirstRows(**json.load(sys.stdin)))}
+        answer: dict[str, Any] = {"rows": _look(**json.load(sys.stdin))}
     except HedgerowError as error:
         answer = {"error": [error.message, error.hint]}
     json.dump(answer, sys.stdout)

@@ -38,7 +38,6 @@ _SIGNER = re.compile(rb"\breviewer:\s*([^,}\r\n]+)")
 _HEAD = 1_000_000  # bytes of a schema or a manifest that are looked at
 _PLAIN = re.compile(r"[^\W_][\w .-]*")
 _KEPT = 4  # releases that stay open
-_BLOCK = 1 << 20  # bytes that are read at once
 _TAXONOMIES = "taxonomies"  # a folder of this name holds public lists, not data
 
 
@@ -50,7 +49,7 @@ class Conflict(UsageError):
     """What was to be changed has been changed in the meantime."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ReleaseFolder:
     """A release as the list of them shows it: what its manifest states, unchecked."""
 
@@ -60,21 +59,6 @@ class ReleaseFolder:
     epsilon: str
     delta: str
     private: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Facts:
-    """What a list says of a file or folder beside its name.
-
-    Args:
-        size: How large it is, in words.
-        changed: When it was changed last.
-        status: What a schema says of its sign-off, unchecked.
-    """
-
-    size: str
-    changed: str
-    status: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,13 +157,12 @@ def argument(root: Path, path: Path) -> FileArgument:
 
 def look(root: Path) -> Listing:
     """What lies in the folder and a few levels below. Nothing private is read."""
-    data, schemas, ledgers = [], [], []
-    releases = []
+    data, schemas, ledgers, releases = [], [], [], []
     for path in _files(root):
         name = str(path.relative_to(root))
         if path.name == "manifest.json":
-            release = _release(path, str(path.parent.relative_to(root)))
-            releases += [] if release is None else [release]
+            with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
+                releases.append(_read_manifest(path, root))  # or it is not one
         elif path.name.endswith(".ledger"):
             ledgers.append(name)
         elif path.suffix in (".yaml", ".yml") and _SCHEMA.search(_head(path)):
@@ -191,8 +174,8 @@ def look(root: Path) -> Listing:
     )
 
 
-def describe(root: Path, listing: Listing) -> dict[str, Facts]:
-    """Sizes and dates of what lies in the folder, and whether schemas are signed, by names."""
+def describe(root: Path, listing: Listing) -> dict[str, dict[str, str]]:
+    """What a list says beside each name: size, date, and what a schema says of its sign-off."""
     facts = {}
     releases = [one.folder for one in listing.releases]
     for name in (*listing.data, *listing.schemas, *releases):
@@ -204,13 +187,12 @@ def describe(root: Path, listing: Listing) -> dict[str, Facts]:
                 head = _head(path)
                 signer = _SIGNER.search(head)
                 by = signer[1].decode("utf-8", "replace").strip(" \"'") if signer else ""
-                status = (
-                    "draft" if _DRAFT.search(head) else f"signed by {by}" if by else "not signed"
-                )
-            facts[name] = Facts(
-                size=_size(sum(one.stat().st_size for one in files)), status=status,
-                changed=datetime.fromtimestamp(changed).strftime("%Y-%m-%d %H:%M"),
-            )  # fmt: skip
+                status = f"signed by {by}" if by else "not signed"
+                status = "draft" if _DRAFT.search(head) else status
+            facts[name] = {
+                "size": _size(sum(one.stat().st_size for one in files)), "status": status,
+                "changed": datetime.fromtimestamp(changed).strftime("%Y-%m-%d %H:%M"),
+            }  # fmt: skip
     return facts
 
 
@@ -268,21 +250,13 @@ def _head(path: Path) -> bytes:
         return b""
 
 
-def _release(path: Path, folder: str) -> ReleaseFolder | None:
-    """What a manifest states; None if it is not one. `verify` checks it, this does not."""
-    try:
-        manifest = json.loads(path.read_bytes())
-        promise = manifest["guarantee"]
-        return ReleaseFolder(
-            folder=folder,
-            name=str(manifest["schema"]["name"]),
-            method=str(manifest["method"]),
-            epsilon=str(promise["epsilon"]),
-            delta=str(promise["delta"]),
-            private=promise.get("private") is True,
-        )
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return None
+def _read_manifest(path: Path, root: Path) -> ReleaseFolder:
+    """What a manifest states. `verify` checks it, this does not."""
+    manifest = json.loads(path.read_bytes())
+    promise, folder = manifest["guarantee"], str(path.parent.relative_to(root))
+    name, method = str(manifest["schema"]["name"]), str(manifest["method"])
+    epsilon, delta = str(promise["epsilon"]), str(promise["delta"])
+    return ReleaseFolder(folder, name, method, epsilon, delta, promise.get("private") is True)
 
 
 # Releases that were opened.
@@ -354,13 +328,11 @@ def digest_of(folder: Path) -> str:
     for place, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted([*folders, *names]):
-            path, content = Path(place, name), hashlib.sha256()
-            content.update(b"link" if path.is_symlink() else b"")
+            path = Path(place, name)
+            whole.update(b"\0" + os.fsencode(path.relative_to(folder)) + b"\0")
+            whole.update(b"link" if path.is_symlink() else b"")
             with suppress(OSError):  # `verify` says so
                 if path.is_file():  # and no pipe, which might never end
                     with path.open("rb") as file:
-                        while block := file.read(_BLOCK):
-                            content.update(block)
-            whole.update(b"\0" + os.fsencode(path.relative_to(folder)) + b"\0")
-            whole.update(content.digest())
+                        whole.update(hashlib.file_digest(file, "sha256").digest())
     return whole.hexdigest()

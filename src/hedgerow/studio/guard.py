@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -52,42 +53,34 @@ def user_of(near: Place, far: Place) -> int | None:
         True
     """
     try:
-        wanted = [(_plain(ip_address(host)), port) for host, port in (near, far)]
+        ends, others = _words(*near), _words(*far)
     except ValueError:
         return None
     for table in _TABLES:
-        for ends, user in _rows(table):
-            if ends == wanted:
-                return user
+        with suppress(OSError):  # no Linux, or it does not tell
+            for line in table.read_text("ascii").splitlines()[1:]:
+                words = line.split()
+                if words[1] in ends and words[2] in others:
+                    return int(words[7])
     return None
 
 
-def _rows(table: Path) -> Iterator[tuple[list[tuple[IPv4Address | IPv6Address, int]], int]]:
-    try:
-        lines = table.read_text("ascii").splitlines()[1:]
-    except OSError:  # no Linux, or it does not tell
-        return
-    for line in lines:
-        words = line.split()
-        yield [_place(word) for word in words[1:3]], int(words[7])
+def _words(host: str, port: int) -> set[str]:
+    """An end as the kernel writes it: words of 32 bits in the machine's own order, then a port.
 
-
-def _place(word: str) -> tuple[IPv4Address | IPv6Address, int]:
-    """An end as the kernel writes it: words of 32 bits in the machine's own order, then a port."""
-    host, _, port = word.partition(":")
-    raw = bytes.fromhex(host)
-    swapped = b"".join(_in_order(raw[at : at + 4]) for at in range(0, len(raw), 4))
-    return _plain(ip_address(swapped)), int(port, 16)
-
-
-def _in_order(word: bytes) -> bytes:
-    return word[::-1] if sys.byteorder == "little" else word
-
-
-def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """An address of version 4 that a socket of version 6 uses is the same address."""
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return mapped or address
+    An address of version 4 that a socket of version 6 uses is the same address.
+    """
+    address = ip_address(host)
+    if isinstance(address, IPv6Address):
+        address = address.ipv4_mapped or address
+    packed = address.packed
+    forms = [packed] if len(packed) > 4 else [packed, bytes(10) + b"\xff\xff" + packed]
+    step = -1 if sys.byteorder == "little" else 1
+    return {
+        "".join(one[at : at + 4][::step].hex() for at in range(0, len(one), 4)).upper()
+        + f":{port:04X}"
+        for one in forms
+    }
 
 
 # Who may speak to the studio: the browser that was opened with its link, and no other page.
@@ -140,9 +133,9 @@ class Keys:
         when_used: Called then.
     """
 
-    link: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    form: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    link: str = field(default_factory=secrets.token_urlsafe)
+    cookie: str = field(default_factory=secrets.token_urlsafe)
+    form: str = field(default_factory=secrets.token_urlsafe)
     name: str = field(default_factory=lambda: f"hedgerow-{secrets.token_hex(16)}.localhost")
     used: bool = False
     when_used: Callable[[], object] = lambda: None
@@ -180,11 +173,9 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
+            return await self._app(scope, receive, send)
         if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})
-            return
+            return await send({"type": "websocket.close", "code": 1008})
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -225,12 +216,11 @@ class Guard:
 
     def _is_ours(self, scope: Scope, headers: Headers) -> bool:
         """Whether no other site caused a request. What changes something must say where from."""
-        origin = headers.get("origin")
         if headers.get("sec-fetch-site", "none") not in _FRIENDLY:
             return False
-        if origin is None:
+        if "origin" not in headers:
             return scope["method"] in ("GET", "HEAD")
-        return origin == self._home
+        return headers["origin"] == self._home
 
     def _enter(self, scope: Scope) -> Response:
         """Takes the one-time link and gives the cookie."""
@@ -238,10 +228,9 @@ class Guard:
         keys = self._keys
         right = compare_digest(given.encode(), keys.link.encode())
         if not right or keys.used:
-            words = "This link was used already." if right else "This is not the studio's link."
             return self._refuse(
                 403,
-                words,
+                "This link was used already." if right else "This is not the studio's link.",
                 "If that was not you, stop the studio. Otherwise go on in the tab that was opened, "
                 "or start `hedgerow studio` again.",
             )

@@ -98,15 +98,9 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(
-        self,
-        arguments: Sequence[str],
-        *,
-        step: str,
-        title: str,
-        then: Callable[[str], str],
-        back: str,
-        clear: Callable[[], None] = lambda: None,
-    ) -> Job:
+        self, arguments: Sequence[str], *, step: str, title: str, then: Callable[[str], str],
+        back: str, clear: Callable[[], None] = lambda: None,
+    ) -> Job:  # fmt: skip
         """Starts a command.
 
         Args:
@@ -121,13 +115,12 @@ class Jobs:
             UsageError: If too many run already.
         """
         with self._lock:
-            running = [job for job in self._jobs.values() if job.state == "running"]
-            if len(running) >= _MOST:
-                raise UsageError(
-                    "too much is going on at the same time.", hint="Wait, or cancel something."
-                )
-            for old in [job for job in self._jobs.values() if job.state != "running"][:-_KEPT]:
-                del self._jobs[old.name]
+            ended = [name for name, job in self._jobs.items() if job.state != "running"]
+            if len(self._jobs) - len(ended) >= _MOST:
+                hint = "Wait, or cancel something."
+                raise UsageError("too much is going on at the same time.", hint=hint)
+            for old in ended[:-_KEPT]:
+                del self._jobs[old]
             name = secrets.token_urlsafe(12)
             job = Job(
                 name=name, step=step, title=title, then=then(name), back=back,
@@ -139,20 +132,14 @@ class Jobs:
 
     def _process(self, arguments: Sequence[str]) -> subprocess.Popen[str]:
         words = [str(one.path) if isinstance(one, FileArgument) else one for one in arguments]
+        own = {"HEDGEROW_PROGRESS": "lines", "PYTHONUTF8": "1", ONLY_INSIDE: str(self._root)}
         return subprocess.Popen(
             # -P, and another folder: what lies beside the data is neither modules nor settings
             [sys.executable, "-P", "-m", "hedgerow", *words, "--json"],
-            cwd=ELSEWHERE,
-            env=os.environ
-            | {"HEDGEROW_PROGRESS": "lines", "PYTHONUTF8": "1", ONLY_INSIDE: str(self._root)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
+            cwd=ELSEWHERE, env=os.environ | own, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace",
             start_new_session=True,
-        )
+        )  # fmt: skip
 
     def find(self, name: str) -> Job:
         """A job by its name.
@@ -201,10 +188,11 @@ def _watch(job: Job, beginning: str) -> None:
         beginning: How paths in the folder begin, which messages need not repeat.
     """
     printed: list[str] = []
-    assert job.process.stdout is not None and job.process.stderr is not None
-    reader = threading.Thread(target=_read, args=(job.process.stdout, printed), daemon=True)
+    stdout, stderr = job.process.stdout, job.process.stderr
+    assert stdout is not None and stderr is not None
+    reader = threading.Thread(target=lambda: printed.append(stdout.read()), daemon=True)
     reader.start()
-    for line in job.process.stderr:
+    for line in stderr:
         _note(job, line.replace(beginning, ""))
     code = job.process.wait()
     reader.join()
@@ -213,30 +201,18 @@ def _watch(job: Job, beginning: str) -> None:
     # what was done before it heard that it should stop is done, and what it spent is spent
     job.state = "done" if code == 0 else "cancelled" if job.stopped else "failed"
     if job.state == "failed" and not job.error:
-        job.error = {
-            "message": "The command ended in a way it should not.",
-            "hint": "Run it in a terminal to see more.",
-        }
+        hint = "Run it in a terminal to see more."
+        job.error = {"message": "The command ended in a way it should not.", "hint": hint}
     job.share = 1.0 if job.state == "done" else job.share
     job.ended.set()
 
 
-def _read(stream: Any, printed: list[str]) -> None:
-    printed.append(stream.read())
-
-
 def _note(job: Job, line: str) -> None:
     """Takes in a line that a command wrote beside its result: progress, or an error."""
-    try:
-        told = json.loads(line)
-    except ValueError:
-        return
-    if not isinstance(told, dict):
-        return
-    if "progress" in told:
-        job.share = float(told["progress"])
-        job.words = str(told.get("stage", ""))
-    elif isinstance(told.get("error"), dict):
-        error = told["error"]
-        job.error = {key: str(error.get(key) or "") for key in ("message", "hint")}
-        job.error["places"] = error.get("places", [])
+    with suppress(ValueError):  # it may be anything else
+        match json.loads(line):
+            case {"progress": share, **more}:
+                job.share, job.words = float(share), str(more.get("stage", ""))
+            case {"error": {**error}}:
+                job.error = {key: str(error.get(key) or "") for key in ("message", "hint")}
+                job.error["places"] = error.get("places", [])

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import groupby, takewhile
 from pathlib import Path
 
 from hedgerow.errors import HedgerowError, SchemaError
@@ -164,12 +165,9 @@ class SchemaText:
     def reason(self, column: str) -> str:
         """The comment above a column: why a draft describes it like that."""
         first, _ = self._lines("attributes", column)
-        comments: list[str] = []
-        for line in reversed(self.text.splitlines()[: first - 1]):
-            if not line.strip().startswith("#"):
-                break
-            comments.insert(0, line.strip().lstrip("#").strip())
-        return " ".join(comments)
+        above = reversed(self.text.splitlines()[: first - 1])
+        comments = takewhile(lambda line: line.strip().startswith("#"), above)
+        return _join_comments([*comments][::-1])
 
     def alike(self) -> dict[str, tuple[str, ...]]:
         """Columns that are described alike, but for the role: all of them by the first."""
@@ -264,15 +262,12 @@ class SchemaText:
         from hedgerow.draft.people import REPEATED
 
         lines: list[str] = []
-        comments: list[str] = []
-        for line in [*self.text.splitlines(), ""]:
-            if line.lstrip().startswith("#"):
-                comments.append(line)
-                continue
-            told = " ".join(one.strip().lstrip("#").strip() for one in comments)
-            lines += comments if any(one in told for one in REPEATED) else []
-            lines.append(line)
-            comments = []
+        every = [*self.text.splitlines(), ""]
+        for are_comments, several in groupby(every, lambda line: line.lstrip().startswith("#")):
+            part = list(several)
+            words = _join_comments(part)
+            if not are_comments or any(one in words for one in REPEATED):
+                lines += part
         bare = replace(self, text=SIGNED + "\n".join(lines))
         return bare if bare._says() == self._says() else self
 
@@ -306,37 +301,32 @@ class SchemaText:
             SchemaError: If the text is not a schema.
         """
         with _SAVING:
-            return self._save(seen, page, restored)
-
-    def _save(self, seen: str, page: str, restored: int) -> bool:
-        before = SchemaText.load(self.path)
-        if before.mark != seen:
-            raise Conflict(
-                "the schema was changed in the meantime, in another tab or by hand.",
-                hint="Nothing was written. What you entered is still here: look at it beside the "
-                "schema as it is now, and save again.",
-            )
-        if not restored:
-            self.schema()
-        withdrawn = before.is_signed and before._says() != self._says() and not self._is_signed_so
-        text = (
-            self._with_signers({}).with_key("draft", plain("true")).text if withdrawn else self.text
-        )
-        mode = self.path.stat().st_mode & 0o777
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        temporary = Path(name)
-        try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            temporary.chmod(mode)
-            os.replace(temporary, self.path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        if restored and text == self.text:
-            go_to(self.path, restored)
-        elif page and text != before.text:
-            record(self.path, before.text, text, page)
-        return withdrawn
+            before = SchemaText.load(self.path)
+            if before.mark != seen:
+                raise Conflict(
+                    "the schema was changed in the meantime, in another tab or by hand.",
+                    hint="Nothing was written. What you entered is still here: look at it beside "
+                    "the schema as it is now, and save again.",
+                )
+            if not restored:
+                self.schema()
+            changed = before.is_signed and before._says() != self._says()
+            withdrawn = changed and not self._is_signed_so
+            bare = self._with_signers({}).with_key("draft", plain("true")) if withdrawn else self
+            handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+            try:
+                with open(handle, "w", encoding="utf-8") as file:
+                    file.write(bare.text)
+                shutil.copymode(self.path, temporary)
+                os.replace(temporary, self.path)
+            except BaseException:
+                os.unlink(temporary)
+                raise
+            if restored and bare is self:
+                go_to(self.path, restored)
+            elif page and bare.text != before.text:
+                record(before, bare.text, page)
+            return withdrawn
 
     def _lines(self, *keys: str) -> tuple[int, int]:
         """The first and the last line of what stands under some keys, one below another."""
@@ -366,6 +356,10 @@ class SchemaText:
         lines = self.text.splitlines()
         lines[first - 1 : last] = new
         return SchemaText(self.path, "\n".join(lines) + "\n")
+
+
+def _join_comments(lines: list[str]) -> str:
+    return " ".join(line.strip().lstrip("#").strip() for line in lines)
 
 
 def block(settings: Mapping[str, Node]) -> Entries:
@@ -456,7 +450,7 @@ ELSEWHERE = "elsewhere"
 """Who made a change that the studio did not."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Version:
     """A version of a schema file.
 
@@ -489,12 +483,10 @@ def versions(schema: Path) -> list[Version]:
     Args:
         schema: The schema file.
     """
-    known = []
-    for path in sorted(_folder(schema).glob("*-*-*.yaml")):
-        number, parent, page = path.stem.split("-", 2)
-        if number.isdigit() and parent.isdigit():
-            known.append(Version(number=int(number), parent=int(parent), page=page, path=path))
-    return known
+    paths = sorted(_folder(schema).glob("*.yaml"))
+    names = [re.fullmatch(r"(\d+)-(\d+)-(.*)", path.stem) for path in paths]
+    return [Version(int(name[1]), int(name[2]), name[3], path)
+            for path, name in zip(paths, names, strict=True) if name]  # fmt: skip
 
 
 def current(text: SchemaText) -> Version | None:
@@ -505,27 +497,24 @@ def current(text: SchemaText) -> Version | None:
     return next((one for one in same if str(one.number) == number), same[-1] if same else None)
 
 
-def record(schema: Path, before: str, after: str, page: str) -> None:
+def record(before: SchemaText, after: str, page: str) -> None:
     """Keeps both sides of a change.
 
     Args:
-        schema: The schema file.
-        before: Its text before the change.
+        before: The file before the change.
         after: Its text now.
         page: The page that made the change.
     """
-    folder = _folder(schema)
+    folder = _folder(before.path)
     for place in (folder.parents[1], folder.parent, folder):
         place.mkdir(mode=0o700, exist_ok=True)
     _keep(folder.parents[1] / ".gitignore", "*\n")
-    known = versions(schema)
-    now = current(SchemaText(schema, before))
+    known, now = versions(before.path), current(before)
     number = known[-1].number if known else 0
     if now is None:  # its first change here, or it was changed by hand in the meantime
-        last = number
+        _keep(_name(folder, number + 1, number, ELSEWHERE), before.text)
         number += 1
-        _keep(_name(folder, number, last, ELSEWHERE), before)
-    go_to(schema, number + 1)
+    go_to(before.path, number + 1)
     _keep(_name(folder, number + 1, number if now is None else now.number, page), after)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -129,8 +129,8 @@ class Way:
 
     def options(self, *names: str) -> list[str]:
         """What was said about how the file is written, as options of a command."""
-        return [f"--{name.replace('_', '-')}={self.chosen[name]}"
-                for name in names if name in self.chosen]  # fmt: skip
+        given = [name for name in names if name in self.chosen]
+        return [f"--{name.replace('_', '-')}={self.chosen[name]}" for name in given]
 
     def go(self, page: str, **more: str) -> Response:
         """Leads to another page after something was done."""
@@ -143,12 +143,11 @@ class Way:
     @property
     def steps(self) -> list[tuple[str, str, str | None]]:
         """Every step: its page, its name, and its address if it can be gone to."""
-        needs = {"data": ("data",), "release": ("release",)}
+        needs = {"data": "data", "release": "release"}
         return [
-            (page, name, self.to(page)
-             if all(one in self.chosen for one in needs.get(page, ("schema",))) else None)
+            (page, name, self.to(page) if needs.get(page, "schema") in self.chosen else None)
             for page, name in STEPS.items()
-        ]  # fmt: skip
+        ]
 
     def fields(self, places: Iterable[Sequence[str]]) -> dict[str, str]:
         """The fields of forms that an error is about: their titles, and their addresses.
@@ -163,12 +162,14 @@ class Way:
         links = {}
         for place in places:
             name = place[1] if place[0] == "attributes" and len(place) > 1 else ""
-            keys = [key for key in place[2 if name else 0 :] if key in _FIELDS]
-            if not (keys or name) or (name and name not in numbers):
-                continue
-            key = keys[0] if keys else "type"
-            page, field, title = _FIELDS[key]
-            if page == "data" and "data" not in self.chosen:
+            usual = "type" if name in numbers else ""
+            key = next((key for key in place[2 if name else 0 :] if key in _FIELDS), usual)
+            page, field, title = _FIELDS.get(key, ("", "", ""))
+            if (
+                not page
+                or (name and name not in numbers)
+                or (page == "data" and page not in self.chosen)
+            ):
                 continue
             more = {"form": "all"} if name and key in _OF_ALL else {}
             if name and page == "columns":
@@ -186,35 +187,28 @@ class Way:
 
 
 def _show(value: Any) -> Any:
-    if value is None:
-        return ""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _brief(root: str, message: str) -> str:
-    """A message with paths as they are seen from the folder of the studio."""
-    return message.replace(root.rstrip(os.sep) + os.sep, "") if root else message
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return visible(value)
+    return "" if value is None else value
 
 
 class Pages:
     """The templates, with what all pages share.
 
     Args:
+        root: The folder, from which messages name paths.
         shared: Values that every template knows.
     """
 
-    def __init__(self, **shared: Any) -> None:
+    def __init__(self, root: Path, **shared: Any) -> None:
         self._templates = Environment(
-            loader=FileSystemLoader(HERE / "templates"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            finalize=_show,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+            loader=FileSystemLoader(HERE / "templates"), autoescape=True, finalize=_show,
+            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
         self._templates.globals.update(shared, CHANGING=CHANGING)
-        self._templates.filters["zipped"] = zip
-        self._templates.filters["brief"] = partial(_brief, str(shared.get("root", "")))
+        folder = str(root).rstrip(os.sep) + os.sep
+        filters = {"zipped": zip, "brief": lambda message: message.replace(folder, "")}
+        self._templates.filters.update(filters)
 
     def show(self, name: str, status: int = 200, /, **values: Any) -> HTMLResponse:
         """A page, or a part of one.
@@ -330,8 +324,8 @@ class Asked:
     def begin(
         self, command: Sequence[str], title: str, then: Callable[[str], str], *,
         back: str = "", clear: Callable[[], None] = lambda: None,
-    ) -> Job:  # fmt: skip
-        """Starts a command of this step.
+    ) -> Response:  # fmt: skip
+        """Starts a command of this step, and leads to the page that shows how far it is.
 
         Args:
             command: The command without `hedgerow`.
@@ -341,9 +335,10 @@ class Asked:
             clear: Removes what a command that was killed may have left.
         """
         back = self.way.to(back or self.step)
-        return self.studio.jobs.start(
+        job = self.studio.jobs.start(
             command, step=self.step, title=title, then=then, back=back, clear=clear
         )
+        return go("/job", job=job.name)
 
 
 def status_of(error: HedgerowError) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.studio.first_rows import FirstRows, look
+from hedgerow.studio.first_rows import look
 from hedgerow.studio.folder import argument
 from hedgerow.studio.jobs import Jobs
 
@@ -53,7 +53,7 @@ def test_modules_in_the_folder_are_not_run(folder: Path, monkeypatch: pytest.Mon
     assert job.ended.wait(600)
     assert job.state == "done", job.error
     monkeypatch.chdir(folder)
-    assert look(FirstRows(path=str(folder / "people.csv")))[0] == ["patient", "age", "town", "ill"]
+    assert look({"path": str(folder / "people.csv")})[0] == ["patient", "age", "town", "ill"]
 
 
 def test_settings_in_the_folder_are_not_followed(folder: Path) -> None:

@@ -18,7 +18,7 @@ from hedgerow.schema.yaml_text import Entries, ListNode, Node, Text
 from hedgerow.studio.folder import look
 from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText, plain
-from hedgerow.studio.steps import Asked, Way, go
+from hedgerow.studio.steps import Asked, Way
 from hedgerow.studio.views.project import accounts_of
 from hedgerow.studio.views.schema import save
 
@@ -119,13 +119,12 @@ def simulate(asked: Asked) -> Response:
     delta = way.get("delta", _usual_delta(method))
     targets = [f"{name} within {asked.get('within').strip()}%" for name in asked.every("table")]
     accuracy = [f"--accuracy={one}" for one in targets]
-    job = asked.begin(
+    return asked.begin(
         _plan(way, method, delta, "--runs", _RUNS, *accuracy) if targets
         else _simulation(way, method, delta),
         "Trying budgets on simulated rows",
         lambda job: way.to("budget", simulated=job) + "#t-curve",
     )  # fmt: skip
-    return go("/job", job=job.name)
 
 
 def _plan(way: Way, method: str, delta: str, *options: str) -> list[str]:

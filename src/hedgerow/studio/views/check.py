@@ -23,7 +23,7 @@ from hedgerow.studio.schema_text import (
     forget,
     versions,
 )
-from hedgerow.studio.steps import CHANGING, STEPS, Asked, Way, go
+from hedgerow.studio.steps import CHANGING, STEPS, Asked, Way
 from hedgerow.studio.views.schema import FIELDS
 
 
@@ -55,10 +55,7 @@ def show(asked: Asked) -> Response:
 def run(asked: Asked) -> Response:
     """Checks the data against the schema, as `hedgerow check --data` does."""
     way = asked.way
-    job = asked.begin(
-        _command(way), "Checking the data", lambda job: way.to("check", checked=job)
-    )  # fmt: skip
-    return go("/job", job=job.name)
+    return asked.begin(_command(way), "Checking the data", lambda job: way.to("check", checked=job))
 
 
 def sign(asked: Asked) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 from starlette.responses import Response
 
@@ -60,16 +61,15 @@ class Guided:
 
     def recount(self, sketch: Sketch) -> Guided:
         """The same with other proposals: answers that only accepted the former ones are open."""
-        before = {one.key: one for one in questions(self.sketch, self.waiting)}
-        kept = {
-            key: answer for key, answer in self.waiting.items()
-            if key not in before or before[key].default != answer
-            or not (before[key].columns or key == "drop")
+        accepted = {
+            one.key for one in questions(self.sketch, self.waiting)
+            if (one.columns or one.key == "drop") and self.waiting.get(one.key) == one.default
         }  # fmt: skip
+        kept = {key: answer for key, answer in self.waiting.items() if key not in accepted}
         return Guided(sketch=sketch, answers=kept)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Field:
     """A question as a form shows it.
 
@@ -79,15 +79,13 @@ class Field:
         name: How the field is called in the form.
         shown: What stands in it: a text, bounds by their names, or names of columns.
         error: What was wrong with the answer that was given.
-        is_open: Whether it has no answer yet.
     """
 
     question: Question
     part: str
     name: str
     shown: Mapping[str, str]
-    error: str = ""
-    is_open: bool = False
+    error: str
 
 
 def under_way(asked: Asked) -> Guided | None:
@@ -130,26 +128,20 @@ def fields_of(
             continue
         part, name = _name_field(guided.sketch, one.key)
         values = _show(guided, one, part)
-        boxes = {key: _box(key, name) for key in values}
-        entered = {  # browsers end lines in their own way
-            key: "\n".join(asked.get(box).splitlines())
-            for key, box in boxes.items() if box in asked.form
-        }  # fmt: skip
-        shown.append(Field(
-            question=one, part=part, name=name, shown=values | entered,
-            error=errors.get(name, ""), is_open=one.key not in guided.answers,
-        ))  # fmt: skip
+        for key in values:
+            if (box := _box(key, name)) in asked.form:  # browsers end lines in their own way
+                values[key] = "\n".join(asked.get(box).splitlines())
+        shown.append(Field(one, part, name, values, errors.get(name, "")))
     return shown
 
 
 def take_answers(guided: Guided, asked: Asked) -> tuple[Guided, dict[str, str]]:
     """The answers with those of a form, and what is wrong with others by the names of fields."""
-    answers, errors = dict(guided.answers), dict[str, str]()
-    waiting = {one.key: one for one in questions(guided.sketch, answers)}
-    done = set[str]()
+    answers, errors, done = dict(guided.answers), dict[str, str](), set[str]()
+    waiting = questions(guided.sketch, answers)
     while waiting:
-        key, question = next(iter(waiting.items()))
-        del waiting[key]
+        question, *waiting = waiting
+        key = question.key
         done.add(key)
         part, name = _name_field(guided.sketch, key)
         reply = _reply(guided, question, part, name, asked)
@@ -163,14 +155,8 @@ def take_answers(guided: Guided, asked: Asked) -> tuple[Guided, dict[str, str]]:
         if answers.get(key) != answer:  # other questions may follow now
             answers[key] = answer
             following = questions(guided.sketch, answers)
-            waiting = {one.key: one for one in following if one.key not in done}
+            waiting = [one for one in following if one.key not in done]
     return replace(guided, answers=answers), errors
-
-
-def open_questions(guided: Guided) -> list[Question]:
-    """Questions about columns that have no answer yet."""
-    every = questions(guided.sketch, guided.answers)
-    return [one for one in every if one.columns and one.key not in guided.answers]
 
 
 def keep(asked: Asked, guided: Guided) -> SchemaError | Conflict | None:
@@ -249,54 +235,17 @@ _RULES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Group:
-    """A column, or several that are asked about at once.
-
-    Args:
-        number: The place of the first, by which its fields are called.
-        names: Their names.
-        fields: Their questions.
-        notes: What a person should know about them.
-    """
-
-    number: int
-    names: tuple[str, ...]
-    fields: tuple[Field, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def title(self) -> str:
-        """How they are called at once."""
-        return name_columns(self.names)
-
-    @property
-    def is_class(self) -> bool:
-        """Whether it is the class, whose type is settled."""
-        return not any(one.part == "kind" for one in self.fields)
-
-    def type(self, words: Mapping[str, str]) -> str:
-        """Its type in words."""
-        kind = next((one.shown[""] for one in self.fields if one.part == "kind"), "values")
-        return words.get(kind, kind)
-
-    @property
-    def content(self) -> str:
-        """Its bounds or values, on a line."""
-        for one in self.fields:
-            if one.part in ("numbers", "dates"):
-                step = one.shown["step"]
-                bounds = f"{one.shown['low']} to {one.shown['high']}"
-                return f"{bounds}, step {step}" if step else bounds
-            if one.part == "values":
-                lines = one.shown[""].splitlines()  # some may say how a value is read
-                return brief(list(dict.fromkeys(one.rpartition(" = ")[2] for one in lines)))
-        return ""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether something was wrong with an answer."""
-        return any(one.error for one in self.fields)
+def _content(fields: list[Field]) -> str:
+    """The bounds or values of a column, on a line."""
+    for one in fields:
+        if one.part in ("numbers", "dates"):
+            step = one.shown["step"]
+            bounds = f"{one.shown['low']} to {one.shown['high']}"
+            return f"{bounds}, step {step}" if step else bounds
+        if one.part == "values":
+            lines = one.shown[""].splitlines()  # some may say how a value is read
+            return brief(list(dict.fromkeys(one.rpartition(" = ")[2] for one in lines)))
+    return ""
 
 
 def ask_unit(
@@ -369,25 +318,33 @@ def take_columns(asked: Asked, guided: Guided) -> Response:
         asked = bulk.apply(asked)
     guided, errors = take_answers(guided, asked)
     fault = keep(asked, guided)
-    more = open_questions(guided)
+    every = questions(guided.sketch, guided.answers)
+    more = [one for one in every if one.columns and one.key not in guided.answers]
     if errors or fault or more or bulk:
         return ask_columns(asked, asked.way.text(), guided, errors, fault, more)
     return asked.way.go("taxonomies")
 
 
-def _groups(guided: Guided, fields: list[Field]) -> list[Group]:
+def _groups(guided: Guided, fields: list[Field]) -> list[SimpleNamespace]:
+    """The columns as the form shows them, those at once that are asked about at once."""
     groups: dict[str, list[Field]] = {}
     for one in fields:
         if one.question.columns:
             groups.setdefault(one.question.columns[0], []).append(one)
     places = {one.name: n for n, one in enumerate(guided.sketch.columns)}
-    return [
-        Group(
-            number=places[first], names=several[-1].question.columns, fields=tuple(several),
-            notes=tuple(note for one in several for note in one.question.notes.values()),
-        )
-        for first, several in groups.items()
-    ]  # fmt: skip
+    shown = []
+    for first, several in groups.items():
+        names = several[-1].question.columns
+        kinds = [one.shown[""] for one in several if one.part == "kind"]
+        kind = kinds[0] if kinds else "values"
+        shown.append(SimpleNamespace(
+            number=places[first], names=names, title=name_columns(names), fields=several,
+            notes=[note for one in several for note in one.question.notes.values()],
+            type=_KINDS.get(kind, kind), content=_content(several),
+            is_class=not kinds,  # its type is settled
+            is_open=any(one.error for one in several),
+        ))  # fmt: skip
+    return shown
 
 
 def _command(way: Way) -> str:

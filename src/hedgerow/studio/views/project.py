@@ -12,7 +12,6 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.errors import DataError, HedgerowError, UsageError
-from hedgerow.studio.first_rows import FirstRows
 from hedgerow.studio.first_rows import look as read_first
 from hedgerow.studio.folder import argument, describe, fresh, inside, look
 from hedgerow.studio.jobs import command_text
@@ -90,18 +89,17 @@ def show_data(asked: Asked) -> Response:
 
 def peek(asked: Asked) -> Response:
     """The same with a few raw records, because somebody asked for them."""
-    return _page(asked, read_first(replace(_rows(asked.way), raw=True)))
+    return _page(asked, read_first(_rows(asked.way) | {"raw": True}))
 
 
 def draft(asked: Asked) -> Response:
     """Drafts a schema, as `hedgerow init` does."""
     way = asked.way
     out = fresh(way.root, asked.get("name"), ".yaml")
-    job = asked.begin(
+    return asked.begin(
         [*_command(way, argument(way.root, out)), "--proposals"], "Drafting a schema",
         lambda job: way.to("unit", schema=out.name, drafted=job),
     )  # fmt: skip
-    return go("/job", job=job.name)
 
 
 def recount(asked: Asked, who: str) -> Response:
@@ -112,11 +110,10 @@ def recount(asked: Asked, who: str) -> Response:
         who: The column that tells people apart.
     """
     way = asked.way
-    job = asked.begin(
+    return asked.begin(
         [*_command(way, way.argument("schema")), f"--person={who}", "--proposals", "--no-file"],
         "Counting people, not rows", lambda job: way.to("columns", drafted=job),
     )  # fmt: skip
-    return go("/job", job=job.name)
 
 
 def _command(way: Way, out: str) -> list[str]:
@@ -162,7 +159,7 @@ def _fitting(way: Way, schemas: tuple[str, ...], names: list[str]) -> list[tuple
     return sorted(candidates)
 
 
-def _rows(way: Way) -> FirstRows:
+def _rows(way: Way) -> dict[str, Any]:
     """How the file is to be read.
 
     Raises:
@@ -181,12 +178,12 @@ def _rows(way: Way) -> FirstRows:
         raise UsageError("this encoding is not known.", hint="Choose one from the list.")
     between = way.get("delimiter")
     written: dict[str, Any] = {key: way.get(key) for key in ("encoding", "sheet") if way.get(key)}
-    return FirstRows(
-        path=str(way.path("data")),
-        delimiter="\t" if between == "tab" else between or None,
-        written=written | ({"header_row": int(row)} if way.get("header_row") else {}),
-        trust_header=bool(way.get("trust_header")),
-    )
+    return {
+        "path": str(way.path("data")),
+        "delimiter": "\t" if between == "tab" else between or None,
+        "written": written | ({"header_row": int(row)} if way.get("header_row") else {}),
+        "trust_header": bool(way.get("trust_header")),
+    }
 
 
 # Long work while it goes on.

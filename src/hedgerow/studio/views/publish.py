@@ -13,7 +13,7 @@ from starlette.responses import Response
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.studio.folder import Conflict, ReleaseFolder, argument, free_name, fresh, inside, look
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.steps import Asked, Way, go, link
+from hedgerow.studio.steps import Asked, Way, link
 from hedgerow.studio.views.budget import method_of
 from hedgerow.studio.views.project import accounts_of
 from hedgerow.studio.views.schema import doubt, list_repeated
@@ -69,15 +69,15 @@ def run(asked: Asked) -> Response:
     try:
         if asked.get("account").startswith(_OPEN):
             _open(asked, way, schema.name)
-        job = asked.begin(
+        begun = asked.begin(
             command, "Publishing", lambda _: way.to("release", release=out.name),
             clear=lambda: _clear(out),
         )  # fmt: skip
     except BaseException:  # nothing was begun, so the form may be sent again
         del sent[once]
         raise
-    mine.append(job.name)
-    return go("/job", job=job.name)
+    mine.append(begun.headers["location"])
+    return begun
 
 
 def _opens(name: str, accounts: list[tuple[str, Any]]) -> str | None:
@@ -131,7 +131,7 @@ def _refuse_repeated(asked: Asked, way: Way, begun: list[str]) -> Response:
     if begun and (way.root / begun[0]).exists():
         again = (f"To the release {begun[0]}", link("/release", release=begun[0]))
     elif len(begun) > 1:
-        again = ("To the run that it began", link("/job", job=begun[1]))
+        again = ("To the run that it began", begun[1])
     return asked.show("error", 409, error=error, leads={}, again=again)
 
 

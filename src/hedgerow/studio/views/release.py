@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.release import Release, TableRelease
 from hedgerow.studio.folder import Opened, argument, free_name, fresh, inside, look
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.steps import Asked, Way, go
+from hedgerow.studio.steps import Asked, Way
 
 # reports are pages of their own: without scripts, but with styles in attributes
 _REPORT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
@@ -246,21 +246,16 @@ def download(asked: Asked) -> Response:
     """The release as a file: all of it, its tables, its report, its dossier, synthetic rows."""
     way, _, _ = _open_release(asked)
     kind, name = asked.get("as"), way.path("release").name
-    if kind not in _FILES:
+    if kind not in _ENDINGS:
         raise UsageError("there is no such file.", hint="Choose one on the page of the release.")
-    ending, write = _FILES[kind]
+    ending = _ENDINGS[kind]
     with tempfile.TemporaryDirectory(prefix="hedgerow-studio-") as folder:
         path = Path(folder) / f"{name}{ending}"
-        write(asked, path)
+        _write(asked, kind, path)
         content = path.read_bytes()
-    plain = "".join(
-        one if one.isascii() and (one.isalnum() or one in "-_.") else "_" for one in name
-    )
-    return Response(
-        content,
-        media_type="application/octet-stream",
-        headers={"Content-Disposition": f'attachment; filename="{plain}{ending}"'},
-    )
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    attached = {"Content-Disposition": f'attachment; filename="{plain}{ending}"'}
+    return Response(content, media_type="application/octet-stream", headers=attached)
 
 
 def _pack(asked: Asked, path: Path) -> None:
@@ -281,37 +276,34 @@ def _pack(asked: Asked, path: Path) -> None:
             archive.write(folder / one, f"{name}/{one}")
 
 
-def _write_tables(asked: Asked, path: Path) -> None:
-    from hedgerow.present.tables import write_workbook
+_ENDINGS = {
+    "zip": ".zip", "workbook": ".xlsx", "report": "-report.html", "dossier": "-dossier.html",
+    "catalog": "-catalog.zip", "rows": "-synthetic.csv",
+}  # fmt: skip
 
-    write_workbook(_open(asked, asked.way).release, path)
 
-
-def _describe_for_portals(asked: Asked, path: Path) -> None:
-    """The tables with their description for data portals, as `hedgerow dossier` writes it."""
-    from hedgerow.present.catalog import Listing, catalog, write_archive
-
+def _write(asked: Asked, kind: str, path: Path) -> None:
+    """Writes a file that can be downloaded, as the commands do."""
     opened = _open(asked, asked.way)
-    booked = _find_entry(asked.way, opened.release)
-    write_archive(catalog(opened.release, opened.verdict, Listing(), booked), path)
+    release = opened.release
+    if kind == "zip":
+        _pack(asked, path)
+    elif kind == "workbook":
+        from hedgerow.present.tables import write_workbook
 
+        write_workbook(release, path)
+    elif kind == "catalog":  # tables with their description for data portals
+        from hedgerow.present.catalog import Listing, catalog, write_archive
 
-def _write_rows(asked: Asked, path: Path) -> None:
-    from pyarrow import csv
+        booked = _find_entry(asked.way, release)
+        write_archive(catalog(release, opened.verdict, Listing(), booked), path)
+    elif kind == "rows":
+        from pyarrow import csv
 
-    release = _open(asked, asked.way).release
-    form: dict[str, Any] = {"form": "long"} if release.kind == "transactions" else {}
-    csv.write_csv(release.synthesize(kind="arrow", **form), path)
-
-
-_FILES: dict[str, tuple[str, Callable[[Asked, Path], object]]] = {
-    "zip": (".zip", _pack),
-    "workbook": (".xlsx", _write_tables),
-    "report": ("-report.html", lambda asked, path: path.write_text(_report(asked), "utf-8")),
-    "dossier": ("-dossier.html", lambda asked, path: path.write_text(_dossier(asked), "utf-8")),
-    "catalog": ("-catalog.zip", _describe_for_portals),
-    "rows": ("-synthetic.csv", _write_rows),
-}
+        form: dict[str, Any] = {"form": "long"} if release.kind == "transactions" else {}
+        csv.write_csv(release.synthesize(kind="arrow", **form), path)
+    else:
+        path.write_text((_report if kind == "report" else _dossier)(asked), "utf-8")
 
 
 # A release against the raw data. NOT PRIVATE: for the holder of the data alone.
@@ -338,11 +330,10 @@ def evaluate(asked: Asked) -> Response:
     out = argument(way.root, fresh(way.root, asked.get("out"), _JUDGMENT))
     command = ["evaluate", way.argument("data"), way.argument("release"), "--out", out]
     command += way.options("delimiter") + (["--quick"] if asked.get("quick") else [])
-    job = asked.begin(
+    return asked.begin(
         command, "Comparing with the raw data",
         lambda job: way.to("release/evaluate", evaluated=job), back="release/evaluate",
     )  # fmt: skip
-    return go("/job", job=job.name)
 
 
 def _describe(result: Any) -> dict[str, Markup]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
@@ -31,10 +32,8 @@ def show_unit(asked: Asked) -> Response:
         return ask_unit(asked, text, guided)
     if text.is_draft and not text.has_unit:  # nobody has changed it yet: no command reads it
         asked.studio.drafts[text.path] = text.domains()
-    return asked.show(
-        "unit", way=asked.way, text=text, person=_person(text), is_items=bool(text.items),
-        repeated=list_repeated(text),
-    )  # fmt: skip
+    more = {"is_items": bool(text.items), "repeated": list_repeated(text)}
+    return asked.show("unit", way=asked.way, text=text, person=_person(text), **more)
 
 
 def save_unit(asked: Asked) -> Response:
@@ -137,45 +136,6 @@ _BLANK = "blank"  # what the form calls one
 _OF_ITEMS = ("max_items", "fan_out", "foreign", "empty", "separator")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A column as the form shows it.
-
-    Args:
-        name: Its name.
-        kind: numeric, categorical, boolean, identifier or person.
-        reason: Why the draft describes it like that.
-        fields: Texts of the form by setting.
-        values: One value a line; None if they come from a taxonomy.
-        is_class: Whether it is the class.
-        others: Columns that are described alike, if there are many and this is the first.
-        first: The first of them, if this is another.
-        is_open: Whether something is wrong with it.
-    """
-
-    name: str
-    kind: str
-    reason: str
-    fields: Mapping[str, str]
-    values: str | None
-    is_class: bool
-    others: tuple[str, ...] = ()
-    first: str = ""
-    is_open: bool = False
-
-    @property
-    def content(self) -> str:
-        """Its bounds or values, on a line: all of them, or how many there are."""
-        if self.kind == "numeric":
-            low, high, step = (self.fields[key] for key in _NUMBERS)
-            more = [f"step {step}" if step else "", "log scale" if self.fields["scale"] else ""]
-            return ", ".join(filter(None, [f"{low} to {high}", *more]))
-        if self.kind == "categorical":
-            known = f"values of {self.fields['taxonomy'] or 'its taxonomy'}"
-            return brief(self.values.splitlines()) if self.values else known
-        return ""
-
-
 def brief(values: Sequence[str]) -> str:
     """Values on a line, none of them cut off.
 
@@ -227,12 +187,10 @@ def _page(asked: Asked, text: SchemaText, error: SchemaError | Conflict | None =
     now = way.text() if isinstance(error, Conflict) else None
     return asked.show(
         "columns", 409 if now else 400 if error else 200, way=way, text=way.text(), error=error,
-        command=command_text(["check", way.argument("schema")]),
+        command=command_text(["check", way.argument("schema")]), leads=asked.find_fields(error),
         seen=now.mark if now else asked.get("seen") or text.mark,
-        leads=asked.find_fields(error),
-        changes=[] if now is None else describe_change(now, text),
-        columns=_all_shown(text, error), bulk=_bulk(asked, text),
-        items=_items(text.items) if text.items else None,
+        changes=[] if now is None else describe_change(now, text), bulk=_bulk(asked, text),
+        columns=_show_columns(text, error), items=_items(text.items) if text.items else None,
     )  # fmt: skip
 
 
@@ -252,34 +210,45 @@ def _families(text: SchemaText) -> dict[str, tuple[str, ...]]:
     return {first: names[1:] for first, names in text.alike().items() if len(names) >= _ALIKE}
 
 
-def _all_shown(text: SchemaText, error: SchemaError | Conflict | None = None) -> list[Shown]:
+def _show_columns(text: SchemaText, error: SchemaError | Conflict | None) -> list[SimpleNamespace]:
+    """The columns as the form shows them."""
     families = _families(text)
     firsts = {name: first for first, others in families.items() for name in others}
     wrong = {place[1] for place in (error.places if error else ()) if len(place) > 1}
     return [
-        replace(_show_column(text, name), others=families.get(name, ()),
-                first=firsts.get(name, ""), is_open=name in wrong)
-        for name in text.columns
+        SimpleNamespace(
+            **_show_column(settings), name=name,
+            reason=text.reason(name),  # why the draft describes it like that
+            others=families.get(name, ()),  # that are described alike, if this is the first of many
+            first=firsts.get(name, ""),  # of these, if this is another
+            is_open=name in wrong,
+        )
+        for name, settings in text.columns.items()
     ]  # fmt: skip
 
 
-def _show_column(text: SchemaText, name: str) -> Shown:
-    settings = text.columns[name]
+def _show_column(settings: Mapping[str, Node]) -> dict[str, Any]:
+    """What a column is, the texts of its form, one value a line, and all that on a line.
+
+    Values are None if they come from a taxonomy.
+    """
     role, kind = _text(settings.get("role")), _text(settings.get("type"))
-    fields = {key: _text(settings.get(key)) for key in (*_NUMBERS, *_RULES, *_WRITTEN)}
-    fields["taxonomy"] = _text(settings.get("taxonomy"))  # its name, if it is none of its own
+    kind = role if role in ("identifier", "person") else kind
+    fields = {key: _text(settings.get(key)) for key in (*_NUMBERS, *_RULES, *_WRITTEN, "taxonomy")}
     fields["scale"] = "log" if _text(settings.get("scale")) == "log" else ""
     fields["thousands"] = _BLANK if fields["thousands"] == " " else fields["thousands"]
     fields["ignore"] = ", ".join((_list_lines(settings.get("ignore")) or "").split())
     whole = not {"values", "taxonomy", "recode"} & settings.keys()
-    return Shown(
-        name=name,
-        kind=role if role in ("identifier", "person") else kind,
-        reason=text.reason(name),
-        fields=fields,
-        values="" if whole else _list_lines(settings.get("values")),
-        is_class=role == "class",
-    )
+    values, content = "" if whole else _list_lines(settings.get("values")), ""
+    if kind == "numeric":
+        more = [f"step {fields['step']}" if fields["step"] else "",
+                "log scale" if fields["scale"] else ""]  # fmt: skip
+        content = ", ".join(filter(None, [f"{fields['low']} to {fields['high']}", *more]))
+    elif kind == "categorical":
+        content = f"values of {fields['taxonomy'] or 'its taxonomy'}"
+        content = brief(values.splitlines()) if values else content
+    shown = {"kind": kind, "fields": fields, "values": values, "content": content}
+    return shown | {"is_class": role == "class"}
 
 
 def _items(settings: Mapping[str, Node]) -> dict[str, str | None]:
@@ -294,11 +263,12 @@ def _items(settings: Mapping[str, Node]) -> dict[str, str | None]:
 
 
 def _with_columns(text: SchemaText, asked: Asked) -> SchemaText:
-    entered = {name: _read_form(place, before, asked)
-               for place, (name, before) in enumerate(text.columns.items())}  # fmt: skip
-    places = {name: place for place, name in enumerate(text.columns)}
+    entered, ticked = dict[str, dict[str, Node]](), set[str]()
+    for place, (name, before) in enumerate(text.columns.items()):
+        entered[name] = _read_form(place, before, asked)
+        ticked |= {name} if asked.get(f"alike-{place}") else set()
     for first, others in _families(text).items():
-        if not asked.get(f"alike-{places[first]}"):
+        if first not in ticked:
             continue
         shared = _but_role(entered[first])
         for name in others:
@@ -316,46 +286,36 @@ def _but_role(settings: Mapping[str, Node]) -> dict[str, Node]:
 
 
 def _read_form(place: int, before: Mapping[str, Node], asked: Asked) -> dict[str, Node]:
-    """The settings of a column by the form; as they were, if it is not in the form."""
+    """The settings of a column by the form; what is not in the form stays."""
     kind = asked.get(f"kind-{place}")
     if not kind or kind == "person":
         return dict(before)
-    given = {key: asked.get(f"{key}-{place}").strip() for key in (*_NUMBERS, *_RULES)}
-    listed = asked.get(f"values-{place}") if f"values-{place}" in asked.form else None
-    settings = _settings(before, kind, given, listed, asked.get("class") == str(place))
-    for key in _WRITTEN:
-        if kind == "numeric" and f"{key}-{place}" in asked.form:
-            entered = asked.get(f"{key}-{place}").strip()
-            _put(settings, key, " " if entered == _BLANK else entered)
-    if kind == "categorical" and f"ignore-{place}" in asked.form:
-        lines = asked.get(f"ignore-{place}").replace(",", "\n")
-        _list(settings, "ignore", lines, before.get("ignore"))
-    return settings
-
-
-def _settings(
-    before: Mapping[str, Node],
-    kind: str,
-    entered: Mapping[str, str],
-    listed: str | None,
-    is_class: bool,
-) -> dict[str, Node]:
-    """The settings of a column as they were entered; what is not in the form stays."""
     if kind == "identifier":
         same = _text(before.get("role")) == "identifier"
         return dict(before) if same else {"role": plain("identifier")}
     same = _text(before.get("type")) == kind
     settings: dict[str, Node] = dict(before) if same else {"type": plain(kind)}
+    names = (*_NUMBERS, *_RULES, *_WRITTEN, "values", "ignore")
+    given = {
+        key: asked.get(f"{key}-{place}").strip() for key in names if f"{key}-{place}" in asked.form
+    }
     if kind == "numeric":
         for key in _NUMBERS:
-            _put(settings, key, entered[key])
-    if kind == "categorical" and listed is not None:
-        _list(settings, "values", listed, before.get("values") if same else None)
+            _put(settings, key, given.get(key, ""))
+    if kind == "categorical" and "values" in given:
+        _list(settings, "values", given["values"], before.get("values") if same else None)
     for key in _RULES:
-        rule = "" if entered[key] == "error" and key not in settings else entered[key]
+        rule = given.get(key, "")
         clips = rule == "clip" and kind != "numeric"
-        _put(settings, key, "" if clips or (kind == "boolean" and key == "outside") else rule)
-    _put(settings, "role", "class" if is_class else "")
+        usual = rule == "error" and key not in settings
+        leave = usual or clips or (kind == "boolean" and key == "outside")
+        _put(settings, key, "" if leave else rule)
+    _put(settings, "role", "class" if asked.get("class") == str(place) else "")
+    for key in _WRITTEN:
+        if kind == "numeric" and key in given:
+            _put(settings, key, " " if given[key] == _BLANK else given[key])
+    if kind == "categorical" and "ignore" in given:
+        _list(settings, "ignore", given["ignore"].replace(",", "\n"), before.get("ignore"))
     return settings
 
 
@@ -380,16 +340,15 @@ def _list(settings: dict[str, Node], key: str, listed: str, before: Node | None)
 
 
 def _with_items(text: SchemaText, asked: Asked) -> SchemaText:
-    before = text.items
-    settings = dict(before)
+    settings = dict(text.items)
     for key in _OF_ITEMS:
         if key in asked.form:
             _put(settings, key, asked.get(key).strip())
     if "universe" in asked.form:
-        _list(settings, "universe", asked.get("universe"), before.get("universe"))
+        _list(settings, "universe", asked.get("universe"), text.items.get("universe"))
     elif "from" in asked.form:
         ends = [asked.get("from").strip(), asked.get("to").strip()]
-        if ends != list(_items(before).get(key) for key in ("from", "to")):
+        if ends != [_items(text.items).get(key) for key in ("from", "to")]:
             pair = ListNode([plain(end) for end in ends])
             settings["universe"] = Entries([(Text("range", plain=True), pair)])
     return text.with_items(settings)
@@ -401,7 +360,7 @@ def _with_items(text: SchemaText, asked: Asked) -> SchemaText:
 _BULK = ("kind", "missing", "outside")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Bulk:
     """Which columns a page shows, and which were ticked.
 
@@ -424,10 +383,12 @@ class Bulk:
             names: The names of columns, by the numbers that their fields have.
         """
         words = asked.get("filter").strip()
-        fits = {number for number, several in names.items()
-                if any(words.casefold() in name.casefold() for name in several)}  # fmt: skip
-        ticked = {number for number in names if str(number) in asked.every("pick")}
-        return Bulk(filter=words, shown=frozenset(fits), ticked=frozenset(ticked))
+        fits = frozenset(
+            number for number, several in names.items()
+            if any(words.casefold() in name.casefold() for name in several)
+        )  # fmt: skip
+        ticked = frozenset(number for number in names if str(number) in asked.every("pick"))
+        return Bulk(words, fits, ticked)
 
     def apply(self, asked: Asked) -> Asked:
         """The form as if the same had been chosen for each of the columns, and none were ticked.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from starlette.responses import Response
@@ -36,24 +37,7 @@ _MOST = 3000  # nodes of a tree that a page can hold
 _FILES = (".yaml", ".yml", ".csv")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Exchange:
-    """What becomes of the values of a column when it takes another tree.
-
-    Args:
-        source: Where the tree comes from.
-        matching: Values that it has, too, under a name that it reads as the same.
-        lost: Values that it has not.
-        values: How many it has.
-    """
-
-    source: str
-    matching: tuple[str, ...]
-    lost: tuple[str, ...]
-    values: int
-
-
-def show(asked: Asked, exchange: Exchange | None = None) -> Response:
+def show(asked: Asked, exchange: SimpleNamespace | None = None) -> Response:
     """The tree of a column, with what could be better about it.
 
     Args:
@@ -94,9 +78,8 @@ def change(asked: Asked) -> Response:
             return show(asked, _compare(text, changed.schema(), column, asked.get("source")))
     else:
         branch = _tree(text, column)
-        picked = [int(one) for one in asked.every("node") if one.isdigit()]
         groups = {id(one) for one, _ in _nodes(branch) if one.below}
-        _ACTIONS.get(action, _unknown)(branch, picked, asked)
+        _regroup(branch, action, asked)
         _prune(branch, groups)
         changed = _write(text, schema, column, branch)
     return save(asked, changed, "taxonomies", column=name)
@@ -168,73 +151,60 @@ def _number(root: Branch) -> dict[str, Any]:
     return describe(root)
 
 
-def _take(root: Branch, picked: list[int]) -> list[tuple[Branch, Branch]]:
+def _take(root: Branch, asked: Asked) -> list[tuple[Branch, Branch]]:
     """The nodes that were ticked, with their parents; not those below others that were."""
     nodes = _nodes(root)
     chosen: list[tuple[Branch, Branch]] = []
-    for number in picked:
-        if 0 < number < len(nodes):
-            branch, parent = nodes[number]
-            assert parent is not None
-            if not any(any(one is branch for one, _ in _nodes(above)) for above, _ in chosen):
-                chosen.append((branch, parent))
+    for number in [int(one) for one in asked.every("node") if one.isdigit()]:
+        branch, parent = nodes[number] if number < len(nodes) else nodes[0]
+        above = (one for group, _ in chosen for one, _ in _nodes(group))
+        if parent is not None and not any(one is branch for one in above):
+            chosen.append((branch, parent))
     if not chosen:
         raise UsageError("nothing was ticked.", hint="Tick values or groups in the tree first.")
     return chosen
 
 
-def _take_out(branch: Branch, parent: Branch) -> None:
-    parent.below[:] = [one for one in parent.below if one is not branch]
+def _take_out(branch: Branch, parent: Branch, put: Sequence[Branch] = ()) -> int:
+    """Puts others in the place of a node, which is told."""
+    at = next(n for n, one in enumerate(parent.below) if one is branch)
+    parent.below[at : at + 1] = put
+    return at
 
 
-def _group(root: Branch, picked: list[int], asked: Asked) -> None:
-    chosen = _take(root, picked)
-    label = asked.get("label").strip()
-    if not label:
-        raise UsageError("the group has no name.", hint="Write a name for it.")
-    parent = chosen[0][1]
-    at = next(n for n, one in enumerate(parent.below) if one is chosen[0][0])
-    for branch, above in chosen:
-        _take_out(branch, above)
-    parent.below.insert(min(at, len(parent.below)), Branch(label, None, [one for one, _ in chosen]))
-
-
-def _move(root: Branch, picked: list[int], asked: Asked) -> None:
-    chosen = _take(root, picked)
-    number, nodes = asked.get("target"), _nodes(root)
-    target = nodes[int(number)][0] if number.isdigit() and int(number) < len(nodes) else None
-    if target is None or (target is not root and not target.below):
-        raise UsageError("the group to move to was not chosen.", hint="Choose one from the list.")
-    for branch, parent in chosen:
-        if any(one is target for one, _ in _nodes(branch)):
-            raise UsageError("a group cannot lie in itself.", hint="Choose another group.")
-        _take_out(branch, parent)
-        target.below.append(branch)
-
-
-def _dissolve(root: Branch, picked: list[int], asked: Asked) -> None:
-    for branch, parent in _take(root, picked):
-        if branch.below:
-            at = next(n for n, one in enumerate(parent.below) if one is branch)
-            parent.below[at : at + 1] = branch.below
-
-
-def _rename(root: Branch, picked: list[int], asked: Asked) -> None:
-    ((branch, _), *more) = _take(root, picked)
-    label = asked.get("label").strip()
-    if more or not branch.below or not label:
-        raise UsageError(
-            "one group is renamed at a time, and values keep the names they have in the data.",
-            hint="Tick one group and write its new name.",
-        )
-    branch.label = label
-
-
-def _unknown(root: Branch, picked: list[int], asked: Asked) -> None:
-    raise UsageError("nothing was asked for.", hint="Use one of the buttons below the tree.")
-
-
-_ACTIONS = {"group": _group, "move": _move, "dissolve": _dissolve, "rename": _rename}
+def _regroup(root: Branch, action: str, asked: Asked) -> None:
+    """Does to what is ticked what a button says."""
+    if action not in ("group", "move", "dissolve", "rename"):
+        raise UsageError("nothing was asked for.", hint="Use one of the buttons below the tree.")
+    chosen, label = _take(root, asked), asked.get("label").strip()
+    branch, parent = chosen[0]
+    if action == "group":
+        if not label:
+            raise UsageError("the group has no name.", hint="Write a name for it.")
+        at = [_take_out(one, above) for one, above in chosen][0]
+        parent.below.insert(at, Branch(label, None, [one for one, _ in chosen]))
+    elif action == "move":
+        number, nodes = asked.get("target"), _nodes(root)
+        target = nodes[int(number)][0] if number.isdigit() and int(number) < len(nodes) else None
+        if target is None or (target is not root and not target.below):
+            hint = "Choose one from the list."
+            raise UsageError("the group to move to was not chosen.", hint=hint)
+        for branch, parent in chosen:
+            if any(one is target for one, _ in _nodes(branch)):
+                raise UsageError("a group cannot lie in itself.", hint="Choose another group.")
+            _take_out(branch, parent)
+            target.below.append(branch)
+    elif action == "dissolve":
+        for branch, parent in chosen:
+            if branch.below:
+                _take_out(branch, parent, branch.below)
+    else:
+        if len(chosen) > 1 or not branch.below or not label:
+            raise UsageError(
+                "one group is renamed at a time, and values keep the names they have in the data.",
+                hint="Tick one group and write its new name.",
+            )
+        branch.label = label
 
 
 def _prune(root: Branch, groups: set[int]) -> None:
@@ -288,8 +258,12 @@ def _import(text: SchemaText, column: Categorical | Items, source: str, way: Way
 
 def _compare(
     text: SchemaText, schema: Schema, column: Categorical | Items, source: str
-) -> Exchange:
-    """What becomes of the values that stand there now."""
+) -> SimpleNamespace:
+    """What becomes of the values that stand there now.
+
+    Where the tree comes from, how many values it has, those that it has, too, under a name that it
+    reads as the same, and those that are lost.
+    """
     before = [one.label for one, _ in _nodes(_tree(text, column))[1:] if not one.below]
     if isinstance(column, Items):
         leaves: Sequence[str] = schema.transaction_items.labels
@@ -301,11 +275,8 @@ def _compare(
         forms = reading.forms(leaves)
         matching = {one for one in before
                     if (form := reading.form(one)) in forms or reading.pattern(form)}  # fmt: skip
-    return Exchange(
-        source=source, values=len(leaves),
-        matching=tuple(one for one in before if one in matching),
-        lost=tuple(one for one in before if one not in matching),
-    )  # fmt: skip
+    same, lost = ([one for one in before if (one in matching) is yes] for yes in (True, False))
+    return SimpleNamespace(source=source, values=len(leaves), matching=same, lost=lost)
 
 
 def _files(way: Way) -> list[str]:
