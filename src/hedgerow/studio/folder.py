@@ -49,7 +49,7 @@ class Conflict(UsageError):
     """What was to be changed has been changed in the meantime."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseFolder:
     """A release as the list of them shows it: what its manifest states, unchecked."""
 
@@ -253,10 +253,12 @@ def _head(path: Path) -> bytes:
 def _read_manifest(path: Path, root: Path) -> ReleaseFolder:
     """What a manifest states. `verify` checks it, this does not."""
     manifest = json.loads(path.read_bytes())
-    promise, folder = manifest["guarantee"], str(path.parent.relative_to(root))
-    name, method = str(manifest["schema"]["name"]), str(manifest["method"])
-    epsilon, delta = str(promise["epsilon"]), str(promise["delta"])
-    return ReleaseFolder(folder, name, method, epsilon, delta, promise.get("private") is True)
+    promise = manifest["guarantee"]
+    return ReleaseFolder(
+        folder=str(path.parent.relative_to(root)), name=str(manifest["schema"]["name"]),
+        method=str(manifest["method"]), epsilon=str(promise["epsilon"]),
+        delta=str(promise["delta"]), private=promise.get("private") is True,
+    )  # fmt: skip
 
 
 # Releases that were opened.

@@ -450,7 +450,7 @@ ELSEWHERE = "elsewhere"
 """Who made a change that the studio did not."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Version:
     """A version of a schema file.
 
@@ -483,10 +483,12 @@ def versions(schema: Path) -> list[Version]:
     Args:
         schema: The schema file.
     """
-    paths = sorted(_folder(schema).glob("*.yaml"))
-    names = [re.fullmatch(r"(\d+)-(\d+)-(.*)", path.stem) for path in paths]
-    return [Version(int(name[1]), int(name[2]), name[3], path)
-            for path, name in zip(paths, names, strict=True) if name]  # fmt: skip
+    known = []
+    for path in sorted(_folder(schema).glob("*.yaml")):
+        if name := re.fullmatch(r"(\d+)-(\d+)-(.*)", path.stem):
+            number, parent = int(name[1]), int(name[2])
+            known.append(Version(number=number, parent=parent, page=name[3], path=path))
+    return known
 
 
 def current(text: SchemaText) -> Version | None:

@@ -69,7 +69,7 @@ class Guided:
         return Guided(sketch=sketch, answers=kept)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Field:
     """A question as a form shows it.
 
@@ -131,7 +131,8 @@ def fields_of(
         for key in values:
             if (box := _box(key, name)) in asked.form:  # browsers end lines in their own way
                 values[key] = "\n".join(asked.get(box).splitlines())
-        shown.append(Field(one, part, name, values, errors.get(name, "")))
+        error = errors.get(name, "")
+        shown.append(Field(question=one, part=part, name=name, shown=values, error=error))
     return shown
 
 
