@@ -12,7 +12,7 @@ OLDEST := 3.11
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast lint format coverage matrix dist changelog bench bench-compare audit fuzz mutants browser docs site clean
+.PHONY: help demo test suite test-fast lint format coverage matrix dist changelog bench bench-compare audit fuzz mutants browser docs site clean
 
 help:  ## show this list
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -86,10 +86,15 @@ lint: $(VENV)/test  ## check style and types only
 # Python to keep what it has compiled.
 test test-fast coverage: export PYTHONDONTWRITEBYTECODE =
 
-# A file's tests stay on one worker, so that they share what they publish.
-TEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -rs
+# Each worker begins with a stretch of the files, so that tests of one file share what they publish;
+# who is done first takes half of what another has left.
+TEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -rs
 
 test: lint $(VENV)/kernels  ## set everything up, check style and types, run all tests
+	$(TEST)
+
+# Without style and types, which need not come first: .ci/run has them beside it.
+suite: $(VENV)/kernels
 	$(TEST)
 
 # Tests of single modules, but for those that take longest, and what is looked for in the source.
