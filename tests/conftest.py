@@ -5,12 +5,14 @@ import gc
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import hypothesis
@@ -87,6 +89,86 @@ def child(processes: Any, tmp_path: Path) -> Callable[..., tuple[int, str, str]]
     return run
 
 
+# What a copy of a process that has loaded the library does in the place of a new one.
+COPY = """
+import os, runpy, sys
+os.setsid()
+os.chdir(cwd)
+os.environ.clear()
+os.environ.update(env)
+for number, pipe in enumerate(pipes):
+    os.dup2(pipe.fileno(), number)
+    pipe.close()
+sys.stdin = open(0, encoding="utf-8")
+sys.stdout = open(1, "w", encoding="utf-8")
+sys.stderr = open(2, "w", buffering=1, encoding="utf-8")
+sys.argv = ["hedgerow", *words]
+begun.send_bytes(b"")
+begun.close()
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
+
+
+class Copied:
+    """What the studio uses of `subprocess.Popen`."""
+
+    def __init__(
+        self, processes: Any, command: Sequence[str], *, cwd: Any = ".", env: Any = None, **_: Any
+    ) -> None:
+        assert [*command[:3]] == [sys.executable, "-P", "-m"]
+        (take, self._give), (self._out, out), (self._err, err), (heard, begun) = (
+            processes.Pipe(duplex=False) for _ in range(4)
+        )
+        given = {
+            "module": command[3], "words": [*command[4:]], "cwd": os.path.abspath(cwd),
+            "env": dict(os.environ if env is None else env), "pipes": (take, out, err),
+            "begun": begun,
+        }  # fmt: skip
+        self._process = processes.Process(target=exec, args=(COPY, given))
+        self._process.start()
+        for pipe in (take, out, err, begun):
+            pipe.close()
+        heard.recv_bytes()  # it has a session of its own, by which it can be stopped
+        heard.close()
+        self.pid = self._process.pid
+        self.stdin, self.stdout, self.stderr = (
+            os.fdopen(os.dup(pipe.fileno()), mode, encoding="utf-8")
+            for pipe, mode in ((self._give, "w"), (self._out, "r"), (self._err, "r"))
+        )
+        for pipe in (self._give, self._out, self._err):
+            pipe.close()
+
+    def poll(self) -> int | None:
+        return self._process.exitcode  # type: ignore[no-any-return]
+
+    def wait(self) -> int:
+        self._process.join()
+        return self._process.exitcode  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def copies(processes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands are run by copies of a process that has loaded the library, which takes long.
+
+    `test_jobs.py` starts them as the studio does.
+    """
+
+    def popen(command: Sequence[str], **more: Any) -> Copied:
+        return Copied(processes, command, **more)
+
+    def run(command: Sequence[str], *, input: str, **more: Any) -> Any:
+        process = popen(command, **more)
+        with process.stdin as stream:
+            stream.write(input)
+        found = SimpleNamespace(stdout=process.stdout.read(), stderr=process.stderr.read())
+        process.wait()
+        return found
+
+    names = {"DEVNULL": subprocess.DEVNULL, "PIPE": subprocess.PIPE, "Popen": popen, "run": run}
+    for module in ("jobs", "first_rows"):
+        monkeypatch.setattr(f"hedgerow.studio.{module}.subprocess", SimpleNamespace(**names))
+
+
 MOST_MODELS = 64
 _MODELS: OrderedDict[Hashable, Any] = OrderedDict()
 
@@ -113,32 +195,39 @@ def content(value: Any) -> Hashable:
 
 @pytest.fixture(scope="session", autouse=True)
 def fit_once() -> Iterator[Callable[..., Any]]:
-    """Fits the model of the same noisy tables once, whichever test reads them.
+    """Fits the model of the same noisy tables once, whichever test publishes or reads them.
 
-    The fit takes most of the time of reading a release, and follows from its tables alone. Where a
-    test changes how models are fitted they are fitted anew.
+    The fit takes most of the time of both, and follows from its tables and where it begins alone.
+    Where a test changes how models are fitted they are fitted anew.
     """
     from hedgerow.estimate import graphical, junction
+    from hedgerow.methods import marginals
     from hedgerow.release import table_releases
 
-    honest = table_releases.fit_model
+    honest = graphical.fit_model
     usual = [
         (part, name, one) for part in (graphical, junction) for name, one in vars(part).items()
     ]
 
-    def fit_model(noisy: Any, **more: Any) -> Any:
+    def fit_model(tables: Any, warm: Any = None, progress: Any = lambda _: None) -> Any:
         if any(vars(part).get(name) is not one for part, name, one in usual):
-            return honest(noisy, **more)
-        key = content(noisy)
-        if more or key not in _MODELS:
-            _MODELS[key] = honest(noisy, **more)
+            return honest(tables, warm, progress)
+        key = content(tables), None if warm is None else content(warm.theta)
+        if key in _MODELS:
+            for share in _MODELS[key][1]:
+                progress(share)
+        else:
+            shares: list[float] = []
+            model = honest(tables, warm, lambda share: (shares.append(share), progress(share)))
+            _MODELS[key] = model, shares
         _MODELS.move_to_end(key)
         while len(_MODELS) > MOST_MODELS:
             _MODELS.popitem(last=False)
-        return _MODELS[key]
+        return _MODELS[key][0]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_releases, "fit_model", fit_model)
+        patch.setattr(marginals, "fit_model", fit_model)
         yield honest
 
 
@@ -146,6 +235,7 @@ def fit_once() -> Iterator[Callable[..., Any]]:
 def fit_anew(fit_once: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of how often models are fitted."""
     monkeypatch.setattr("hedgerow.release.table_releases.fit_model", fit_once)
+    monkeypatch.setattr("hedgerow.methods.marginals.fit_model", fit_once)
 
 
 @pytest.fixture(scope="session")

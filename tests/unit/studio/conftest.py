@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import html
-import os
 import re
 import secrets
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -91,86 +87,6 @@ def folder(tmp_path: Path) -> Path:
     (root / "people.csv").write_text("patient,age,town,ill\n" + rows, encoding="utf-8")
     (root / "clinic.yaml").write_text(SCHEMA, encoding="utf-8")
     return root
-
-
-# What a copy of a process that has loaded the library does in the place of a new one.
-COPY = """
-import os, runpy, sys
-os.setsid()
-os.chdir(cwd)
-os.environ.clear()
-os.environ.update(env)
-for number, pipe in enumerate(pipes):
-    os.dup2(pipe.fileno(), number)
-    pipe.close()
-sys.stdin = open(0, encoding="utf-8")
-sys.stdout = open(1, "w", encoding="utf-8")
-sys.stderr = open(2, "w", buffering=1, encoding="utf-8")
-sys.argv = ["hedgerow", *words]
-begun.send_bytes(b"")
-begun.close()
-runpy.run_module(module, run_name="__main__", alter_sys=True)
-"""
-
-
-class Copied:
-    """What the studio uses of `subprocess.Popen`."""
-
-    def __init__(
-        self, processes: Any, command: Sequence[str], *, cwd: Any = ".", env: Any = None, **_: Any
-    ) -> None:
-        assert [*command[:3]] == [sys.executable, "-P", "-m"]
-        (take, self._give), (self._out, out), (self._err, err), (heard, begun) = (
-            processes.Pipe(duplex=False) for _ in range(4)
-        )
-        given = {
-            "module": command[3], "words": [*command[4:]], "cwd": os.path.abspath(cwd),
-            "env": dict(os.environ if env is None else env), "pipes": (take, out, err),
-            "begun": begun,
-        }  # fmt: skip
-        self._process = processes.Process(target=exec, args=(COPY, given))
-        self._process.start()
-        for pipe in (take, out, err, begun):
-            pipe.close()
-        heard.recv_bytes()  # it has a session of its own, by which it can be stopped
-        heard.close()
-        self.pid = self._process.pid
-        self.stdin, self.stdout, self.stderr = (
-            os.fdopen(os.dup(pipe.fileno()), mode, encoding="utf-8")
-            for pipe, mode in ((self._give, "w"), (self._out, "r"), (self._err, "r"))
-        )
-        for pipe in (self._give, self._out, self._err):
-            pipe.close()
-
-    def poll(self) -> int | None:
-        return self._process.exitcode  # type: ignore[no-any-return]
-
-    def wait(self) -> int:
-        self._process.join()
-        return self._process.exitcode  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def copies(processes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands are run by copies of a process that has loaded the library, which takes long.
-
-    `test_jobs.py` starts them as the studio does.
-    """
-
-    def popen(command: Sequence[str], **more: Any) -> Copied:
-        return Copied(processes, command, **more)
-
-    def run(command: Sequence[str], *, input: str, **more: Any) -> Any:
-        process = popen(command, **more)
-        with process.stdin as stream:
-            stream.write(input)
-        found = SimpleNamespace(stdout=process.stdout.read(), stderr=process.stderr.read())
-        process.wait()
-        return found
-
-    names = {"DEVNULL": subprocess.DEVNULL, "PIPE": subprocess.PIPE, "Popen": popen, "run": run}
-    for module in ("jobs", "first_rows"):
-        monkeypatch.setattr(f"hedgerow.studio.{module}.subprocess", SimpleNamespace(**names))
 
 
 @pytest.fixture
