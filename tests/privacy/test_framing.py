@@ -44,7 +44,7 @@ from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError  #
 from hedgerow.schema import Schema  # noqa: E402
 from postgres_server import NoServer, postgres_server  # noqa: E402
 
-INSERTIONS = 1300
+INSERTIONS = 650
 LIMITS = Path(__file__).parents[2] / "docs" / "privacy" / "limits.md"
 # What may stop a run: words of docs/privacy/limits.md, and of the error that says so.
 STOPS = (
@@ -158,7 +158,7 @@ def test_what_python_holds_without_columns_is_no_table(odd: Any) -> None:
             assert "secret" not in str(stop.value)
 
 
-def test_the_studio_reads_every_record_by_itself(tmp_path: Path) -> None:
+def test_the_studio_reads_every_record_by_itself(tmp_path: Path, copies: None) -> None:
     """Odd records that the rules drop leave the release of a seed as it was, to the last byte."""
     from hedgerow.studio.jobs import Jobs
 

@@ -23,7 +23,7 @@ import fuzz_guard  # noqa: E402
 import fuzz_readers  # noqa: E402
 from hedgerow.errors import DataError, UsageError  # noqa: E402
 
-CASES = 6_000
+CASES = 3_000
 READERS = (
     "query text", "query mapping", "query file", "budget", "schema document", "schema file",
     "taxonomy file", "ARX file", "manifest", "CSV file", "text in UTF-16", "archive", "CSV draft",

@@ -635,7 +635,6 @@ def test_any_kind_of_column(folder: Path, place: tuple[str, str], odd: str) -> N
         [2**63 - 1, -(2**63), 2**53 + 1, 2**53, 2**50, -(2**50)],
         ["tree", "grid", "sparse", "counted", "marginals"],
         [False, True],
-        times=2,
     ),
 )
 def test_counts_that_overflow(

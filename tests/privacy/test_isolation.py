@@ -268,8 +268,8 @@ def test_private_data_is_named_by_its_schema_alone(kind: str, look: Any) -> None
 
 # exact counts in releases
 
-RUNS = 20
-EPSILON = 0.5
+RUNS = 10
+EPSILON = 0.1
 METHODS = [
     hedgerow.DiffMulti(specializations=2),
     hedgerow.DiffMulti(specializations=2, schedule="paper"),

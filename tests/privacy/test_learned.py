@@ -173,8 +173,8 @@ def test_the_search_finds_better_neighbors_than_chance():
     best = search_pair(method, lambda _: CLASSES, budget, 3, candidates=12)
     worths = [worth(method, pair, budget, 1, 3) for pair in drawn]
     assert worth(method, best, budget, 2, 9) > np.quantile(worths, 0.7) > np.quantile(worths, 0.2)
-    again = search_pair(method, lambda _: CLASSES, budget, 3, candidates=12)
-    assert again.extra == best.extra and (again.without.codes == best.without.codes).all()
+    one, again = (search_pair(method, lambda _: CLASSES, budget, 3, 2) for _ in range(2))
+    assert again.extra == one.extra and (again.without.codes == one.without.codes).all()
 
 
 def test_likelihood_ratios_of_transcripts():

@@ -124,14 +124,13 @@ def attempt(method: Any, schema: Schema, rows: pa.Table, epsilon: str, delta: st
 
 
 def tries() -> Iterator[Any]:
-    """Each method as it comes with 100 cases, its modes with 30; with 100 in `make audit`."""
+    """Each method as it comes with 50 cases, its modes with 10; with 100 in `make audit`."""
     seen = set()
     for method in methods():
-        few = 30 if type(method) in seen else 100
+        few = 10 if type(method) in seen else 50
         seen.add(type(method))
         yield pytest.param(method, few, id=f"{method!r}-{few}")
-        if few < 100:
-            yield pytest.param(method, 100, id=f"{method!r}-100", marks=pytest.mark.long)
+        yield pytest.param(method, 100, id=f"{method!r}-100", marks=pytest.mark.long)
 
 
 @pytest.mark.parametrize(("method", "number"), [*tries()])
@@ -153,7 +152,7 @@ def test_a_plan_that_passes_never_stops_the_run(method: Any, number: int) -> Non
         ran += attempt(method, schema, rows, str(epsilon), budget[1])
 
     run()
-    assert ran >= 3 * number / 100
+    assert ran >= max(1, 3 * number / 100)
 
 
 def test_clusters_are_refused_before_the_first_draw_or_never(
