@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -429,11 +429,11 @@ def plan_by_accuracy(
     if runs < 1 or (rows is not None and rows < 1):
         raise UsageError("rows and runs must be at least 1.", hint="Leave them out.")
     schema = with_targets(schema, targets)
-    source = source_of(schema, rows, dependence, public)
+    rows, draw = source_of(schema, rows, dependence, public)
     if all(target.columns for target in targets):
         runs = 0
     stage("making rows")
-    data = [source.trial(seed * 1000 + number).data for number in range(runs)]
+    data = [draw(seed * 1000 + number).data for number in range(runs)]
     plans = []
     most = most_epsilons(len(targets)) * max(1, runs)
     for place, (setting, method) in enumerate(methods):
@@ -442,17 +442,13 @@ def plan_by_accuracy(
             progress((place + done / most) / len(methods))
             stage(f"{setting}, epsilon {epsilon}")
 
-        search = _Search(
-            schema=schema, method=method, targets=targets, delta=delta, data=data,
-            rows=source.rows, seed=seed, tell=tell_try,
-        )  # fmt: skip
-        results = search.results()
+        results = _search(schema, method, targets, delta, data, rows, seed, tell_try)
         progress((place + 1) / len(methods))  # fewer releases may have been enough
         needed = [one.epsilon for one in results]
         known = [EPSILONS.index(epsilon) for epsilon in needed if epsilon is not None]
         plans.append(AccuracyPlan(
             setting=setting, epsilon=None if None in needed else EPSILONS[max(known)],
-            targets=results, rows=source.rows, runs=runs,
+            targets=results, rows=rows, runs=runs,
             public=None if public is None else str(public),
         ))  # fmt: skip
     progress(1.0)
@@ -474,80 +470,66 @@ def _order(plan: AccuracyPlan) -> tuple[int, int]:
     return missed, least
 
 
-@dataclass(kw_only=True)
-class _Search:
+def _search(
+    schema: Schema, method: Publisher, targets: Sequence[AccuracyTarget], delta: Number,
+    data: Sequence[Any], rows: int, seed: int, tell: Callable[[int, str], None],
+) -> tuple[TargetResult, ...]:  # fmt: skip
     """Tries epsilons for one method, each of them once."""
+    tried: dict[str, list[float | None]] = {}
 
-    schema: Schema
-    method: Publisher
-    targets: Sequence[AccuracyTarget]
-    delta: Number
-    data: Sequence[Any]
-    rows: int
-    seed: int
-    tell: Callable[[int, str], None]
-    tried: dict[str, list[float | None]] = field(default_factory=dict)
+    def reaches(epsilon: str, place: int) -> bool:
+        if epsilon not in tried:
+            tried[epsilon] = errors_at(epsilon)
+        error = tried[epsilon][place]
+        return error is not None and error <= targets[place].bound
 
-    def results(self) -> tuple[TargetResult, ...]:
-        for epsilon in FIRST:
-            self._errors(epsilon)
-        needed = [self._least(place) for place in range(len(self.targets))]
-        order = sorted(self.tried, key=EPSILONS.index)
-        return tuple(
-            TargetResult(
-                target=target, epsilon=needed[place],
-                errors={epsilon: self.tried[epsilon][place] for epsilon in order},
-            )
-            for place, target in enumerate(self.targets)
-        )  # fmt: skip
+    def errors_at(epsilon: str) -> list[float | None]:
+        """The error at 95% of each target."""
+        counted = any(target.count is not None for target in targets)
+        names = [target.attribute for target in targets if target.attribute is not None]
+        runs: list[list[Floats]] = [[] for _ in targets]
+        for number, one in enumerate(data):
+            tell(len(tried) * len(data) + number, epsilon)
+            release = publish_seeded(one, method, epsilon, delta, seed * 1000 + number)
+            cells = cells_of_release(release, one, None if counted else names)
+            records = len(one.start) - 1 if hasattr(one, "start") else len(one.codes)
+            for place, target in enumerate(targets):
+                if not target.columns:
+                    runs[place].append(errors_of(target, cells, records))
+        promises = expected_errors(schema, method, epsilon, delta, rows)
+        named = {frozenset(promise.names): promise.error for promise in promises}
+        errors = []
+        for target, some in zip(targets, runs, strict=True):
+            error = named.get(frozenset(target.columns))
+            error = error_at_95(target, some) if error is None else error
+            errors.append(error / rows if error and target.columns and target.share else error)
+        return errors
 
-    def _reaches(self, epsilon: str, place: int) -> bool:
-        error = self._errors(epsilon)[place]
-        return error is not None and error <= self.targets[place].bound
-
-    def _least(self, place: int) -> str | None:
+    def least(place: int) -> str | None:
         """The least epsilon that reaches a target, by bisection below the least that was seen to.
 
         Errors mostly fall as epsilon grows, but not always: a rule that divides numbers further
         can make them larger. So one epsilon that fails does not rule out smaller ones.
         """
-        known = sorted(EPSILONS.index(epsilon) for epsilon in self.tried)
-        reached = [tried for tried in known if self._reaches(EPSILONS[tried], place)]
+        known = sorted(EPSILONS.index(epsilon) for epsilon in tried)
+        reached = [at for at in known if reaches(EPSILONS[at], place)]
         if not reached:
             return None
         high = reached[0]
-        low = max([tried for tried in known if tried < high], default=-1)
+        low = max([at for at in known if at < high], default=-1)
         while high - low > 1:
             middle = (low + high) // 2
-            if self._reaches(EPSILONS[middle], place):
-                high = middle
-            else:
-                low = middle
+            low, high = (low, middle) if reaches(EPSILONS[middle], place) else (middle, high)
         return EPSILONS[high]
 
-    def _errors(self, epsilon: str) -> list[float | None]:
-        """The error at 95% of each target."""
-        if epsilon in self.tried:
-            return self.tried[epsilon]
-        counted = any(target.count is not None for target in self.targets)
-        names = [target.attribute for target in self.targets if target.attribute is not None]
-        runs: list[list[Floats]] = [[] for _ in self.targets]
-        for number, data in enumerate(self.data):
-            self.tell(len(self.tried) * len(self.data) + number, epsilon)
-            seed = self.seed * 1000 + number
-            release = publish_seeded(data, self.method, epsilon, self.delta, seed)
-            cells = cells_of_release(release, data, None if counted else names)
-            for place, target in enumerate(self.targets):
-                if not target.columns:
-                    records = len(data.start) - 1 if hasattr(data, "start") else len(data.codes)
-                    runs[place].append(errors_of(target, cells, records))
-        promises = expected_errors(self.schema, self.method, epsilon, self.delta, self.rows)
-        named = {frozenset(promise.names): promise.error for promise in promises}
-        errors = []
-        for target, tried in zip(self.targets, runs, strict=True):
-            error = named.get(frozenset(target.columns))
-            error = error_at_95(target, tried) if error is None else error
-            by_share = bool(target.columns) and target.share
-            errors.append(error / self.rows if error and by_share else error)
-        self.tried[epsilon] = errors
-        return errors
+    for epsilon in FIRST:
+        tried[epsilon] = errors_at(epsilon)
+    needed = [least(place) for place in range(len(targets))]
+    order = sorted(tried, key=EPSILONS.index)
+    return tuple(
+        TargetResult(
+            target=target, epsilon=needed[place],
+            errors={epsilon: tried[epsilon][place] for epsilon in order},
+        )
+        for place, target in enumerate(targets)
+    )  # fmt: skip

@@ -7,13 +7,15 @@ compares the release with that table. No other data is opened.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from hedgerow.arrays import Floats, Ints
+from hedgerow.arrays import Floats
 from hedgerow.data import Table, Transactions, read, read_transactions
 from hedgerow.data.source import Progress, silent
 from hedgerow.errors import DataError, UsageError
@@ -112,9 +114,8 @@ class HiddenKinds:
         # the class comes last, and is 0 where there is none
         codes = np.zeros((rows, len(self.schema.attributes) + 1), np.uint32 if wide else np.uint16)
         for place, column in enumerate(self.columns):
-            for one in range(len(self.shares)):
+            for one, edges in enumerate(np.cumsum(column, axis=1)):
                 mine = np.flatnonzero(kind == one)
-                edges = np.cumsum(column[one])
                 picks = np.searchsorted(edges, random.random(len(mine)) * edges[-1], side="right")
                 codes[mine, place] = np.minimum(picks, sizes[place] - 1)
         return Table(self.schema, codes)
@@ -217,17 +218,30 @@ _SANITY = 0.001
 Values = dict[str, float]
 
 
+Judge = Callable[[Release], tuple[int, Values]]
+"""How many regions a release has, and what it is off by."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class Result:
-    """One run."""
+class Trial:
+    """Data to publish, and how releases of it are judged.
 
-    specializations: int | None
-    depth: int | None
-    regions: int
-    values: Values
+    Args:
+        data: A table or transactions.
+        judge: Compares a release with it.
+        blind: The median error of somebody who spreads all records evenly over the domain.
+        floor: Classes told right by somebody who knows no attribute, in percent.
+        ceiling: The same by somebody who knows the model that made the records up.
+    """
+
+    data: Any
+    judge: Judge
+    blind: float | None = None
+    floor: float | None = None
+    ceiling: float | None = None
 
 
-def _run_seeded(
+def _publish_seeded(
     data: Table | Transactions, method: Publisher, epsilon: Number, delta: Number, seed: int
 ) -> tuple[Any, Release]:
     budget = method.plan(data.schema, epsilon, delta).budget
@@ -248,152 +262,112 @@ def publish_seeded(
         delta: The same.
         seed: For the same release again.
     """
-    return _run_seeded(data, method, epsilon, delta, seed)[1]
+    return _publish_seeded(data, method, epsilon, delta, seed)[1]
 
 
-class TableTrial:
+def _try_table(table: Table, test: Table | None, ceiling: float | None, seed: int) -> Trial:
     """A table to publish, rows to tell classes of, and questions with their true answers."""
+    schema, records = table.schema, table.codes.shape[0]
+    most = min(4, len(schema.attributes))
+    queries = random_conjunctions(schema, QUERIES, (min(2, most), most), seed)
+    truth = exact_counts(table, queries)
 
-    def __init__(self, table: Table, test: Table | None, ceiling: float | None, seed: int) -> None:
-        schema = table.schema
-        self.data, self.test, self.ceiling = table, test, ceiling
-        most = min(4, len(schema.attributes))
-        self.queries = random_conjunctions(schema, QUERIES, (min(2, most), most), seed)
-        self.truth = exact_counts(table, self.queries)
-        sizes = [attribute.size for attribute in schema.attributes]
-        covered = [
-            np.prod([sum(high - low for low, high in spans) / sizes[a] for a, spans in query.where])
-            for query in self.queries
-        ]
-        self.blind = self._errors(table.codes.shape[0] * np.asarray(covered))["median_error"]
-        self.floor = None
-        if test is not None:
-            largest = np.bincount(table.codes[:, -1].astype(np.int64)).argmax()
-            self.floor = float(100 * np.mean(test.codes[:, -1] == largest))
-
-    def run(self, method: Publisher, epsilon: Number, delta: Number, seed: int) -> Result:
-        """Publishes the table and compares."""
-        done, release = _run_seeded(self.data, method, epsilon, delta, seed)
-        values = self._errors(release.count(self.queries).estimate)
-        if self.test is not None:
-            told = release.majority(self.test.codes[:, :-1])
-            if told is not None:
-                values["accuracy"] = float(100 * np.mean(told == self.test.codes[:, -1]))
-        return Result(
-            specializations=done.plan.specializations, depth=done.plan.depth,
-            regions=release.describe().number, values=values,
-        )  # fmt: skip
-
-    def _errors(self, estimate: Floats) -> Values:
-        bound = max(1.0, _SANITY * self.data.codes.shape[0])
-        off = np.abs(estimate - self.truth) / np.maximum(self.truth, bound)
+    def errors(estimate: Floats) -> Values:
+        off = np.abs(estimate - truth) / np.maximum(truth, max(1.0, _SANITY * records))
         return {"median_error": float(np.median(off)), "mean_error": float(off.mean())}
 
+    def judge(release: Release) -> tuple[int, Values]:
+        values = errors(release.count(queries).estimate)
+        told = None if test is None else release.majority(test.codes[:, :-1])
+        if test is not None and told is not None:
+            values["accuracy"] = float(100 * np.mean(told == test.codes[:, -1]))
+        return release.describe().number, values
 
-class TransactionsTrial:
+    sizes = [attribute.size for attribute in schema.attributes]
+    covered = [
+        np.prod([sum(high - low for low, high in spans) / sizes[a] for a, spans in query.where])
+        for query in queries
+    ]
+    floor = None
+    if test is not None:
+        largest = np.bincount(table.codes[:, -1].astype(np.int64)).argmax()
+        floor = float(100 * np.mean(test.codes[:, -1] == largest))
+    blind = errors(records * np.asarray(covered))["median_error"]
+    return Trial(data=table, judge=judge, blind=blind, floor=floor, ceiling=ceiling)
+
+
+def _try_transactions(transactions: Transactions, seed: int) -> Trial:
     """Transactions to publish, and sets of items with their true supports."""
+    items = transactions.schema.transaction_items
+    # of rare items hardly any set is in a record, and answering 0 would always be right
+    supports = np.bincount(transactions.codes, minlength=items.size)
+    known = np.argsort(-supports, kind="stable")[:FREQUENT].tolist()
+    drawn = random_itemsets(len(known), LONGEST, QUERIES, seed)
+    sets = [tuple(sorted(known[place] for place in one)) for one in drawn]
+    truth, top = exact_supports(transactions, sets), top_itemsets(transactions, TOP)
 
-    blind = floor = ceiling = None
-
-    def __init__(self, transactions: Transactions, seed: int) -> None:
-        items = transactions.schema.transaction_items
-        self.data, self.labels = transactions, items.labels
-        # of rare items hardly any set is in a record, and answering 0 would always be right
-        supports = np.bincount(transactions.codes, minlength=items.size)
-        known = np.argsort(-supports, kind="stable")[:FREQUENT].tolist()
-        drawn = random_itemsets(len(known), LONGEST, QUERIES, seed)
-        self.sets = [tuple(sorted(known[place] for place in one)) for one in drawn]
-        self.truth = exact_supports(transactions, self.sets)
-        self.top = top_itemsets(transactions, TOP)
-
-    def run(self, method: Publisher, epsilon: Number, delta: Number, seed: int) -> Result:
-        """Publishes the transactions and compares."""
-        schema = self.data.schema
-        _, made = _run_seeded(self.data, method, epsilon, delta, seed)
+    def judge(made: Release) -> tuple[int, Values]:
         release = made.expect(TransactionsRelease)
-        asked = [[self.labels[code] for code in one] for one in self.sets]
+        asked = [[items.labels[code] for code in one] for one in sets]
         told = np.asarray(release.count(asked).estimate, dtype=np.float64)
-        off = relative_errors(self.truth, told, len(self.data.start) - 1)
+        off = relative_errors(truth, told, len(transactions.start) - 1)
         listed = release.frequent(TOP, kind="arrow").to_pydict()
         pairs = [
-            (tuple(sorted(map(schema.transaction_items.code_of, one))), float(support))
+            (tuple(sorted(map(items.code_of, one))), float(support))
             for one, support in zip(listed["items"], listed["estimate"], strict=True)
         ]
-        return Result(
-            specializations=None, depth=None, regions=release.partition.cells,
-            values={
-                "median_itemset_error": float(np.median(off)),
-                "mean_itemset_error": float(off.mean()),
-                "top_utility": top_utility(self.top, pairs),
-            },
-        )  # fmt: skip
+        return release.partition.cells, {
+            "median_itemset_error": float(np.median(off)),
+            "mean_itemset_error": float(off.mean()),
+            "top_utility": top_utility(top, pairs),
+        }
 
-
-class Simulated:
-    """Data simulated anew for each run."""
-
-    def __init__(self, schema: Schema, rows: int, dependence: float) -> None:
-        self.schema, self.rows, self.dependence = schema, rows, dependence
-
-    def trial(self, seed: int) -> TableTrial | TransactionsTrial:
-        """Another population, and people from it."""
-        if self.schema.kind == "transactions":
-            made = simulated_transactions(self.schema, self.rows, self.dependence, seed)
-            return TransactionsTrial(made, seed)
-        people = HiddenKinds.of(self.schema, self.dependence, seed)
-        table = people.draw(self.rows, seed + 1)
-        if self.schema.target is None:
-            return TableTrial(table, None, None, seed)
-        test = people.draw(TEST_ROWS, seed + 2)
-        return TableTrial(table, test, people.best_accuracy(test), seed)
-
-
-class Public:
-    """A public table: for each run other rows of it are published, the rest are tested on."""
-
-    def __init__(self, schema: Schema, source: Any, rows: int | None) -> None:
-        self.schema = schema
-        self.data: Any
-        if schema.kind == "table":
-            self.data = read(source, schema)
-            there = self.data.codes.shape[0]
-        else:
-            self.data = read_transactions(source, schema)
-            there = len(self.data.start) - 1
-        # a third is kept back where there are classes to tell
-        most = there - there // 3 if schema.target is not None else there
-        if most < 1:
-            raise DataError("The public table has no rows.", hint="Name another one.")
-        self.rows = min(rows or most, most)
-
-    def trial(self, seed: int) -> TableTrial | TransactionsTrial:
-        """Other rows of the table."""
-        random = np.random.default_rng(seed)
-        if self.schema.kind == "transactions":
-            chosen = np.sort(random.permutation(len(self.data.start) - 1)[: self.rows])
-            return TransactionsTrial(_some(self.data, chosen), seed)
-        order = random.permutation(self.data.codes.shape[0])
-        table = Table(self.schema, self.data.codes[order[: self.rows]])
-        if self.schema.target is None:
-            return TableTrial(table, None, None, seed)
-        rest = order[self.rows :][:TEST_ROWS]
-        return TableTrial(table, Table(self.schema, self.data.codes[rest]), None, seed)
+    return Trial(data=transactions, judge=judge)
 
 
 def source_of(
     schema: Schema, rows: int | None, dependence: float, public: Any
-) -> Simulated | Public:
-    """Where the data of each run comes from: simulated, unless a public table is named."""
+) -> tuple[int, Callable[[int], Trial]]:
+    """How many records each run has, and what gives them: simulated, but for a public table."""
     if public is None:
-        return Simulated(schema, rows or 10_000, dependence)
-    return Public(schema, public, rows)
+        rows = rows or 10_000
+        return rows, partial(_simulated, schema, rows, dependence)
+    tables = schema.kind == "table"
+    data: Any = read(public, schema) if tables else read_transactions(public, schema)
+    there = data.codes.shape[0] if tables else len(data.start) - 1
+    # a third is kept back where there are classes to tell
+    most = there - there // 3 if schema.target is not None else there
+    if most < 1:
+        raise DataError("The public table has no rows.", hint="Name another one.")
+    rows = min(rows or most, most)
+    return rows, partial(_public, data, there, rows)
 
 
-def _some(transactions: Transactions, chosen: Ints) -> Transactions:
-    size = np.diff(transactions.start)[chosen]
-    start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-    place = np.repeat(transactions.start[chosen] - start[:-1], size) + np.arange(start[-1])
-    return Transactions(transactions.schema, start, transactions.codes[place])
+def _simulated(schema: Schema, rows: int, dependence: float, seed: int) -> Trial:
+    """Another population, and people from it."""
+    if schema.kind == "transactions":
+        return _try_transactions(simulated_transactions(schema, rows, dependence, seed), seed)
+    people = HiddenKinds.of(schema, dependence, seed)
+    table = people.draw(rows, seed + 1)
+    if schema.target is None:
+        return _try_table(table, None, None, seed)
+    test = people.draw(TEST_ROWS, seed + 2)
+    return _try_table(table, test, people.best_accuracy(test), seed)
+
+
+def _public(data: Any, there: int, rows: int, seed: int) -> Trial:
+    """Other rows of a public table are published for each run, and the rest are tested on."""
+    order = np.random.default_rng(seed).permutation(there)
+    if data.schema.kind == "transactions":
+        chosen = np.sort(order[:rows])
+        size = np.diff(data.start)[chosen]
+        start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+        place = np.repeat(data.start[chosen] - start[:-1], size) + np.arange(start[-1])
+        return _try_transactions(Transactions(data.schema, start, data.codes[place]), seed)
+    test = None
+    if data.schema.target is not None:
+        test = Table(data.schema, data.codes[order[rows:][:TEST_ROWS]])
+    return _try_table(Table(data.schema, data.codes[order[:rows]]), test, None, seed)
 
 
 # Errors by setting and epsilon.
@@ -487,16 +461,8 @@ class Simulation:
             "blind": self.blind, "floor": self.floor, "ceiling": self.ceiling,
             "measures": {name: MEASURES[name] for name in self.measures},
         }  # fmt: skip
-        points = [
-            {
-                "setting": point.setting, "epsilon": point.epsilon,
-                "specializations": point.specializations, "depth": point.depth,
-                "regions": point.regions,
-                **{name: vars(spread) for name, spread in point.measures.items()},
-            }
-            for point in self.points
-        ]  # fmt: skip
-        return about | {"points": points}
+        points = [asdict(point) for point in self.points]
+        return about | {"points": [point | point.pop("measures") for point in points]}
 
 
 def simulate(
@@ -542,42 +508,44 @@ def simulate(
     """
     check_arguments(simulate, locals())
     _check(schema, methods, epsilons, delta, rows, runs)
-    source = source_of(schema, rows, dependence, public)
-    results: dict[tuple[int, int], list[Result]] = {}
+    rows, draw = source_of(schema, rows, dependence, public)
+    points = list(product(methods, epsilons))
+    results: list[list[tuple[Any, int, Values]]] = [[] for _ in points]
     trials = []
-    total = runs * len(methods) * len(epsilons)
     for number in range(runs):
-        trial = source.trial(seed * 1000 + number)
+        trial = draw(seed * 1000 + number)
         trials.append((trial.blind, trial.floor, trial.ceiling))
-        for m, (_, method) in enumerate(methods):
-            for e, epsilon in enumerate(epsilons):
-                result = trial.run(method, epsilon, delta, seed * 1000 + number)
-                results.setdefault((m, e), []).append(result)
-                progress(sum(map(len, results.values())) / total)
-    points = tuple(
-        _point(methods[m][0], str(epsilons[e]), results[m, e])
-        for m in range(len(methods))
-        for e in range(len(epsilons))
-    )
+        for place, ((_, method), epsilon) in enumerate(points):
+            done, release = _publish_seeded(
+                trial.data, method, epsilon, delta, seed * 1000 + number
+            )
+            results[place].append((done.plan, *trial.judge(release)))
+            progress((number * len(points) + place + 1) / (runs * len(points)))
     blind, floor, ceiling = (_mean(column) for column in zip(*trials, strict=True))
     return Simulation(
-        schema=schema.name, rows=source.rows, runs=runs,
+        schema=schema.name, rows=rows, runs=runs,
         public=None if public is None else str(public),
-        dependence=dependence if public is None else None, points=points,
-        blind=blind, floor=floor, ceiling=ceiling,
+        dependence=dependence if public is None else None, blind=blind, floor=floor,
+        ceiling=ceiling, points=tuple(
+            _point(setting, str(epsilon), some, schema.kind == "table")
+            for ((setting, _), epsilon), some in zip(points, results, strict=True)
+        ),
     )  # fmt: skip
 
 
-def _point(setting: str, epsilon: str, results: list[Result]) -> Point:
+def _point(
+    setting: str, epsilon: str, results: list[tuple[Any, int, Values]], tables: bool
+) -> Point:
+    plans, regions, measured = zip(*results, strict=True)
     measures = {}
-    for name in results[0].values:
-        values = [result.values[name] for result in results]
+    for name in measured[0]:
+        values = [one[name] for one in measured]
         measures[name] = Spread(float(np.mean(values)), min(values), max(values))
-    regions = float(np.mean([result.regions for result in results]))
     return Point(
         setting=setting, epsilon=epsilon,
-        specializations=_middle([result.specializations for result in results]),
-        depth=_middle([result.depth for result in results]), regions=regions, measures=measures,
+        specializations=_middle([one.specializations for one in plans]) if tables else None,
+        depth=_middle([one.depth for one in plans]) if tables else None,
+        regions=float(np.mean(regions)), measures=measures,
     )  # fmt: skip
 
 

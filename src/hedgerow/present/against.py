@@ -17,7 +17,6 @@ from hedgerow.present.document import (
     Scale,
     Section,
     Text,
-    Warning,
 )
 
 if TYPE_CHECKING:
@@ -48,19 +47,13 @@ def about_rows(found: Preparation | ItemPreparation) -> list[str]:
             dummy = "have no item of the universe: (empty) stands there."
             lines.append(f"{found.empty:,} of them {dummy}")
         return lines
-    why = [
-        text
-        for number, text in (
-            (found.dropped, f"rules of the schema dropped {found.dropped:,}"),
-            (found.unidentified, f"{found.unidentified:,} belong to no person"),
-            (found.capped, f"the cap on rows per person left out {found.capped:,}"),
-        )
-        if number
-    ]
-    lines = [
-        f"Of {found.rows:,} rows {found.counted:,} are counted{': ' if why else ''}"
-        f"{', '.join(why)}."
-    ]
+    reasons = {
+        f"rules of the schema dropped {found.dropped:,}": found.dropped,
+        f"{found.unidentified:,} belong to no person": found.unidentified,
+        f"the cap on rows per person left out {found.capped:,}": found.capped,
+    }
+    why = ", ".join(text for text, number in reasons.items() if number)
+    lines = [f"Of {found.rows:,} rows {found.counted:,} are counted{': ' if why else ''}{why}."]
     if found.people is not None:
         lines.append(
             f"They are of {found.people:,} people, of whom {found.people_capped:,} have more rows "
@@ -205,12 +198,11 @@ def values_against(found: Judgment) -> Parts:
     """How far each attribute's values are off."""
     rows = []
     for one in found.marginals:
-        name = "items" if found.itemsets else one.name
-        pairs = zip(one.values, one.raw, one.released, strict=True)
-        value, raw, released = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
-        bar = Bar(one.total_variation, is_raw=True)
+        name, off = "items" if found.itemsets else one.name, one.total_variation
+        triples = zip(one.values, one.raw, one.released, strict=True)
+        value, raw, released = max(triples, key=lambda triple: abs(triple[1] - triple[2]))
         most = f"{value}: {raw:.1%} raw, {released:.1%} released"
-        rows.append((name, f"{one.total_variation:.1%}", bar, most))
+        rows.append((name, f"{off:.1%}", Bar(off, is_raw=True), most))
     caption = (
         f"The share of {found.unit_names[1]} that would have to change for the values to be those "
         "of the raw data"
@@ -270,21 +262,17 @@ def classes_against(found: Judgment) -> Parts:
     classes, many = found.classification, found.unit_names[1]
     if classes is None:
         return ()
-    lines: list[tuple[str, float, float | None]] = [
-        ("always the most frequent class", classes.majority, None),
-        *([("the prediction by the release", classes.regions, None)]
-          if classes.regions is not None else []),
-        *((one.words, one.released, one.raw) for one in classes.models),
+    alone = {
+        "always the most frequent class": classes.majority,
+        "the prediction by the release": classes.regions,
+    }
+    rows: list[tuple[Cell, ...]] = [
+        (how, f"{share:.1f}%", "", Bar(share / 100))
+        for how, share in alone.items() if share is not None
     ]  # fmt: skip
-    rows = [
-        (
-            words,
-            f"{percent:.1f}%",
-            "" if raw is None else f"{raw:.1f}%",
-            Bar(percent / 100, raw=None if raw is None else raw / 100),
-        )
-        for words, percent, raw in lines
-    ]
+    for model in classes.models:
+        bar = Bar(model.released / 100, raw=model.raw / 100)
+        rows.append((model.words, f"{model.released:.1f}%", f"{model.raw:.1f}%", bar))
     heads = ("how", "from the release", "from raw rows", Scale(1.0, "%"))
     caption = f"{many[0].upper()}{many[1:]} predicted correctly"
     margin = (
@@ -313,7 +301,7 @@ def _by_class(classes: Classification) -> Parts:
     heads = ("model", "AUC", "calibration", *(f"recall of {name}" for name in classes.classes))
     rows = []
     for model in classes.models:
-        both = [model.skill, *([] if model.raw_skill is None else [model.raw_skill])]
+        both = (one for one in (model.skill, model.raw_skill) if one is not None)
         columns = zip(*((one.auc, one.calibration, *one.recall) for one in both), strict=True)
         cells = []
         for place, values in enumerate(columns):
@@ -420,6 +408,6 @@ def comparison(found: Comparison) -> Document:
         title=f"{len(found.names)} releases side by side",
         sections=tuple(sections),
         foot=note if marked else "",
-        warnings=() if found.private else (Warning("NOT PRIVATE", why),),
+        warnings=() if found.private else (("NOT PRIVATE", why),),
         private=found.private,
     )

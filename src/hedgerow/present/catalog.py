@@ -50,12 +50,8 @@ _LICENSES = {  # by letters and digits alone: the name in SPDX's list, and its a
     "odcby10": ("ODC-By-1.0", "https://opendatacommons.org/licenses/by/1-0/"),
     "pddl10": ("PDDL-1.0", "https://opendatacommons.org/licenses/pddl/1-0/"),
 }
-_TYPES = {  # of CSV on the Web: of Data Package, of Croissant
-    "string": ("string", "sc:Text"),
-    "integer": ("integer", "sc:Integer"),
-    "number": ("number", "sc:Float"),
-    "date": ("date", "sc:Date"),
-}
+# types of CSV on the Web, which are those of Data Package, in Croissant
+_TYPES = {"string": "sc:Text", "integer": "sc:Integer", "number": "sc:Float", "date": "sc:Date"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,14 +125,9 @@ def catalog(
 
 def open_answers(release: Release, listing: Listing) -> list[str]:
     """What a catalog would like to know and nobody has said."""
-    about = release.schema.metadata
-    asked = {
-        "metadata: institution": about.institution,
-        "metadata: contact": about.contact,
-        "metadata: license": about.license,
-        "--url": listing.url,
-    }
-    return [name for name, answer in asked.items() if not answer]
+    about, names = release.schema.metadata, ("institution", "contact", "license")
+    silent = [f"metadata: {name}" for name in names if not getattr(about, name)]
+    return silent if listing.url else [*silent, "--url"]
 
 
 def write_archive(files: Mapping[str, bytes], path: Path) -> None:
@@ -182,22 +173,14 @@ class _About:
         }
 
     @property
-    def publisher(self) -> str | None:
-        """Who publishes."""
-        return self.release.schema.metadata.institution
-
-    @property
     def contact(self) -> dict[str, str]:
         """Whom to ask: a name, and an address of mail or of a page if the text holds one."""
         if not (text := self.release.schema.metadata.contact):
             return {}
         mail = re.search(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", text, re.ASCII)
         page = re.search(r"https?://[^\s<>\"{}|\\^`]+", text)
-        return (
-            {"name": text}
-            | ({"mail": mail[0]} if mail else {})
-            | ({"page": page[0]} if page else {})
-        )
+        known = {"mail": mail, "page": page}
+        return {"name": text} | {name: match[0] for name, match in known.items() if match}
 
     @property
     def license(self) -> tuple[str, str] | None:
@@ -298,29 +281,29 @@ def _sentence(one: Attribute) -> str:
 
 def _package(about: _About) -> dict[str, Any]:
     """A Data Package (Frictionless)."""
-
-    def resource(path: str, title: str, fields: list[dict[str, Any]]) -> dict[str, Any]:
-        content = about.files[path]
-        return {
+    described = [
+        (one["url"], one["dc:title"], [
+            (column["name"], column["datatype"], column.get("dc:description"))
+            for column in one["tableSchema"]["columns"]
+        ])
+        for one in about.tables
+    ] + [
+        (path, title, [(name, "string", text) for name, text in columns.items()])
+        for path, title, columns in _BESIDE
+    ]  # fmt: skip
+    resources = [
+        {
             "name": slug(path.removesuffix(".csv")), "path": path, "title": title,
             "profile": "tabular-data-resource", "format": "csv", "mediatype": "text/csv",
-            "encoding": "utf-8", "bytes": len(content), "hash": f"sha256:{_digest(content)}",
-            "schema": {"fields": fields, "missingValues": [""]},
-        }  # fmt: skip
-
-    def field(name: str, kind: str, text: str | None) -> dict[str, Any]:
-        return {"name": name, "type": kind} | ({"description": text} if text else {})
-
-    resources = []
-    for one in about.tables:
-        fields = [
-            field(column["name"], _TYPES[column["datatype"]][0], column.get("dc:description"))
-            for column in one["tableSchema"]["columns"]
-        ]
-        resources.append(resource(one["url"], one["dc:title"], fields))
-    for path, title, columns in _BESIDE:
-        fields = [field(name, "string", text) for name, text in columns.items()]
-        resources.append(resource(path, title, fields))
+            "encoding": "utf-8", "bytes": len(about.files[path]),
+            "hash": f"sha256:{_digest(about.files[path])}",
+            "schema": {"fields": [
+                {"name": name, "type": kind} | ({"description": text} if text else {})
+                for name, kind, text in fields
+            ], "missingValues": [""]},
+        }
+        for path, title, fields in described
+    ]  # fmt: skip
     said, licenses, contributors = about.said, None, None
     if about.license is not None:
         name, address = about.license
@@ -329,9 +312,9 @@ def _package(about: _About) -> dict[str, Any]:
             ({"name": name} if known else {"title": name})
             | ({"path": address} if address else {} if known else {"name": slug(name)})
         ]
-    if about.publisher is not None:
+    if (institution := about.release.schema.metadata.institution) is not None:
         mail = {"email": about.contact["mail"]} if "mail" in about.contact else {}
-        contributors = [{"title": about.publisher, "role": "publisher", **mail}]
+        contributors = [{"title": institution, "role": "publisher", **mail}]
     return _known({
         "profile": "tabular-data-package", "name": slug(said["title"]), "id": said["identifier"],
         "title": said["title"], "description": said["description"], "keywords": said["keywords"],
@@ -370,13 +353,13 @@ def _croissant(about: _About) -> dict[str, Any]:
             "field": [{
                 "@type": "cr:Field", "@id": f"{name}/{column['name']}", "name": column["name"],
                 "description": column.get("dc:description", column["name"]),
-                "dataType": _TYPES[column["datatype"]][1],
+                "dataType": _TYPES[column["datatype"]],
                 "source": {"fileObject": {"@id": path}, "extract": {"column": column["name"]}},
             } for column in table["tableSchema"]["columns"]],
         })  # fmt: skip
     said, publisher = about.said, None
-    if about.publisher is not None:
-        publisher = {"@type": "sc:Organization", "name": about.publisher}
+    if (institution := about.release.schema.metadata.institution) is not None:
+        publisher = {"@type": "sc:Organization", "name": institution}
     return _known({
         "@context": _CROISSANT, "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
@@ -415,8 +398,9 @@ _CROISSANT: dict[str, Any] = {
 def _dcat(about: _About) -> dict[str, Any]:
     """A record in DCAT-AP 3, or in HealthDCAT-AP if a category of health data is given."""
     listing, said, contact = about.listing, about.said, about.contact
-    base = listing.url if listing.url.endswith("/") else f"{listing.url}/" if listing.url else ""
-    if listing.health and not (about.publisher and contact and base):
+    institution = about.release.schema.metadata.institution
+    base = f"{listing.url.removesuffix('/')}/" if listing.url else ""
+    if listing.health and not (institution and contact and base):
         raise UsageError(
             "a record in HealthDCAT-AP names the publisher, whom to ask, and where the data lies",
             hint="Add metadata: institution and contact to the schema, and --url https://....",
@@ -428,6 +412,7 @@ def _dcat(about: _About) -> dict[str, Any]:
         node = {"@id": address} if address else {"dct:title": name}
         license = {"dct:license": {"@type": "dct:LicenseDocument", **node}}
     distributions = []
+    algorithm = _node("spdx:checksumAlgorithm_sha256", "spdx:ChecksumAlgorithm")
     for table in about.tables:
         path, title, content = table["url"], table["dc:title"], about.files[table["url"]]
         distributions.append({
@@ -441,13 +426,8 @@ def _dcat(about: _About) -> dict[str, Any]:
             "dct:format": _node(f"{_EUROPE}/file-type/CSV", "dct:MediaTypeOrExtent"),
             "dcat:byteSize": _typed(len(content), "nonNegativeInteger"),
             "dct:conformsTo": _node(urljoin(base, METADATA), "dct:Standard"),
-            "spdx:checksum": {
-                "@type": "spdx:Checksum",
-                "spdx:algorithm": _node(
-                    "spdx:checksumAlgorithm_sha256", "spdx:ChecksumAlgorithm"
-                ),
-                "spdx:checksumValue": _typed(_digest(content), "hexBinary"),
-            },
+            "spdx:checksum": {"@type": "spdx:Checksum", "spdx:algorithm": algorithm,
+                              "spdx:checksumValue": _typed(_digest(content), "hexBinary")},
             **license,
             **law,
         })  # fmt: skip
@@ -482,11 +462,10 @@ def _dcat(about: _About) -> dict[str, Any]:
         if "page" in contact:
             person["vcard:hasURL"] = {"@id": contact["page"]}
         record["dcat:contactPoint"] = person
-    if about.publisher is not None:
+    if institution is not None:
         place = urljoin(base, "#publisher")
-        record["dct:publisher"] = _node(place, "foaf:Agent") | {
-            "foaf:name": about.publisher, "dct:identifier": place,
-        }  # fmt: skip
+        agent = {"foaf:name": institution, "dct:identifier": place}
+        record["dct:publisher"] = _node(place, "foaf:Agent") | agent
     if about.issued is not None:
         record["dct:issued"] = _typed(about.issued, "date")
     if listing.health:
@@ -682,8 +661,7 @@ def publication_date(given: str | None, booked: Booked | None) -> str:
     Raises:
         UsageError: If the date is not known, or is none.
     """
-    entry = None if booked is None else booked[1]
-    text = given
+    entry, text = None if booked is None else booked[1], given
     if text is None and entry is not None and entry.state == "published":
         text = entry.booked[:10]
     if text is None:

@@ -26,20 +26,14 @@ class Text:
 
     Args:
         words: What it says.
-        tone: How: a "note" is smaller, "bad" is a warning, "good" good news, a "lead" larger.
+        tone: How: a "note" is smaller, "bad" is a warning, "good" good news, a "lead" larger,
+            a "heading" stands above what follows.
         strong: Words in front of it that are stressed.
     """
 
     words: str
-    tone: Literal["", "note", "bad", "good", "lead"] = ""
+    tone: Literal["", "note", "bad", "good", "lead", "heading"] = ""
     strong: str = ""
-
-
-@dataclass(frozen=True)
-class Heading:
-    """A heading inside a section."""
-
-    words: str
 
 
 @dataclass(frozen=True)
@@ -92,16 +86,11 @@ class Scale:
             >>> Scale.until(0.43, "%").most, Scale.until(1730, "people").most
             (0.5, 2000.0)
         """
-        end = nice_end(most)
+        if not 0 < most < math.inf:
+            return Scale(1.0, unit)
+        ten = 10.0 ** math.floor(math.log10(most))
+        end = float(next(end * ten for end in _ENDS if end * ten >= most * (1 - 1e-9)))
         return Scale(min(1.0, end) if unit == "%" else end, unit)
-
-
-def nice_end(most: float) -> float:
-    """Where an axis ends that holds a number."""
-    if not 0 < most < math.inf:
-        return 1.0
-    unit = 10.0 ** math.floor(math.log10(most))
-    return float(next(end * unit for end in _ENDS if end * unit >= most * (1 - 1e-9)))
 
 
 @dataclass(frozen=True)
@@ -243,27 +232,19 @@ class Legend:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Something that stands out: a sentence, and the numbers that bear it out."""
-
-    title: str
-    sentence: str
-    parts: tuple[Part, ...] = ()
-
-
-@dataclass(frozen=True)
 class Card:
-    """A small part with a title."""
+    """A small part with a title; a finding has a sentence, and the numbers that bear it out."""
 
     title: str
     parts: tuple[Part, ...]
+    finding: str = ""
 
 
 @dataclass(frozen=True)
 class Cards:
-    """Cards and findings, beside each other where there is room."""
+    """Cards beside each other where there is room."""
 
-    cards: tuple[Card | Finding, ...]
+    cards: tuple[Card, ...]
     broad: bool = False
 
 
@@ -293,7 +274,6 @@ class Section:
 Part = (
     str
     | Text
-    | Heading
     | Bullets
     | Facts
     | Code
@@ -303,7 +283,6 @@ Part = (
     | Strip
     | Tree
     | Legend
-    | Finding
     | Card
     | Cards
     | Folded
@@ -311,14 +290,6 @@ Part = (
 
 
 Parts = tuple[Part, ...]
-
-
-@dataclass(frozen=True)
-class Warning:
-    """What nobody may overlook: some loud words, and why."""
-
-    loud: str
-    why: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -331,7 +302,7 @@ class Document:
         head: What stands below the title.
         sections: The sections.
         foot: How it was made.
-        warnings: What nobody may overlook.
+        warnings: What nobody may overlook: some loud words, and why.
         private: Whether it may be passed on; if not, it was computed from raw data or a test.
         name: The title of the window, if not the title.
         numbered: Whether sections have numbers; if not, links lead to those with a key.
@@ -342,7 +313,7 @@ class Document:
     head: tuple[Part, ...] = ()
     sections: tuple[Section, ...] = ()
     foot: str = ""
-    warnings: tuple[Warning, ...] = ()
+    warnings: tuple[tuple[str, str], ...] = ()
     private: bool = True
     name: str = ""
     numbered: bool = False
@@ -374,14 +345,15 @@ def text(document: Document, width: int, bars: bool = True) -> str:
         - b
     """
     blocks = [_wrap(document.title, width)]
-    blocks += [_wrap(f"{one.loud}. {one.why}", width) for one in document.warnings]
+    blocks += [_wrap(". ".join(warning), width) for warning in document.warnings]
     blocks += [_lines(one, width, bars) for one in document.head]
     for section in document.sections:
         lines = [section.title] if section.title else []
         for number, part in enumerate(section.parts):
             block = _lines(part, width, bars)
             # tables stand by themselves, sentences below each other
-            apart = isinstance(part, Grid | Cards | Card | Finding | Heading) and number > 0
+            heading = isinstance(part, Text) and part.tone == "heading"
+            apart = (heading or isinstance(part, Grid | Cards | Card)) and number > 0
             lines += ["", *block] if apart and block else block
         blocks.append(lines)
     if document.foot:
@@ -403,8 +375,6 @@ def _lines(part: Part, width: int, bars: bool) -> list[str]:
             return _wrap(part, width)
         case Text():
             return _wrap(f"{part.strong} {part.words}".strip(), width)
-        case Heading():
-            return _wrap(part.words, width)
         case Bullets():
             entries = (one if isinstance(one, str) else ". ".join(one) for one in part.entries)
             return [line for one in entries for line in _wrap(f"- {one}", width, "  ")]
@@ -430,9 +400,9 @@ def _lines(part: Part, width: int, bars: bool) -> list[str]:
         case Cards():
             blocks = (["", *_lines(one, width, bars)] for one in part.cards)
             return [line for block in blocks for line in block][1:]
-        case Card() | Finding() | Folded():
+        case Card() | Folded():
             lines = [] if isinstance(part, Folded) else [part.title]
-            lines += _wrap(part.sentence, width) if isinstance(part, Finding) else []
+            lines += _wrap(part.finding, width) if isinstance(part, Card) and part.finding else []
             return [*lines, *(line for one in part.parts for line in _lines(one, width, bars))]
 
 

@@ -81,21 +81,21 @@ def found_in(
         digest: The hash of its manifest.
     """
     every = [(account, entry) for account in accounts for entry in account.entries]
-    for account, entry in every:
-        if digest is not None and entry.digest == digest:
-            return (account, entry), None
+    same = (one for one in every if digest is not None and one[1].digest == digest)
+    if booked := next(same, None):
+        return booked, None
     name = release.ledger.get("release_id")
-    for account, entry in every:
-        if name is None or entry.release_id != name:
-            continue
-        if entry.digest is None and not _differs(release, entry):
-            return (account, entry), None
-        why = "its hash" if entry.digest is not None else ", ".join(_differs(release, entry))
-        return (account, None), (
-            f"The id of the release is that of entry {entry.number}, which is of another release "
-            f"by {why}: the manifest was changed, or its id was copied."
-        )
-    return None, None
+    called = (one for one in every if name is not None and one[1].release_id == name)
+    if (booked := next(called, None)) is None:
+        return None, None
+    account, entry = booked
+    differs = ["its hash"] if entry.digest is not None else _differs(release, entry)
+    if not differs:
+        return booked, None
+    return (account, None), (
+        f"The id of the release is that of entry {entry.number}, which is of another release "
+        f"by {', '.join(differs)}: the manifest was changed, or its id was copied."
+    )
 
 
 def doubts(release: Release, entry: Entry) -> list[str]:
@@ -225,11 +225,10 @@ def _parameters(release: Release, doubted: Doubt | None) -> Parts:
     if not release.guarantee["private"]:
         return ("None: the run was seeded. This is a test, which must not be given away.",)
     epsilon, delta = exact(release.guarantee["epsilon"]), exact(release.guarantee["delta"])
+    accounting = "pure differential privacy"
     if release.guarantee.get("accounting") == "zcdp":
         accounting = "zero-concentrated differential privacy"
-    elif not delta:
-        accounting = "pure differential privacy"
-    else:
+    elif delta:
         accounting = "approximate differential privacy, whose delta pays for suppressing small rows"
     parts: list[Part] = [
         f"{words.strength(epsilon, delta)}; accounted for as {accounting}.",
@@ -322,15 +321,11 @@ def _public(release: Release) -> Parts:
 
 
 def _mechanisms(release: Release) -> Parts:
-    per = words.spent_of(release.schema)
+    heads = ("what for", "budget", words.spent_of(release.schema))
     settings = ", ".join(f"{key} {_setting_text(value)}" for key, value in release.settings.items())
     return (
         mechanisms(release),
-        Grid(
-            "What the budget was spent on",
-            ("what for", "budget", per),
-            rows=words.list_spent(release),
-        ),
+        Grid("What the budget was spent on", heads, rows=words.list_spent(release)),
         f"Settings: {settings}. They must be chosen without looking at the data.",
     )
 
@@ -343,8 +338,8 @@ def _setting_text(value: Any) -> str:
 
 def _utility(release: Release) -> Parts:
     total, name = release.count_all(), release.schema.unit_names[1]
-    ends = (max(0.0, float(total.estimate[0])), float(total.low[0]), float(total.high[0]))
-    about, low, high = map(words.number, ends)
+    ends = (total.estimate.clip(0.0), total.low, total.high)
+    about, low, high = (words.number(float(end[0])) for end in ends)
     title, small = KINDS[release.kind].small
     silent = [f"It says nothing about: {', '.join(release.unmeasured)}."]
     return (
@@ -382,9 +377,8 @@ def _composition(release: Release, booked: Booked | None) -> Parts:
     if booked is None:
         return (adds, f"No budget ledger was given. The total over all releases: {OPEN}")
     account, entry = booked
-    budgets = (
-        ("epsilon", account.spent[0], account.epsilon),
-        ("delta", account.spent[1], account.delta),
+    budgets = zip(
+        ("epsilon", "delta"), account.spent, (account.epsilon, account.delta), strict=True
     )
     rows = [
         (name, plain(one), plain(of - one), plain(of)) for name, one, of in budgets if of or one

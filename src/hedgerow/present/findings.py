@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise, product
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,6 @@ from hedgerow.present.document import (
     Bar,
     Card,
     Cards,
-    Finding,
     Grid,
     Legend,
     Part,
@@ -263,18 +262,12 @@ def _differences(release: Release, question: _Question, error: float) -> list[Di
 
     every = shares_of(count[of_all], least[of_all], most[of_all])  # [3, values, 1]
     shares = shares_of(count[inside], least[inside], most[inside])  # [3, values, groups]
-    others = shares_of(
-        *(
-            np.maximum(whole[of_all] - part[inside], 0.0)
-            for whole, part in ((count, count), (least, most), (most, least))
-        )
-    )
+    parts_of_all = ((count, count), (least, most), (most, least))
+    others = shares_of(*(np.maximum(a[of_all] - b[inside], 0.0) for a, b in parts_of_all))
     above, below = shares[1] > every[2], shares[2] < every[1]
     if claims:
-        parts = np.stack([
-            least[size] / max(1.0, most[everybody]),
-            np.minimum(most[size] / max(1.0, least[everybody]), 1.0),
-        ])  # fmt: skip
+        low, high = least[size] / max(1.0, most[everybody]), most[size] / max(1.0, least[everybody])
+        parts = np.stack([low, np.minimum(high, 1.0)])
         sure = _claims(release, question, groups, every[1:, :, 0], parts, claims)
         above, below = above | sure[0], below | sure[1]
     # what a rule of the schema says is no finding
@@ -297,27 +290,18 @@ def _differences(release: Release, question: _Question, error: float) -> list[Di
             if best is None:
                 continue
             drawn = [*range(len(here)), *(n for n in best if n >= len(here))]
-            differ.append(
-                Difference(
-                    outcome=outcome,
-                    codes=value,
-                    by=by,
-                    parts=tuple(groups[at] for at in here),
-                    shares=ends[0, drawn],
-                    low=ends[1, drawn],
-                    high=ends[2, drawn],
-                    most=min(best[0], len(here)),
-                    least=min(best[1], len(here)),
-                    smaller=len(grouping) - len(here),
-                    named=question.named,
-                    answered=not (
-                        _has_other([outcome], [value])
-                        or unanswered[here][[n for n in best if n < len(here)]].any()
-                        # all others hold them, too
-                        or (max(best) >= len(here) and (unanswered & kept[place]).any())
-                    ),
-                )
+            answered = not (
+                _has_other([outcome], [value])
+                or unanswered[here][[n for n in best if n < len(here)]].any()
+                # all others hold them, too
+                or (max(best) >= len(here) and (unanswered & kept[place]).any())
             )
+            differ.append(Difference(
+                outcome=outcome, codes=value, by=by, parts=tuple(groups[at] for at in here),
+                shares=ends[0, drawn], low=ends[1, drawn], high=ends[2, drawn],
+                most=min(best[0], len(here)), least=min(best[1], len(here)),
+                smaller=len(grouping) - len(here), named=question.named, answered=answered,
+            ))  # fmt: skip
     return differ
 
 
@@ -392,7 +376,7 @@ def _share(part: Floats, rest: Floats, unknown: float) -> Floats:
     """A share of two counts; it grows with the one and falls with the other."""
     both = part + rest
     known = np.isfinite(both) & (both > 0)
-    shares = np.where(known, part / np.where(known, both, 1.0), unknown)
+    shares = np.divide(part, both, out=np.full_like(both, unknown), where=known)
     return np.asarray(np.where(np.isinf(rest) & np.isfinite(part), 0.0, shares))
 
 
@@ -453,14 +437,12 @@ def _by_cells(release: Any) -> list[_Question]:
             if release.kind == "marginals":
                 tables = release.bounds.stages[0].tables
                 excess = Excess(tables=tables, by=tuple(by), outcome=outcome)
-            questions.append(
-                _Question(
-                    outcome=outcome, values=values, possible=possible, by=tuple(by),
-                    groupings=groupings, family=family, named=named,
-                    cut=len(known[by[0]]) - 2 if alone else 0,
-                    excess=excess if excess is not None and excess.known else None,
-                )
-            )  # fmt: skip
+            questions.append(_Question(
+                outcome=outcome, values=values, possible=possible, by=tuple(by),
+                groupings=groupings, family=family, named=named,
+                cut=len(known[by[0]]) - 2 if alone else 0,
+                excess=excess if excess is not None and excess.known else None,
+            ))  # fmt: skip
     return questions
 
 
@@ -531,12 +513,9 @@ def _by_splits(release: TableRelease) -> list[_Question]:
     splits: dict[tuple[int, tuple[Group, ...]], None] = {}
     for node in np.flatnonzero(tree.split >= 0).tolist():
         axis = int(tree.split[node])
-        below = np.flatnonzero(tree.parent == node)
-        ends = sorted(
-            zip(tree.lo[below, axis].tolist(), tree.hi[below, axis].tolist(), strict=True)
-        )
+        ends = np.stack([tree.lo, tree.hi], axis=2)[tree.parent == node, axis].tolist()
         if 2 <= len(ends) <= _MOST_GROUPS:
-            splits[axis, tuple((span,) for span in ends)] = None
+            splits[axis, tuple((tuple(span),) for span in sorted(ends))] = None
         if len(splits) >= _MOST_SPLITS:
             break
     last, edges = len(schema.attributes), tuple(range(len(schema.classes) + 1))
@@ -619,7 +598,7 @@ def brief(release: Release) -> Parts:
     return ()
 
 
-def _finding(found: Difference, people: str, scale: Scale) -> Finding:
+def _finding(found: Difference, people: str, scale: Scale) -> Card:
     """A difference with a bar for each group."""
     rows = []
     for group, *ends in zip(found.groups, found.shares, found.low, found.high, strict=True):
@@ -631,7 +610,7 @@ def _finding(found: Difference, people: str, scale: Scale) -> Finding:
     few = (Text(f"Left out: {many(found.smaller, 'group')} of fewer than 5% of {people}.", "note"),)
     grid = Grid(caption, (by, scale, value, "95% interval"), rows=rows, numbers={2, 3})
     parts = (grid, *(few if found.smaller else ()))
-    return Finding(found.title, found.sentence(people), parts)
+    return Card(found.title, parts, found.sentence(people))
 
 
 def notable(release: Release, most: int = _TABLES) -> list[Spread]:
@@ -645,15 +624,14 @@ def notable(release: Release, most: int = _TABLES) -> list[Spread]:
         most: How many tables.
     """
     target = release.schema.target
-    order: list[tuple[bool, float, int, Spread]] = []
-    for spread in release.histograms():
-        known = ~vague(spread)
-        if not spread.measured or not known.any():
-            continue
+
+    def unevenness(spread: Spread) -> float:
         widths = widths_of(spread)
-        uneven = float(np.abs(spread.shares - widths / widths.sum())[known].sum())
-        order.append((target is None or spread.name != target.name, -uneven, len(order), spread))
-    return [spread for *_, spread in sorted(order)[:most]]
+        return float(np.abs(spread.shares - widths / widths.sum())[~vague(spread)].sum())
+
+    known = [one for one in release.histograms() if one.measured and not vague(one).all()]
+    order = [(target is None or one.name != target.name, -unevenness(one)) for one in known]
+    return [known[at] for at in sorted(range(len(known)), key=order.__getitem__)[:most]]
 
 
 def _card(release: Release, spread: Spread) -> Card:
@@ -703,7 +681,7 @@ def averages(release: Release) -> Parts:
             cells += _number_words(number, [row[name] for name in ("estimate", "low", "high")])
         rows.append((number.title, *cells))
     heads = ("number", "median", "95% interval", "mean", "95% interval")
-    return (Grid("Medians and means", heads, rows=rows, numbers={1, 2, 3, 4}),) if rows else ()
+    return (Grid("Medians and means", heads, rows=rows, numbers=range(1, 5)),) if rows else ()
 
 
 def _number_words(number: Numeric, ends: list[Any]) -> tuple[str, str]:
@@ -727,17 +705,15 @@ def _certain(release: Release) -> Parts:
     least, people = KINDS[release.kind].least, release.schema.unit_names[1]
     assert least is not None
     target = release.schema.target
-    best = [
-        (target is None or name != target.name, -number, name, label)
-        for name, values in least(release)
-        for label, number in sorted(values, key=lambda one: -one[1])[:1]
-    ]
+    best = [(name, *max(values, key=itemgetter(1))) for name, values in least(release)]
     if not best:
         return ()
-    best.sort(key=lambda one: one[:2])
-    lines = [f"At least {-less:,.0f} {people}: {name} {label}" for _, less, name, label in best]
+    best.sort(key=lambda one: (target is None or one[0] != target.name, -one[2]))
     return (
-        *lines[:_VALUES],
+        *(
+            f"At least {least:,.0f} {people}: {name} {label}"
+            for name, label, least in best[:_VALUES]
+        ),
         Text(
             f"With a probability of 95% all of these hold. {people.capitalize()} whose rows are "
             "suppressed are missing, and nobody can say how many they are. So there are no upper "

@@ -27,7 +27,6 @@ from hedgerow.present.document import (
     Cell,
     Folded,
     Grid,
-    Heading,
     Part,
     Parts,
     Scale,
@@ -48,6 +47,9 @@ _CLASSES = 4  # more do not fit beside each other
 _ERROR = 0.05
 
 Codes = NDArray[np.integer]
+Naming = Callable[[Any, int, int], str]
+"""What to call the values of an attribute from one code to another."""
+
 Least = tuple[str, list[tuple[str, float]]]
 """An attribute, and generalized values with the number of people who have it at least."""
 
@@ -210,9 +212,7 @@ def _label(attribute: Attribute, low: int, high: int) -> str:
     return attribute.label(low, high)
 
 
-def largest(
-    release: TableRelease, most: int, named: Callable[[Attribute, int, int], str] = _label
-) -> list[ShownRegion]:
+def largest(release: TableRelease, most: int, named: Naming = _label) -> list[ShownRegion]:
     """The regions with the largest published counts, the largest first.
 
     Args:
@@ -225,23 +225,18 @@ def largest(
     chosen = np.lexsort((release.regions, -release.counts.sum(axis=1)))[:most]
     low, high = release.partition.bounds(release.regions[chosen])
     shown = []
-    for place, row in enumerate(chosen.tolist()):
-        spans = zip(schema.attributes, low[place].tolist(), high[place].tolist(), strict=True)
-        total = int(release.counts[row].sum())
-        measured, reach = total - sum(moved[row].tolist()), _reach(sum(variance[row].tolist()))
-        shown.append(
-            ShownRegion(
-                number=int(release.regions[row]),
-                where={a.name: named(a, lo, hi) for a, lo, hi in spans if hi - lo < a.size},
-                counts=dict(
-                    zip(schema.classes or ("",), release.counts[row].tolist(), strict=True)
-                ),
-                ends=(max(0.0, min(total, measured - reach)), max(total, measured + reach)),
-                variance=tuple(variance[row].tolist()),
-                moved=tuple(moved[row].tolist()),
-                groups={one.name: one.group for one in schema.attributes if one.group},
-            )
-        )
+    for row, lows, highs in zip(chosen.tolist(), low.tolist(), high.tolist(), strict=True):
+        spans = zip(schema.attributes, lows, highs, strict=True)
+        counts, by, spread = (one[row].tolist() for one in (release.counts, moved, variance))
+        total, measured, reach = sum(counts), sum(counts) - sum(by), _reach(sum(spread))
+        shown.append(ShownRegion(
+            number=int(release.regions[row]),
+            where={a.name: named(a, lo, hi) for a, lo, hi in spans if hi - lo < a.size},
+            counts=dict(zip(schema.classes or ("",), counts, strict=True)),
+            ends=(max(0.0, min(total, measured - reach)), max(total, measured + reach)),
+            variance=tuple(spread), moved=tuple(by),
+            groups={one.name: one.group for one in schema.attributes if one.group},
+        ))  # fmt: skip
     return shown
 
 
@@ -251,7 +246,7 @@ def _regions(release: TableRelease, top: int) -> Parts:
     classes, target = release.schema.classes, release.schema.target
     most = max((region.ends[1] for region in shown), default=0.0) or 1.0
     people = release.schema.unit_names[1]
-    named = list(classes) if target is not None and len(classes) <= _CLASSES else []
+    named = classes if target is not None and len(classes) <= _CLASSES else ()
     heads: list[str | Scale] = ["where", people, "95% interval", Scale.until(most, people)]
     heads += [f"{target.title} {name}" for name in named if target]
     heads += ["mostly"] if len(classes) > _CLASSES else []
@@ -259,8 +254,8 @@ def _regions(release: TableRelease, top: int) -> Parts:
     for region in shown:
         split = [region.share(name) for name in named]
         if len(classes) > _CLASSES:
-            first = sorted(region.counts, key=lambda name: -region.counts[name])[:3]
-            split.append(", ".join(f"{one} {region.share(one)}" for one in first))
+            first = sorted(region.counts, key=region.counts.__getitem__, reverse=True)[:3]
+            split = [", ".join(f"{one} {region.share(one)}" for one in first)]
         low, high = region.ends
         bar = Bar(region.total, low=low, high=high)
         rows.append((region.words, *round_count(region.total, low, high), bar, *split))
@@ -274,15 +269,10 @@ def _regions(release: TableRelease, top: int) -> Parts:
 
 def _list_regions(release: TableRelease, top: int) -> dict[str, Any]:
     shown = [
-        {
-            "region": one.number,
-            "where": one.where,
-            "count": one.total,
-            "give_or_take": one.error,
-            "classes": None if list(one.counts) == [""] else one.counts,
-        }
+        {"region": one.number, "where": one.where, "count": one.total,
+         "give_or_take": one.error, "classes": one.counts if release.schema.classes else None}
         for one in largest(release, top)
-    ]
+    ]  # fmt: skip
     return {"threshold": release.threshold, "largest": shown}
 
 
@@ -297,7 +287,7 @@ _PARTS = 40
 def cuts(
     release: TableRelease,
     grid: GridPartition,
-    named: Callable[[Attribute, int, int], str] = _label,
+    named: Naming = _label,
 ) -> dict[str, list[str]]:
     """The parts of each attribute of a grid, as labels."""
     return {
@@ -311,7 +301,7 @@ def upper_tree(
     tree: TreePartition,
     deepest: int = _LEVELS,
     least: float = _LEAST,
-    named: Callable[[Attribute, int, int], str] = part_of,
+    named: Naming = part_of,
 ) -> Box:
     """The upper part of a release's tree.
 
@@ -400,20 +390,17 @@ def _division(release: TableRelease) -> Parts:
     grid = release.partition
     if not isinstance(grid, GridPartition):
         return tree_parts(release, grid)
-    strips, whole = [], []
-    for attribute, edges, labels in zip(
-        release.schema.attributes, grid.edges, cuts(release, grid, part_of).values(), strict=True
-    ):
-        if len(labels) == 1:
-            whole.append(attribute.name)
-            continue
-        shown = list(zip(labels, np.diff(edges).tolist(), strict=True))[:_PARTS]
-        strips.append(Strip(f"{attribute.title}: {many(len(labels), 'part')}", tuple(shown)))
+    strips, parts = [], cuts(release, grid, part_of)
+    whole = ", ".join(name for name, labels in parts.items() if len(labels) == 1)
+    for one, edges in zip(release.schema.attributes, grid.edges, strict=True):
+        if len(labels := parts[one.name]) > 1:
+            shown = zip(labels[:_PARTS], np.diff(edges).tolist(), strict=False)
+            strips.append(Strip(f"{one.title}: {many(len(labels), 'part')}", tuple(shown)))
     return (
         "Every region is a combination of one part of each attribute: "
         f"{many(grid.cells, 'region')} in all.",
         *strips,
-        *([Text(f"Not divided: {', '.join(whole)}.", "note")] if whole else []),
+        *([Text(f"Not divided: {whole}.", "note")] if whole else []),
     )
 
 
@@ -457,30 +444,21 @@ def _list_tables(release: MarginalsRelease, top: int) -> dict[str, Any]:
     """Every table that was counted: those that were named or chosen first."""
     names, order = [one.name for one in release.schema.columns], list(_AS)
     tables = sorted(release.tables.tables, key=lambda one: order.index(one.kind))
+    widths = (half_width(np.sqrt(x.tail), USUAL, normal=x.law == "gaussian") for x in tables[:top])
     shown = [
-        {
-            "attributes": tuple(names[column] for column in sorted(one.columns)),
-            "cells": one.values.size,  # of pairs, groups of values
-            "give_or_take": float(
-                half_width(np.sqrt(one.tail), USUAL, normal=one.law == "gaussian")
-            ),
-            "counted_as": _AS[one.kind],
-        }
-        for one in tables[:top]
-    ]
+        {"attributes": tuple(names[column] for column in sorted(one.columns)),
+         "cells": one.values.size,  # of pairs, groups of values
+         "give_or_take": float(width), "counted_as": _AS[one.kind]}
+        for one, width in zip(tables, widths, strict=False)
+    ]  # fmt: skip
     return {"counted": shown}
 
 
 def _tables(release: MarginalsRelease, top: int) -> Parts:
     """Which tables were counted, and how noisy each is."""
     rows = [
-        (
-            " by ".join(one["attributes"]),
-            f"{one['cells']:,}",
-            f"± {number(one['give_or_take'])}",
-            one["counted_as"],
-        )
-        for one in _list_tables(release, top)["counted"]
+        (" by ".join(names), f"{cells:,}", f"± {number(reach)}", kind)
+        for names, cells, reach, kind in map(dict.values, _list_tables(release, top)["counted"])
     ]
     caption = "The tables that were counted, and how far noise may move a cell, with 95%"
     heads = ("table", "cells", "give or take", "counted as")
@@ -544,21 +522,19 @@ def _rows(release: RowsRelease, top: int) -> Parts:
     """The generalized rows that most people share."""
     people, most = release.schema.unit_names[1], int(release.counts.max(initial=0)) or 1
     rows: list[tuple[Cell, ...]] = []
-    for row in np.argsort(-release.counts, kind="stable")[:top].tolist():
-        spans = zip(
-            release.attributes, release.lo[row].tolist(), release.hi[row].tolist(), strict=True
-        )
+    for row in np.argsort(-release.counts, kind="stable")[:top]:
+        count, ends = int(release.counts[row]), (release.lo[row].tolist(), release.hi[row].tolist())
         where = ", ".join(
-            f"{one.title} {part_of(one, low, high)}" for one, low, high in spans
+            f"{one.title} {part_of(one, low, high)}"
+            for one, low, high in zip(release.attributes, *ends, strict=True)
             if high - low < one.size
-        )  # fmt: skip
-        count = int(release.counts[row])
+        )
         rows.append((where or "everyone", f"{count:,}", Bar(count)))
     sampled = release.settings.get("mode") == "sampled"
     counted = f"Counts of sampled {people}" if sampled else "Noisy counts"
     heads = ("where", people, Scale.until(most, people))
     return (
-        Heading(f"The rows that most {people} share"),
+        Text(f"The rows that most {people} share", "heading"),
         Grid(counted, heads, rows=rows, numbers={1}, long=True),
     )
 
@@ -567,17 +543,14 @@ def _frontier(frontier: dict[str, Any]) -> Parts:
     """What other settings would have meant; nothing if it cannot be read."""
     try:
         setting, word = FRONTIER_WORDS[frontier["model"]]
-        rows = [
-            (f"{float(p[setting]):.3g}", f"{float(p['utility']):.2f}", f"{float(p['risk']):.3g}")
-            for p in frontier["points"]
-        ]
-        chosen = frontier["chosen"]
-        best = float(frontier["most_utility"])
+        numbers = [[float(p[x]) for x in (setting, "utility", "risk")] for p in frontier["points"]]
+        rows = [(f"{at:.3g}", f"{utility:.2f}", f"{risk:.3g}") for at, utility, risk in numbers]
+        utility, risk = (float(frontier["chosen"][name]) for name in ("utility", "risk"))
         sentence = (
             "How far a row is generalized weighs what it tells (utility) against how much it "
             "would help to recognise somebody (risk). Measured on a table that is public or was "
-            f"paid for, rows keep {float(chosen['utility']) / best:.0%} of the utility of exact "
-            f"ones, with a mean risk of {float(chosen['risk']):.3g}."
+            f"paid for, rows keep {utility / float(frontier['most_utility']):.0%} of the utility "
+            f"of exact ones, with a mean risk of {risk:.3g}."
         )
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         return ()
@@ -591,10 +564,7 @@ def _list_rows(release: RowsRelease, top: int) -> dict[str, Any]:
     rows.sort(key=lambda row: -row["count"])  # a stable sort: ties keep the canonical order
     whole = {one.name: one.label(0, one.size) for one in release.attributes}
     shown = [
-        {
-            "where": {name: row[name] for name, label in whole.items() if row[name] != label},
-            "count": row["count"],
-        }
+        {"where": {k: row[k] for k, v in whole.items() if row[k] != v}, "count": row["count"]}
         for row in rows[:top]
     ]
     about = {"suppression": release.ledger["suppression"], "frontier": release.frontier}
@@ -658,7 +628,7 @@ def _itemsets(release: TransactionsRelease, top: int) -> Parts:
     caption = f"How many {those} hold all of these items, whatever else they hold"
     heads = ("items", "about", Scale.until(most, those), "95% interval")
     return (
-        Heading("The most frequent itemsets"),
+        Text("The most frequent itemsets", "heading"),
         Grid(caption, heads, rows=lines, numbers={1, 3}),
         Text(explain_picking("These itemsets"), "note"),
     )
@@ -673,12 +643,12 @@ def _item_steps(release: TransactionsRelease, depth: int, top: int) -> tuple[Par
         )
     labels = ItemTree.of(release.items).labels
     leaf = next(m for m in release.measurements if m.name == "leaf")
+    order = np.argsort(-leaf.values[:, 0], kind="stable")[:top]
     shown: list[dict[str, Any]] = [
-        {
-            "cut": [labels[node] for node in partition.nodes(int(leaf.where[place])).tolist()],
-            "count": int(leaf.values[place, 0]),
-        }
-        for place in np.argsort(-leaf.values[:, 0], kind="stable")[:top].tolist()
+        {"cut": [labels[node] for node in partition.nodes(place).tolist()], "count": count}
+        for place, count in zip(
+            leaf.where[order].tolist(), leaf.values[order, 0].tolist(), strict=True
+        )
     ]
     rows = [(", ".join(one["cut"]), f"{max(0, one['count']):,}") for one in shown]
     heads = ("items, or groups of them", release.schema.unit_names[1])

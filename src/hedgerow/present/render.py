@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup, escape
 
-from hedgerow.present.document import Document, Histogram, Part, Scale, nice_end
+from hedgerow.present.document import Document, Histogram, Part, Scale
 from hedgerow.present.words import percent
 from hedgerow.store.html_text import legible
 
@@ -52,7 +52,7 @@ def _to_scale(chart: Histogram) -> tuple[float, list[dict[str, Any]]]:
         for high, hollow in zip(chart.high, chart.hollow, strict=True)
         if not hollow and math.isfinite(high)
     ]
-    top = nice_end(max(tops, default=1.0))
+    top = Scale.until(max(tops, default=1.0), "").most
     ends = _LEFT + np.array([0.0, *np.cumsum(chart.widths)]) * _WIDTH / sum(chart.widths)
     numbers = {"y": chart.heights, "low": chart.low, "high": chart.high, "raw": chart.raw}
     levels = {

@@ -25,7 +25,6 @@ from hedgerow.present.document import (
     Section,
     Stack,
     Text,
-    Warning,
 )
 from hedgerow.present.findings import brief, findings, notable
 from hedgerow.present.kinds import KINDS
@@ -200,24 +199,22 @@ def overview(release: Release, top: int, parts: Parts | None = None) -> Document
     kind, about = KINDS[release.kind], release.describe()
     holds = words.describe_parts(release) if about.number else about.summary
     sentences = [*words.guarantee(release), about.suppressed, words.unmeasured(release)]
-    said = tuple(one for one in sentences if one is not None)
-    sections = [Section("", said if parts is not None else (*brief(release), *said))]
+    blocks: list[Parts] = [tuple(one for one in sentences if one is not None)]
     if parts is None:
         made = () if release.kind == "table" else kind.making(release)  # a tree is asked for
         parts = (*made, *kind.division(release, top)) if top else ()
         if 0 < top < about.number:
             parts = (*parts, f"({about.number:,} in all; --top N for more)")
-        named = (one for one in _named_tables(release) if not isinstance(one, Folded))
-        sections.append(Section("", tuple(named)))
-    sections.append(Section("", parts))
+        named = tuple(one for one in _named_tables(release) if not isinstance(one, Folded))
+        blocks = [(*brief(release), *blocks[0]), named]
+    blocks.append(parts)
     if release.kind == "marginals" and top:
         name = quote(release.schema.columns[0].name)
-        more = f"hedgerow table RELEASE {name} shows counts, of any columns."
-        sections.append(Section("", (more,)))
+        blocks.append((f"hedgerow table RELEASE {name} shows counts, of any columns.",))
     return Document(
         title=f"{release.schema.name}: {holds.rstrip('.')}, about {_number(release)} "
         f"{about.people}.",
-        sections=tuple(sections),
+        sections=tuple(Section("", block) for block in blocks),
         private=bool(release.guarantee["private"]),
     )
 
@@ -239,16 +236,14 @@ def _named_tables(release: Release) -> Parts:
 
 def warnings_of(
     release: Release, doubted: Doubt | None, against: Judgment | None = None
-) -> tuple[Warning, ...]:
+) -> tuple[tuple[str, str], ...]:
     """What nobody may overlook about a release."""
-    warnings = [] if doubted is None else [Warning(doubted.loud, doubted.why)]
+    warnings, why = [] if doubted is None else [(doubted.loud, doubted.why)], ""
     if against is not None:
-        text = "This page was computed from the raw data. For its holder alone: do not pass it on."
-        warnings.append(Warning("NOT PRIVATE", text))
+        why = "This page was computed from the raw data. For its holder alone: do not pass it on."
     elif not release.guarantee["private"]:
-        text = "This release was made with a seed, so its noise can be taken away again."
-        warnings.append(Warning("NOT PRIVATE", text))
-    return tuple(warnings)
+        why = "This release was made with a seed, so its noise can be taken away again."
+    return (*warnings, *([("NOT PRIVATE", why)] if why else []))
 
 
 def _head(release: Release, doubted: Doubt | None, against: Judgment | None) -> Parts:
@@ -277,8 +272,7 @@ def _head(release: Release, doubted: Doubt | None, against: Judgment | None) -> 
 
 def method_words(release: Release) -> str:
     """What a method does, as the end of a sentence."""
-    known = release.method in METHODS
-    return METHODS[release.method].words if known else "is not installed here"
+    return METHODS[release.method].words if release.method in METHODS else "is not installed here"
 
 
 # Whose data it is and what for, as the schema's metadata tells.
@@ -322,12 +316,15 @@ def facts(schema: Schema) -> list[tuple[str, str]]:
 def _short(release: Release, doubted: Doubt | None, against: Judgment | None) -> Parts:
     """What somebody should know who reads no further."""
     lines: list[str | None] = []
+    told = ["Everything on this page follows from the release alone."]
     if doubted is not None:
         lines.append(f"What it promises cannot be {doubted.what}.")
-    if against is not None and not against.matches:
-        from hedgerow.present.against import strange
+    if against is not None:
+        from hedgerow.present.against import in_short, strange
 
-        lines.append(f"{strange(against)} What is compared with it below says nothing.")
+        told = in_short(against)
+        if not against.matches:
+            lines.append(f"{strange(against)} What is compared with it below says nothing.")
     if doubted is not None:
         lines.append(doubted.numbers)
     elif not release.guarantee["private"]:
@@ -344,13 +341,7 @@ def _short(release: Release, doubted: Doubt | None, against: Judgment | None) ->
         lines.append(release.describe().summary)
     if release.unmeasured:
         lines.append(f"It says nothing about {', '.join(release.unmeasured)}.")
-    lines.append(words.describe_cap(release.schema))
-    if against is None:
-        lines.append("Everything on this page follows from the release alone.")
-    else:
-        from hedgerow.present.against import in_short
-
-        lines += in_short(against)
+    lines += [words.describe_cap(release.schema), *told]
     return (Bullets(tuple(line for line in lines if line is not None)),)
 
 
@@ -403,9 +394,8 @@ def odds(epsilon: Fraction, one: str) -> Grid:
     rows = []
     for of, number in _BEFORE:
         now, known = (words.after(of / number, times * float(epsilon)) for times in (1, 2))
-        rows.append(
-            (f"{of} in {number:,}", words.percent_up(now), Bar(now), words.percent_up(known))
-        )
+        before = f"{of} in {number:,}"
+        rows.append((before, words.percent_up(now), Bar(now), words.percent_up(known)))
     caption = f"How far a suspicion about one {one} can grow because of the release"
     known_to_be = "if known to be in the data, at most"
     heads = ("a suspicion of", "becomes at most", Scale(1.0, "%"), known_to_be)
@@ -491,12 +481,10 @@ def _limits(release: Release) -> Parts:
 
 
 def _use(release: Release) -> Parts:
-    counted = [spread for spread in notable(release, 1) if spread.attribute is not None]
-    tables = [
-        line
-        for spread in counted
-        for line in ("# a table with intervals", f"hedgerow table release/ {quote(spread.name)}")
-    ]
+    tables: list[str] = []
+    for spread in notable(release, 1):
+        if spread.attribute is not None:
+            tables = ["# a table with intervals", f"hedgerow table release/ {quote(spread.name)}"]
     lines = (
         "# is the privacy accounting right?",
         "hedgerow verify release/",

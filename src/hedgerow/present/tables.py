@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -72,16 +71,14 @@ def lines(table: CountTable, schema: Schema) -> list[list[str]]:
     """Every cell in words, and the total."""
     numbers = [np.maximum(getattr(table.answers, one), 0.0) for one in columns(table).values()]
     write: Callable[[float], str] = "{:.1%}".format if table.by == "share" else number
-    rows = [
-        [
-            *(display_label(schema, *one) for one in zip(table.names, labels, strict=True)),
+    rows = []
+    for place, (known, remark) in enumerate(zip(table.known, table.reliability, strict=True)):
+        names = zip(table.names, table.labels, strict=True)
+        rows.append([
+            *(display_label(schema, name, labels[place]) for name, labels in names),
             *(write(float(one[place])) if known else "-" for one in numbers),
             *([] if table.lower_only else [remark]),
-        ]
-        for place, (labels, known, remark) in enumerate(
-            zip(zip(*table.labels, strict=True), table.known, table.reliability, strict=True)
-        )
-    ]
+        ])  # fmt: skip
     if table.by == "share" and table.groups:  # every group has its own whole
         return rows
     return [*rows, [TOTAL, *[""] * (len(table.names) - 1), *_total(table)]]
@@ -183,16 +180,14 @@ def count_grid(release: Release, table: CountTable, where: str | None = None) ->
     values = np.where(table.known, values, 0.0)
     high = values if table.lower_only else answers.high
     most = frame_of(values, np.where(table.known, high, 0.0), noisy)
-    bars: list[Cell] = []
-    for place, known in enumerate(table.known):
-        bar = Bar(float(values[place]))
+    bars: list[Cell] = [None] * len(table)
+    for place in np.flatnonzero(table.known):
+        bars[place] = Bar(float(values[place]))
         if not table.lower_only:
-            low, top, hollow = float(answers.low[place]), float(high[place]), bool(noisy[place])
-            bar = replace(bar, low=low, high=top, hollow=hollow)
-        bars.append(bar if known else None)
+            low, top = float(answers.low[place]), float(high[place])
+            bars[place] = Bar(float(values[place]), low=low, high=top, hollow=bool(noisy[place]))
     heads: list[str | Scale] = [*headings(table, release.schema)]
-    first = len(table.names)
-    last = first + len(columns(table))
+    first, last = len(table.names), len(table.names) + len(columns(table))
     heads.insert(last, Scale.until(most, "%" if table.by == "share" else people))
     rows = [
         (*line[:last], bar, *line[last:])
@@ -291,7 +286,7 @@ def _write_book(
         ]  # fmt: skip
         sheet = _add_sheet(book, "about")
         sheet.set_column(0, 0, 100)
-        for row, (text, form) in enumerate((text, form) for text, form in cover if text):
+        for row, (text, form) in enumerate(line for line in cover if line[0]):
             sheet.write(row, 0, _cell(text), form)
         for title, table in tables:
             sheet = _add_sheet(book, " & ".join(titles_of(table, release.schema)))
@@ -324,10 +319,10 @@ def _write_table(sheet: Any, schema: Schema, table: CountTable, bold: Any, form:
     sheet.set_column(first, first + len(numbers) - 1, 14, form)
     sheet.write_row(2, 0, [*titles_of(table, schema), *numbers, *remarks], bold)
     for place, remark in enumerate(table.reliability):
-        labels = [
+        labels = (
             display_label(schema, name, label[place])
             for name, label in zip(table.names, table.labels, strict=True)
-        ]
+        )
         cells = [
             *(label.replace("\u00a0", " ") for label in labels),
             *(float(getattr(answers, n)[place]) if table.known[place] else None for n in numbers),

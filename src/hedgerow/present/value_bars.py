@@ -89,16 +89,14 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Parts:
         return _certain(release, kind.least(release))
     spreads, items = release.histograms(), release.schema.kind == "transactions"
     everybody = release.count_all()
-    total, low, high = (
-        float(one[0]) for one in (everybody.estimate, everybody.low, everybody.high)
-    )
-    cards: list[Card] = []
-    noise: list[Card] = []
+    ends = (everybody.estimate, everybody.low, everybody.high)
+    total, low, high = (float(one[0]) for one in ends)
+    cards: tuple[list[Card], list[Card]] = ([], [])  # those that tell something, and the others
     for place, spread in enumerate(spreads):
         if spread.measured:
             beside = None if raw is None else np.asarray(raw[place])
-            some = noise if vague(spread).all() else cards
-            some.append(_card(spread, beside, people, total if items else None))
+            card = _card(spread, beside, people, total if items else None)
+            cards[bool(vague(spread).all())].append(card)
     said = {remark for spread in spreads if spread.measured for remark in spread.remarks}
     key: list[tuple[Swatch, str]] = [("bar", "released"), ("interval", "95% interval")]
     if said & {*PALE}:
@@ -124,11 +122,12 @@ def values(release: Release, raw: Sequence[Sequence[float]] | None) -> Parts:
     lead.append(kind.assumed.format(people=people))
     meant = " ".join(REMARKS[one] for one in REMARKS if one in said)
     silent = ", ".join(spread.title for spread in spreads if not spread.measured)
-    pale: Parts = ("Of these, the release tells mostly noise:", Cards(tuple(noise)))
+    clear, noise = map(tuple, cards)
+    pale: Parts = ("Of these, the release tells mostly noise:", Cards(noise))
     return (
         " ".join(lead).rstrip(),
         Legend(tuple(key)),
-        *([Cards(tuple(cards))] if cards else []),
+        *([Cards(clear)] if clear else []),
         *(pale if noise else ()),
         *([Text(meant, "note")] if meant else []),
         *([f"Not measured: the release says nothing about {silent}."] if silent else []),
@@ -159,13 +158,14 @@ def _certain(release: Release, known: list[Least]) -> Parts:
 def _card(spread: Spread, raw: Any, units: str, of: float | None) -> Card:
     """A picture and all numbers; `of` is what shares are of, if not the sum of all counts."""
     name, labels = spread.title if of is None else "how often each item occurs", labels_of(spread)
+    order = np.argsort(-spread.counts, kind="stable").tolist()
     if isinstance(spread.attribute, Numeric):
         drawn = bands_parts(spread, raw)
     else:
-        drawn = (share_bars(spread, _first(spread.counts, _SHOWN), raw, of),)
+        drawn = (share_bars(spread, sorted(order[:_SHOWN]), raw, of),)
     shares = spread.counts / max(float(spread.counts.sum()) if of is None else of, 1e-9)
     rows: list[tuple[Cell, ...]] = []
-    for place in _first(spread.counts, _IN_NUMBERS):
+    for place in sorted(order[:_IN_NUMBERS]):  # as the schema has them
         row = (labels[place], *round_count(*ends_of(spread, place)), spread.remarks[place])
         rows.append(row if raw is None else (*row, f"{raw[place]:.1%}", f"{shares[place]:.1%}"))
     heads: tuple[str, ...] = ("value", "about", "95% interval", "remark")
@@ -176,23 +176,53 @@ def _card(spread: Spread, raw: Any, units: str, of: float | None) -> Card:
     return Card(name, (*drawn, Folded(f"In numbers: {name}", (table, *rest))))
 
 
-def _first(counts: Any, most: int) -> list[int]:
-    """The places of the largest, in the order of the schema."""
-    return sorted(np.argsort(-counts, kind="stable")[:most].tolist())
-
-
 def bands_parts(spread: Spread, raw: Any = None) -> Parts:
     """The bands of a number as a histogram, and below it what stands `alone`.
+
+    It is to scale: where bands differ in width, heights are densities.
 
     Args:
         spread: The bands.
         raw: The raw shares, if they are to be shown.
     """
-    single = alone(spread)
-    drawn = histogram(spread, raw)
+    attribute, single = spread.attribute, alone(spread)
+    assert isinstance(attribute, Numeric)
     least = float(np.delete(spread.shares, single).max(initial=0.0))
-    below = (share_bars(spread, single, raw, least=least),) if single else ()
-    return (*([] if drawn is None else [drawn]), *below)
+    below: Parts = (share_bars(spread, single, raw, least=least),) if single else ()
+    drawn = [place for place in range(len(spread.labels)) if place not in single]
+    if not drawn:
+        return below
+    total = max(float(spread.counts.sum()), 1e-9)
+    widths = widths_of(spread)
+    even = bool(np.ptp(widths[drawn]) == 0)
+    per = np.ones(len(widths)) if even else widths
+    heights, low, high = (
+        (numbers / total / per)[drawn] for numbers in (spread.counts, spread.low, spread.high)
+    )
+    unit = "share per day" if attribute.kind == "date" else "share per unit"
+    if even:
+        unit = "share in a band" + ("; bands grow" if attribute.scale == "log" else "")
+    ends = np.array([0.0, *np.cumsum(widths[drawn])]) / float(widths[drawn].sum())
+    first, last = spread.edges[drawn[0]], min(spread.edges[drawn[-1] + 1], attribute.grid)
+    ticks = [(0.0, str(attribute.edge(first))), (1.0, str(attribute.edge(last)))]
+    center = int(np.abs(ends - 0.5).argmin())
+    if 0.25 < ends[center] < 0.75:
+        ticks.insert(1, (float(ends[center]), str(attribute.edge(spread.edges[drawn[center]]))))
+    labels = labels_of(spread)
+    chart = Histogram(
+        caption=spread.title,
+        parts=tuple((labels[place], float(spread.shares[place])) for place in drawn),
+        heights=tuple(heights.tolist()),
+        low=tuple(low.tolist()),
+        high=tuple(high.tolist()),
+        widths=tuple(widths[drawn].tolist()),
+        hollow=tuple(vague(spread)[drawn].tolist()),
+        raw=None if raw is None else tuple((np.asarray(raw) / per)[drawn].tolist()),
+        unit=unit,
+        axis=attribute.title,
+        ticks=tuple(ticks),
+    )
+    return (chart, *below)
 
 
 def share_bars(
@@ -230,51 +260,6 @@ def share_bars(
     return Grid(f"{spread.title}: shares", heads, rows=rows, numbers={2})
 
 
-def histogram(spread: Spread, raw: Any = None) -> Histogram | None:
-    """The bands of a number, to scale: where they differ in width, heights are densities.
-
-    Args:
-        spread: The bands, of which those that stand `alone` are not drawn.
-        raw: The raw shares, if they are to be shown.
-    """
-    attribute = spread.attribute
-    assert isinstance(attribute, Numeric)
-    single = alone(spread)
-    drawn = [place for place in range(len(spread.labels)) if place not in single]
-    if not drawn:
-        return None
-    total = max(float(spread.counts.sum()), 1e-9)
-    widths = widths_of(spread)
-    even = bool(np.ptp(widths[drawn]) == 0)
-    per = np.ones(len(widths)) if even else widths
-    heights, low, high = (
-        (numbers / total / per)[drawn] for numbers in (spread.counts, spread.low, spread.high)
-    )
-    unit = "share per day" if attribute.kind == "date" else "share per unit"
-    if even:
-        unit = "share in a band" + ("; bands grow" if attribute.scale == "log" else "")
-    ends = np.array([0.0, *np.cumsum(widths[drawn])]) / float(widths[drawn].sum())
-    first, last = spread.edges[drawn[0]], min(spread.edges[drawn[-1] + 1], attribute.grid)
-    ticks = [(0.0, str(attribute.edge(first))), (1.0, str(attribute.edge(last)))]
-    center = int(np.abs(ends - 0.5).argmin())
-    if 0.25 < ends[center] < 0.75:
-        ticks.insert(1, (float(ends[center]), str(attribute.edge(spread.edges[drawn[center]]))))
-    labels = labels_of(spread)
-    return Histogram(
-        caption=spread.title,
-        parts=tuple((labels[place], float(spread.shares[place])) for place in drawn),
-        heights=tuple(heights.tolist()),
-        low=tuple(low.tolist()),
-        high=tuple(high.tolist()),
-        widths=tuple(widths[drawn].tolist()),
-        hollow=tuple(vague(spread)[drawn].tolist()),
-        raw=None if raw is None else tuple((np.asarray(raw) / per)[drawn].tolist()),
-        unit=unit,
-        axis=attribute.title,
-        ticks=tuple(ticks),
-    )
-
-
 def questions(release: Release) -> Parts:
     """Some questions that the release answers, so that a reader sees how sure answers are."""
     kind = KINDS[release.kind]
@@ -282,12 +267,10 @@ def questions(release: Release) -> Parts:
         return ()  # its itemsets are such questions, and so is what is known at least
     asked, people = _examples(release, kind.cuts), release.schema.unit_names[1]
     vocabulary, answers = Vocabulary(release.schema), release.count(asked)
-    numbers = zip(
-        answers.estimate.tolist(), answers.low.tolist(), answers.high.tolist(), strict=True
-    )
+    numbers = (one.tolist() for one in (answers.estimate, answers.low, answers.high))
     rows = [
         (vocabulary.text(query), *round_count(*ends))
-        for query, ends in zip(asked, numbers, strict=True)
+        for query, *ends in zip(asked, *numbers, strict=True)
     ]
     heads = ("question", "about", "95% interval")
     return (

@@ -15,7 +15,7 @@ from hedgerow.evaluation.expected import (
     plan_by_accuracy,
     read_target,
 )
-from hedgerow.evaluation.simulate import Simulated, publish_seeded
+from hedgerow.evaluation.simulate import publish_seeded, source_of
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
 from hedgerow.methods.diffpart import DiffPart
@@ -81,7 +81,7 @@ def test_errors_by_hand() -> None:
 
 
 def test_cells_agree_with_tables() -> None:
-    data = Simulated(sample.schema(), 900, 0.5).trial(3).data
+    data = source_of(sample.schema(), 900, 0.5, None)[1](3).data
     release = publish_seeded(data, DiffMulti(), "1", 0, 1)
     for name, (told, truth) in cells_of_release(release, data).items():
         assert told.tolist() == release.table(name).answers.estimate.tolist()

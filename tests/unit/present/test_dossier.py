@@ -157,7 +157,7 @@ def test_a_person_with_several_rows() -> None:
 def test_a_release_that_was_tampered_with_is_warned_of(release: Release) -> None:
     broken = replace(release, guarantee=release.guarantee | {"epsilon": "1/2"})
     made = dossier(broken, verify(broken))
-    assert made.warnings[0].loud.startswith("DO NOT RELY")
+    assert made.warnings[0][0].startswith("DO NOT RELY")
     assert "by a factor of at most" not in markdown(made)
 
 

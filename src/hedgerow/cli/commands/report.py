@@ -214,7 +214,7 @@ def dossier(
         contents = document(opened, verdict, booked)
         write = render.page if out.suffix.lower() in _PAGES else render.markdown
         write_text(out, write(contents), overwrite, private=seeded)
-        warn(*(f"{one.loud}. {one.why}" for one in contents.warnings))
+        warn(*map(". ".join, contents.warnings))
     doubted = doubt(opened, verdict)
     with telling(out or record or catalog or release):
         if as_json:
