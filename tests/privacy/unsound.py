@@ -330,13 +330,13 @@ def scores_of_everybody() -> Iterator[None]:
 @contextmanager
 def edited_after_the_draw() -> Iterator[None]:
     """M1 once more, where only what is published shows it: noisy counts of nobody become 0."""
-    honest = Curator.laplace
+    honest = Curator.noisy
 
-    def laplace(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
+    def draw(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
         noisy, charged = honest(self, purpose, depth, accounts, exact, units, max_contribution)
         return np.where(exact._Sealed__content == 0, 0, noisy), charged
 
-    with patch.object(Curator, "laplace", laplace):
+    with patch.object(Curator, "noisy", draw):
         yield
 
 

@@ -6,7 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,17 +75,6 @@ def add_tables(
 # that all engines agree to the last digit.
 
 
-class RowSums(Protocol):
-    """A question that is answered by a sum over rows."""
-
-    @property
-    def room(self) -> int:
-        """How many numbers the answer has."""
-
-    def add(self, rows: Codes, out: Ints) -> None:
-        """Adds what rows contribute."""
-
-
 @dataclass(frozen=True)
 class TableCounts:
     """Tables of some columns, one after the other, the last column of each varying fastest.
@@ -113,11 +103,11 @@ class TableCounts:
 
     @property
     def room(self) -> int:
-        """See `RowSums.room`."""
+        """How many numbers the answer has."""
         return sum(math.prod(shape) for shape in self.shapes)
 
     def add(self, rows: Codes, out: Ints) -> None:
-        """See `RowSums.add`."""
+        """Adds what rows contribute."""
         if not self.tables:
             return
         columns = sorted({column for table in self.tables for column in table})
@@ -258,17 +248,25 @@ class Domain:
                 first.append(base + len(order))
                 number.append(len(children[node]))
                 order.extend(children[node])
-        weight, sharing = _in_choices(schema)
+        # those that are never split have no rivals in choices
+        rival = [one.split != "never" and one.size > 1 for one in schema.attributes]
+        rivals = [*compress(schema.attributes, rival)]
+        members = Counter(one.group for one in rivals if one.group)
+        largest = max((one.weight for one in rivals), default=1)
+        weight = [
+            int((one.weight if takes_part else largest) / LEAST_WEIGHT)
+            for one, takes_part in zip(schema.attributes, rival, strict=True)
+        ]
         return Domain(
-            sizes=_array([attribute.size for attribute in schema.attributes]),
+            sizes=np.array([attribute.size for attribute in schema.attributes], np.int32),
             classes=max(1, len(schema.classes)),
-            root=_array(root),
-            node_lo=_array(lo),
-            node_hi=_array(hi),
-            first_child=_array(first),
-            children=_array(number),
-            weight=weight,
-            sharing=sharing,
+            root=np.array(root, np.int32),
+            node_lo=np.array(lo, np.int32),
+            node_hi=np.array(hi, np.int32),
+            first_child=np.array(first, np.int32),
+            children=np.array(number, np.int32),
+            weight=np.array(weight, np.int64),
+            sharing=np.array([members.get(one.group, 1) for one in schema.attributes], np.int64),
         )
 
     @property
@@ -289,24 +287,6 @@ class Domain:
         return numeric | ((node >= 0) & (self.children[np.maximum(node, 0)] > 0))
 
 
-def _in_choices(schema: Schema) -> tuple[Ints, Ints]:
-    """The weight of each predictor, and how many share its place; those never split have none."""
-    rival = [one.split != "never" and one.size > 1 for one in schema.attributes]
-    rivals = [one for one, takes_part in zip(schema.attributes, rival, strict=True) if takes_part]
-    members = Counter(one.group for one in rivals if one.group)
-    largest = max((one.weight for one in rivals), default=1)
-    weight = [
-        int((one.weight if takes_part else largest) / LEAST_WEIGHT)
-        for one, takes_part in zip(schema.attributes, rival, strict=True)
-    ]
-    sharing = [members.get(one.group, 1) for one in schema.attributes]
-    return np.asarray(weight, dtype=np.int64), np.asarray(sharing, dtype=np.int64)
-
-
-def _array(values: list[int]) -> Small:
-    return np.asarray(values, dtype=np.int32)
-
-
 class Histograms(NamedTuple):
     """Class counts of the codes that occur, by node and attribute; travels sealed.
 
@@ -319,11 +299,6 @@ class Histograms(NamedTuple):
     start: Ints
     code: Small
     counts: NDArray[Any]
-
-    def trim(self) -> Histograms:
-        """The same without room that was not used."""
-        used = int(self.start[-1])
-        return Histograms(self.start, self.code[:used], self.counts[:used])
 
 
 @dataclass(frozen=True, kw_only=True)

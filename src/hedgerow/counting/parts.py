@@ -26,8 +26,8 @@ from hedgerow.counting.engine import (
     Domain,
     FilledCells,
     Histograms,
-    RowSums,
     Split,
+    TableCounts,
     batches,
     cells_of,
 )
@@ -253,12 +253,12 @@ def _histograms(
     counts[entry, present % classes] = times
 
 
-def _histogram_steps(rows: Packed, bounds: Spans, lo: Small, *rest: Any) -> int:
-    inside = int((bounds[1] - bounds[0]).sum(dtype=np.int64))
-    return 100 + (inside + len(bounds.T)) * len(lo.T) // 16
-
-
-@kernel(steps=_histogram_steps, small=_histograms)
+@kernel(
+    steps=lambda rows, bounds, lo, *rest: (
+        100 + (int((bounds[1] - bounds[0]).sum(dtype=np.int64)) + len(bounds.T)) * len(lo.T) // 16
+    ),
+    small=_histograms,
+)
 def histograms(
     rows: Packed, bounds: Spans, lo: Small, hi: Small, wanted: Bools, scratch: Small, keys: Ints,
     answer: Histograms,
@@ -411,11 +411,12 @@ def _route(
         child = children.stop
 
 
-def _route_steps(rows: Packed, words: Words, moved: Words, bounds: Spans, *rest: Any) -> int:
-    return 100 * len(bounds.T) + int((bounds[1] - bounds[0]).sum(dtype=np.int64)) // 8
-
-
-@kernel(steps=_route_steps, small=_route)
+@kernel(
+    steps=lambda rows, words, moved, bounds, *rest: (
+        100 * len(bounds.T) + int((bounds[1] - bounds[0]).sum(dtype=np.int64)) // 8
+    ),
+    small=_route,
+)
 def route(
     rows: Packed, words: Words, moved: Words, bounds: Spans, into: Small, attribute: Ints,
     edge_start: Ints, edges: Small, move: bool, child_of: Small, inner: Spans, counts: Ints,
@@ -495,7 +496,8 @@ class HistogramQuestion:
         room = int(np.minimum(width, size[:, None]).sum())
         answer = self.none(room)
         histograms(layout.view(rows), bounds, self.lo, self.hi, self.wanted, scratch, keys, answer)
-        return answer.trim()
+        used = int(answer.start[-1])
+        return answer._replace(code=answer.code[:used], counts=answer.counts[:used])
 
     def add(self, answers: Sequence[Histograms]) -> Histograms:
         """The sum of what several parts answered."""
@@ -576,7 +578,7 @@ def sum_cells(parts: Sequence[FilledCells]) -> FilledCells:
     return number, total
 
 
-def row_sums(part: Any, question: RowSums) -> Ints:
+def row_sums(part: Any, question: TableCounts) -> Ints:
     """What a part's rows contribute to a sum."""
     total = np.zeros(question.room, dtype=np.int64)
     for codes in part.blocks():
@@ -722,7 +724,7 @@ class Engine(Parted):
         ask = partial(cells_of, edges=edges, classes=self.domain.classes)
         return Sealed(self._ask(ask, sum_cells, (np.zeros(0, np.int64), np.zeros(0, np.int64))))
 
-    def sums(self, question: RowSums) -> Sealed[Ints]:
+    def sums(self, question: TableCounts) -> Sealed[Ints]:
         """The sum over all rows of what each contributes."""
         none = np.zeros(question.room, np.int64)
         return Sealed(self._ask(partial(row_sums, question=question), sum_counts, none))

@@ -70,9 +70,19 @@ def most_bytes(method: Publisher, schema: Schema, plan: Plan) -> int | None:
         >>> most_bytes(open_, schema, open_.plan(schema, 1)) is None
         True
     """
-    regions = _most_regions(method, schema, plan)
-    if regions is None:
+    if plan.specializations is None or not plan.grows:
         return None
+    parts = [2] + [
+        max(attribute.taxonomy.parents.count(node) for node in {*attribute.taxonomy.parents})
+        for attribute in schema.attributes
+        if isinstance(attribute, Categorical)
+    ]
+    regions = math.prod(attribute.size for attribute in schema.attributes)
+    most = getattr(method, "max_cells", None)
+    if most is None:  # every specialization divides one region
+        regions = min(regions, 1 + plan.specializations * (max(parts) - 1))
+    else:
+        regions = int(min(regions, most, max(parts) ** min(plan.specializations, 64)))
     classes = max(1, len(schema.classes))
     attributes = len(schema.attributes)
     target = 0 if schema.target is None else _longest(schema.target)
@@ -85,21 +95,6 @@ def most_bytes(method: Publisher, schema: Schema, plan: Plan) -> int | None:
     cells = min(MOST_CELLS, MOST_BANDS * attributes * (1 + classes))  # of tables, in two forms
     own = 2 * regions * node + regions * classes * listed
     return _FIXED + text + own + rows + 2 * cells * (200 + max(each, default=0) + target)
-
-
-def _most_regions(method: Publisher, schema: Schema, plan: Plan) -> int | None:
-    if plan.specializations is None or not plan.grows:
-        return None
-    parts = [2] + [
-        max(attribute.taxonomy.parents.count(node) for node in {*attribute.taxonomy.parents})
-        for attribute in schema.attributes
-        if isinstance(attribute, Categorical)
-    ]
-    cells = math.prod(attribute.size for attribute in schema.attributes)
-    most = getattr(method, "max_cells", None)
-    if most is None:  # every specialization divides one region
-        return min(cells, 1 + plan.specializations * (max(parts) - 1))
-    return int(min(cells, most, max(parts) ** min(plan.specializations, 64)))
 
 
 def _longest(attribute: object) -> int:

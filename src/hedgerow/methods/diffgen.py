@@ -47,6 +47,7 @@ from hedgerow.errors import UsageError
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import MOST_CELLS, GridPartition
 from hedgerow.methods import scores
+from hedgerow.methods.diffmulti import GrowingTree
 from hedgerow.methods.plan import (
     Budgets,
     Plan,
@@ -70,7 +71,7 @@ from hedgerow.methods.scores import ALL_CUTS, SKIP, Score, range_of
 from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
-from hedgerow.privacy.sampler import Candidates
+from hedgerow.privacy.sampler import Candidates, Choices
 from hedgerow.schema import Numeric, Schema
 from hedgerow.suggestions import answer_mistakes
 
@@ -274,12 +275,18 @@ class Cuts:
     def __init__(self, domain: Domain, max_cells: int) -> None:
         self._domain = domain
         self._max_cells = max_cells
-        self.attribute: Ints = np.arange(domain.attributes)
-        self.lo: Ints = np.zeros(domain.attributes, dtype=np.int64)
-        self.hi: Ints = domain.sizes.astype(np.int64)
-        self.taxon: Ints = domain.root.astype(np.int64)
-        self.split_point: Ints = np.full(domain.attributes, -1, dtype=np.int64)
+        self._tree = GrowingTree(domain, domain.attributes)  # a node for each value, in which all
+        first = np.arange(domain.attributes)  # other attributes are as they were
+        self._hold(first, first, np.full(domain.attributes, -1, dtype=np.int64))
         self.steps: list[tuple[int, int, int, int]] = []  # attribute, lo, hi, cut of each
+
+    def _hold(self, node: Ints, attribute: Ints, split_point: Ints) -> None:
+        """The values from now on, each with its node."""
+        self._node, self.attribute, self.split_point = node, attribute, split_point
+        tree = self._tree
+        self.lo, self.hi, self.taxon = (
+            side[node, attribute].astype(np.int64) for side in (tree.lo, tree.hi, tree.taxon)
+        )
 
     def open_values(self) -> Bools:
         """Which values can be specialized without exceeding the cap on regions."""
@@ -323,16 +330,11 @@ class Cuts:
     def _score(
         self, values: Ints, ask: Ints, score: Score, *, paper: bool
     ) -> Callable[[Histograms], Candidates]:
-        shape = (len(values), self._domain.attributes)
+        shape, tree, node = (len(values), self._domain.attributes), self._tree, self._node[values]
         places = (np.arange(len(values)), self.attribute[values])
-
-        def spread(column: Ints, otherwise: int) -> Small:
-            matrix = np.full(shape, otherwise, dtype=np.int32)
-            matrix[places] = column
-            return matrix
-
-        lo, hi = spread(self.lo[values], 0), spread(self.hi[values], 0)
-        taxon, asked = spread(self.taxon[values], -1), spread(ask, SKIP)
+        lo, hi, taxon = tree.lo[node], tree.hi[node], tree.taxon[node]
+        asked = np.full(shape, SKIP, dtype=np.int32)
+        asked[places] = ask
         score_all = scores.candidates(
             self._domain, lo, hi, taxon, asked, score, apart=True, paper=paper
         )
@@ -352,22 +354,16 @@ class Cuts:
 
     def specialize(self, value: int, cut: int) -> None:
         """Replaces a value by its children: two intervals, or the children of a taxonomy node."""
-        a, taxon = int(self.attribute[value]), self.taxon[value]
-        self.steps.append((a, int(self.lo[value]), int(self.hi[value]), cut))
-        if taxon < 0:
-            ends = [(self.lo[value], cut, -1), (cut, self.hi[value], -1)]
-        else:
-            first = self._domain.first_child[taxon]
-            ends = [
-                (self._domain.node_lo[child], self._domain.node_hi[child], child)
-                for child in range(first, first + self._domain.children[taxon])
-            ]
-        for name, column in zip(("lo", "hi", "taxon"), zip(*ends, strict=True), strict=True):
-            kept = np.delete(getattr(self, name), value)
-            setattr(self, name, np.concatenate([kept, np.asarray(column, dtype=np.int64)]))
-        self.attribute = np.concatenate([np.delete(self.attribute, value), np.full(len(ends), a)])
-        new = np.full(len(ends), -1, dtype=np.int64)
-        self.split_point = np.concatenate([np.delete(self.split_point, value), new])
+        a, node = self.attribute[[value]], self._node[[value]]
+        self.steps.append((int(a[0]), int(self.lo[value]), int(self.hi[value]), cut))
+        split, place = self._tree.specialize(node, Choices(a, np.array([cut])), final=False)
+        children = split.first_child + np.arange(len(place))
+        columns = (
+            (self._node, children),
+            (self.attribute, a[place]),
+            (self.split_point, np.full(len(place), -1, dtype=np.int64)),
+        )
+        self._hold(*(np.append(np.delete(column, value), new) for column, new in columns))
 
     def edges(self) -> tuple[Small, ...]:
         """The edges of each attribute's cut, from 0 to its size."""

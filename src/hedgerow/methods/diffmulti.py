@@ -281,16 +281,21 @@ class DiffMulti(TablePublisher):
 
 
 class GrowingTree:
-    """Regions by node number; children of one node are contiguous and ordered by their codes."""
+    """Regions by node number; children of one node are contiguous and ordered by their codes.
 
-    def __init__(self, domain: Domain) -> None:
+    Args:
+        domain: The public domain.
+        roots: How many nodes there are to begin with, each of them everything.
+    """
+
+    def __init__(self, domain: Domain, roots: int = 1) -> None:
         self.domain = domain
-        self.parent = np.full(1, -1, dtype=np.int64)
-        self.depth = np.zeros(1, dtype=np.int64)
-        self.split_on = np.full(1, -1, dtype=np.int64)
-        self.lo: Small = np.zeros((1, domain.attributes), dtype=np.int32)
-        self.hi: Small = domain.sizes[None, :].copy()
-        self.taxon: Small = domain.root[None, :].copy()
+        self.parent = np.full(roots, -1, dtype=np.int64)
+        self.depth = np.zeros(roots, dtype=np.int64)
+        self.split_on = np.full(roots, -1, dtype=np.int64)
+        self.lo: Small = np.zeros((roots, domain.attributes), dtype=np.int32)
+        self.hi: Small = np.tile(domain.sizes, (roots, 1))
+        self.taxon: Small = np.tile(domain.root, (roots, 1))
 
     def splittable(self, nodes: Ints) -> Bools:
         """Which attributes of each node can be specialized."""

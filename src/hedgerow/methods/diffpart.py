@@ -37,7 +37,7 @@ data (P6, P7), and loses nothing: what a partition holds beside its sub-partitio
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -166,17 +166,11 @@ class Numbering:
 
     def number(self, mask: Ints) -> Ints:
         """The numbers of masks."""
-        found = np.zeros_like(mask)
-        for place, bit in enumerate(self.bits.tolist()):
-            found |= (mask >> bit & 1) << place
-        return found
+        return _move_bits(mask, enumerate(self.bits.tolist()))
 
     def mask(self, number: Ints) -> Ints:
         """The masks of numbers."""
-        found = np.zeros_like(number)
-        for place, bit in enumerate(self.bits.tolist()):
-            found |= (number >> place & 1) << bit
-        return found
+        return _move_bits(number, ((bit, place) for place, bit in enumerate(self.bits.tolist())))
 
     def leaves(self, found: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
         """Those of some masks and counts that are leaves, numbered from 0."""
@@ -196,6 +190,14 @@ class Numbering:
         here = (number >= first) & (number <= last)
         order = np.argsort(number[here])
         return number[here][order] - first, count[here][order]
+
+
+def _move_bits(numbers: Ints, moves: Iterable[tuple[int, int]]) -> Ints:
+    """Numbers of the same bits at other places: for each place, the one where it stands now."""
+    moved = np.zeros_like(numbers)
+    for place, bit in moves:
+        moved |= (numbers >> bit & 1) << place
+    return moved
 
 
 class GrowingCuts:
@@ -376,7 +378,14 @@ class DiffPart(Publisher):
             if not whole:
                 units = support_units(items.size, budget.epsilon, rows)
                 lines.insert(1, once("support", units, reach=WEIGHT * items.most))
-                remark = _remark(items, budget) if rows is None else None
+                if rows is None:  # what noisy sizes will decide
+                    many = math.ceil(CROWD * items.size / budget.epsilon)
+                    delta = " Delta is spent where Gaussian noise is less; else none is."
+                    remark = (
+                        f"With more than about {many:,} records, each item is known well enough "
+                        "for less, and more is spent on which items go together."
+                        + (delta if budget.delta else "")
+                    )
         return Plan(
             method=self.name, schedule=self.schedule, budget=budget, budgets=budgets,
             allowances=tuple(lines), grows=False, remark=remark, usefulness=usefulness,
@@ -446,8 +455,13 @@ class DiffPart(Publisher):
             counts = engine.counts(where).map(lambda column: column[:, 0])
             found.append(_counted(curator, "leaf", "node", where, counts))
         progress(1.0)
+        parts = tuple(curator.ledger.budgets.values())
+        if len(parts) > 1:
+            plan = replace(plan, budgets=Budgets(parts, "rho"))
+        else:  # a delta that bought nothing is not spent
+            plan = replace(plan, budget=replace(plan.budget, delta=Fraction(0)))
         return Outcome(
-            plan=_spent(plan, curator.ledger),
+            plan=plan,
             partition=partition,
             measurements=tuple(found),
             ledger=curator.ledger,
@@ -466,24 +480,35 @@ class DiffPart(Publisher):
         """
         curve = _curve(sizes, items.most)
         epsilon = budget.epsilon * Fraction(units, UNITS)
-        noise = _Noise("epsilon", epsilon)
         caps = (
             [min(self.cap, items.most)]
             if self.cap
             else support_caps(curve, items.size, items.most, float(budget.epsilon))
         )
-        losses = {cap: support_losses(curve, items.size, noise.variance, cap) for cap in caps}
-        cap = best_cap(losses)
+
+        # the variance of a support in records, by the cap
+
+        def laplace(cap: int) -> float:
+            return 2 * (cap / float(epsilon)) ** 2
+
+        def gaussian(cap: int) -> float:
+            # of Laplace noise as far off on average: normal noise of variance v is off by
+            # sqrt(2 v / pi), Laplace noise by sqrt(v / 2)
+            return 2 * cap / (math.pi * float(rho))
+
+        losses = {cap: support_losses(curve, items.size, laplace, cap) for cap in caps}
+        cap, paid = best_cap(losses), "epsilon"
         if budget.delta:
-            gaussian = _Noise("rho", rho_of_epsilon(epsilon, budget.delta))
-            drawable, first = filter(gaussian.drawable, caps), (cap, noise.variance(cap))
-            other = gaussian_cap(curve, items.size, drawable, gaussian.variance, first)
+            rho = rho_of_epsilon(epsilon, budget.delta)
+            drawable = [cap for cap in caps if precision_below(2 * rho / (WEIGHT * WEIGHT * cap))]
+            first = (cap, laplace(cap))
+            other = gaussian_cap(curve, items.size, drawable, gaussian, first)
             if other:
-                noise, cap = gaussian, other
-                curator.ledger.exchange("support", units, noise.amount)
-        curator.ledger.allow([Allowance("support", noise.budget, units=(units,), uses=1)])
+                cap, paid = other, "rho"
+                curator.ledger.exchange("support", units, rho)
+        curator.ledger.allow([Allowance("support", paid, units=(units,), uses=1)])
         every = np.arange(items.size)
-        most = WEIGHT * cap if noise.budget == "epsilon" else WEIGHT * WEIGHT * cap
+        most = WEIGHT * cap if paid == "epsilon" else WEIGHT * WEIGHT * cap
         exact = engine.supports(cap, every, items.size)
         return _counted(curator, "support", "item", every, exact, most)
 
@@ -645,53 +670,9 @@ def _tail(rate: Fraction, chance: float) -> int:
     return max(0, math.ceil(-log / float(rate)) - 1)
 
 
-@dataclass(frozen=True)
-class _Noise:
-    """The noise of weighted supports that some units of epsilon can buy.
-
-    Args:
-        budget: Whether they are paid as they are, or exchanged for rho.
-        amount: So much of it.
-    """
-
-    budget: Literal["epsilon", "rho"]
-    amount: Fraction
-
-    def variance(self, cap: int) -> float:
-        """The variance of a support in records, by the cap: of Laplace noise as far off on average.
-
-        Normal noise of variance v is off by sqrt(2 v / pi), Laplace noise by sqrt(v / 2).
-        """
-        amount = float(self.amount)
-        return 2 * cap / (math.pi * amount) if self.budget == "rho" else 2 * (cap / amount) ** 2
-
-    def drawable(self, cap: int) -> bool:
-        """Whether samplers can draw it."""
-        rate = 2 * self.amount / (WEIGHT * WEIGHT * cap)
-        return self.budget == "epsilon" or precision_below(rate) > 0
-
-
-def _spent(plan: Plan, ledger: Ledger) -> Plan:
-    """The plan as it was carried out; a delta that bought nothing is not spent."""
-    parts = tuple(ledger.budgets.values())
-    if "rho" in ledger.budgets:
-        return replace(plan, budgets=Budgets(parts, "rho"))
-    return replace(plan, budget=replace(plan.budget, delta=Fraction(0)))
-
-
 def _size_units(items: Items, kind: str) -> int:
     """What sizes cost: less where the universe may be counted as a whole."""
     return SIZE_UNITS["small" if kind == "core" and items.size <= WHOLE_UNIVERSE else kind]
-
-
-def _remark(items: Items, budget: Budget) -> str:
-    """What noisy sizes will decide: from how many records on supports get less, and the rest."""
-    many = math.ceil(CROWD * items.size / budget.epsilon)
-    return (
-        f"With more than about {many:,} records, each item is known well enough for less, and more "
-        "is spent on which items go together."
-        + (" Delta is spent where Gaussian noise is less; else none is." if budget.delta else "")
-    )  # fmt: skip
 
 
 def _usefulness(items: Items, budget: UnitBudget, method: DiffPart) -> str:

@@ -42,11 +42,6 @@ class Budgets:
     growth: Literal["epsilon", "rho"]
 
     @property
-    def accounting(self) -> str:
-        """How losses are added up."""
-        return "pure" if self.growth == "epsilon" else "zcdp"
-
-    @property
     def named(self) -> dict[str, UnitBudget]:
         """The budgets by name."""
         return {budget.name: budget for budget in self.parts}
@@ -151,7 +146,7 @@ class Plan(Suggestions):
     @property
     def accounting(self) -> str:
         """How losses are added up."""
-        return self.budgets.accounting
+        return "pure" if self.budgets.growth == "epsilon" else "zcdp"
 
     @property
     def rules(self) -> dict[str, Any]:
@@ -246,7 +241,7 @@ class Plan(Suggestions):
             "epsilon": str(self.budget.epsilon),
             "delta": str(self.budget.delta),
             "rows_per_person": self.budget.rows,
-            "accounting": self.budgets.accounting,
+            "accounting": self.accounting,
             "budgets": {
                 budget.name: {"unit": str(budget.unit), "units": budget.units}
                 for budget in self.budgets.parts
@@ -328,7 +323,7 @@ class RowsPlan(Plan):
         """The plan for machines."""
         told = super().to_dict()
         del told["specializations"], told["depth"], told["schedule"]
-        return told | {"accounting": self.accounting, "mode": self.mode, **self.rules}
+        return told | {"mode": self.mode, **self.rules}
 
 
 def _decimal(value: Fraction) -> str:

@@ -183,13 +183,12 @@ def finish_score(kind: int, children: Any, parent: Any, total: Any, gain: int) -
     return ((parent - children) >> (LOG_BITS - GAIN_BITS)) // total
 
 
-def _steps(start: Ints, code: Small, counts: Small, *rest: Any) -> int:
-    if counts.dtype == np.int64:  # sums may overflow, which numba allows; they are made anew
-        return NEVER
-    return (4 + len(counts.T)) * (len(code) + len(start))
-
-
-@kernel(steps=_steps)
+@kernel(
+    # sums of 64 bits may overflow, which numba allows; they are made anew
+    steps=lambda start, code, counts, *rest: (
+        NEVER if counts.dtype == np.int64 else (4 + len(counts.T)) * (len(code) + len(start))
+    )
+)
 def score_nodes(
     start: Ints, code: Small, counts: Small, lo: Small, hi: Small, taxon: Small, ask: Small,
     sizes: Small, node_hi: Small, first_child: Small, children: Small, kind: int, gain: int,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -61,12 +62,9 @@ class Curator:
         """
         units = self.ledger.charge(purpose, depth, accounts)
         currency = self.ledger.budget_of(purpose)
-        pure = currency == "epsilon"
+        pure, price = currency == "epsilon", partial(self.ledger.amount, purpose)
         rates = Rates.of(
-            units,
-            lambda unit: choice_rate(currency, self.ledger.amount(purpose, unit), score_range),
-            purpose,
-            lambda unit: self.ledger.amount(purpose, unit),
+            units, lambda unit: choice_rate(currency, price(unit), score_range), purpose, price
         )
         return self._sampler.select(candidates.open(_KEY), rates, flip and pure)
 
@@ -86,7 +84,7 @@ class Curator:
         `Ledger.charge`).
         """
         self._must_pay("epsilon", purpose)
-        return self._count(purpose, depth, accounts, exact, units, max_contribution)
+        return self.noisy(purpose, depth, accounts, exact, units, max_contribution)
 
     def gaussian(
         self,
@@ -112,7 +110,7 @@ class Curator:
         therefore buys 1/s = 2 rho / max_contribution, rounded down.
         """
         self._must_pay("rho", purpose)
-        return self._count(purpose, depth, accounts, exact, units, max_contribution)
+        return self.noisy(purpose, depth, accounts, exact, units, max_contribution)
 
     def noisy(
         self,
@@ -124,20 +122,9 @@ class Curator:
         max_contribution: int = 1,
     ) -> tuple[Ints, Ints]:
         """Noisy counts with the noise that their budget buys; see there for `max_contribution`."""
-        draw = self.laplace if self.law(purpose) == "laplace" else self.gaussian
-        return draw(purpose, depth, accounts, exact, units, max_contribution)
-
-    def _count(
-        self, purpose: str, depth: int, accounts: Ints, exact: Sealed[Ints],
-        units: Ints | None, max_contribution: int,
-    ) -> tuple[Ints, Ints]:  # fmt: skip
         units = self.ledger.charge(purpose, depth, accounts, units)
-        rates = Rates.of(
-            units,
-            lambda unit: self.noise_rate(purpose, unit, max_contribution),
-            purpose,
-            lambda unit: self.ledger.amount(purpose, unit),
-        )
+        rate = partial(self.noise_rate, purpose, max_contribution=max_contribution)
+        rates = Rates.of(units, rate, purpose, partial(self.ledger.amount, purpose))
         draw = self._sampler.laplace if self.law(purpose) == "laplace" else self._sampler.gaussian
         return draw(exact.open(_KEY), rates), units
 

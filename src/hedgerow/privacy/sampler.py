@@ -321,12 +321,10 @@ def tail_above(rate: Fraction, threshold: int, precision: int) -> int:
 def _sample(stream: Keystream, trials: int, rate: Fraction, threshold: int) -> int:
     bits = 64
     uniform = stream.bits(bits)
-    while True:
-        found = _invert(uniform, bits, trials, rate, threshold)
-        if found is not None:
-            return found
+    while (drawn := _invert(uniform, bits, trials, rate, threshold)) is None:
         uniform = uniform << bits | stream.bits(bits)
         bits *= 2
+    return drawn
 
 
 def _invert(uniform: int, bits: int, trials: int, rate: Fraction, threshold: int) -> int | None:

@@ -133,13 +133,13 @@ def test_the_pots_hold_the_budget_of_one_row(name: str, rows: int, delta: str) -
     share = Fraction(1, 3) / rows
     if delta == "0":
         assert budgets == {"epsilon": share}
-        assert plan.budgets.accounting == "pure"
+        assert plan.accounting == "pure"
     else:
         assert budgets["epsilon"] + epsilon_of_rho(budgets["rho"], plan.budget.row_delta) <= share
         assert float(epsilon_of_rho(budgets["rho"], plan.budget.row_delta)) == pytest.approx(
             float(share - budgets["epsilon"]), rel=1e-6
         )
-        assert plan.budgets.accounting == "zcdp"
+        assert plan.accounting == "zcdp"
 
 
 @pytest.mark.parametrize("make", [DiffMulti, DiffGen])
