@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -134,7 +133,6 @@ _BY_CELLS = 0.1  # of the error of a single item, for its ends by cells
 # What can be asked of published transactions, whatever their regions.
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class ItemsetModel(ABC):
     """Estimates, bounds and draws.
 
@@ -146,8 +144,8 @@ class ItemsetModel(ABC):
         supports: What was measured of single items, if anything.
     """
 
-    items: Items
-    supports: Supports | None
+    def __init__(self, items: Items, supports: Supports | None) -> None:
+        self.items, self.supports = items, supports
 
     @abstractmethod
     def estimates(self, sets: Sequence[Ints]) -> Floats:
@@ -182,74 +180,57 @@ class ItemsetModel(ABC):
         return np.arange(*self.items.taxonomy.spans[code - self.items.size])
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class CoreModel(ItemsetModel):
     """What the cells of a core tell.
 
     Args:
+        items: The public universe.
         partition: The cells.
         cell: Their noisy counts.
         size: The noisy number of records by number of items, if it was measured.
         supports: None if the core is the whole universe.
+
+    Attributes:
+        rate: The epsilon of the noise on each cell, or of Laplace noise with the same variance.
+        bit: The bit of each item in a mask, -1 beyond the core.
+        order: The number of core items of each mask.
+        possible: Where a record can lie at all, by public rules, shape [masks, bins].
+        raw: The noisy counts, 0 where no record can lie, shape [masks, bins].
+        total: The number of records, from cells and sizes together.
     """
 
-    partition: CoreCells
-    cell: Measurement
-    size: Measurement | None
-    _sums: dict[int, tuple[Floats, ...]] = field(default_factory=dict, repr=False)
-
-    @cached_property
-    def rate(self) -> float:
-        """The epsilon of the noise on each cell, or of Laplace noise with the same variance."""
-        return float(np.sqrt(2 / self.cell.tail_variance[0]))
-
-    @cached_property
-    def bit(self) -> Ints:
-        """The bit of each item in a mask, -1 beyond the core."""
-        bit = np.full(self.items.size, -1)
-        bit[self.partition.core] = np.arange(len(self.partition.core))
-        return bit
-
-    @cached_property
-    def order(self) -> Ints:
-        """The number of core items of each mask."""
-        masks = np.arange(1 << len(self.partition.core))
-        return sum((masks >> b & 1 for b in range(len(self.partition.core))), np.zeros_like(masks))
+    def __init__(
+        self, *, items: Items, partition: CoreCells, cell: Measurement, size: Measurement | None,
+        supports: Supports | None,
+    ) -> None:  # fmt: skip
+        super().__init__(items, supports)
+        self.partition, self.cell = partition, cell
+        self._sums: dict[int, tuple[Floats, ...]] = {}
+        self.rate = float(np.sqrt(2 / cell.tail_variance[0]))
+        core, low = len(partition.core), partition.rest
+        masks = np.arange(1 << core)
+        self.bit = np.full(items.size, -1)
+        self.bit[partition.core] = np.arange(core)
+        self.order = sum((masks >> b & 1 for b in range(core)), np.zeros_like(masks))
+        order, beyond = self.order[:, None], items.size - core
+        high = np.append(low[1:] - 1, beyond)
+        can = (order + low <= items.most) & (low <= beyond) & (order + high >= 1)
+        if items.dummy is not None and self.bit[items.dummy] >= 0:
+            with_it = masks >> self.bit[items.dummy] & 1 == 1  # an empty record holds nothing else
+            can[with_it] &= (order[with_it] == 1) & (low == 0)
+        self.possible: Bools = can
+        self.raw = np.where(can, cell.values[:, 0].astype(np.float64).reshape(can.shape), 0.0)
+        weight = self.rate**2 / max(1, int(np.count_nonzero(can)))
+        total, weights = weight * float(self.raw.sum()), weight
+        if size is not None and len(size.where):
+            weight = float(size.units[0] * size.unit) ** 2 / len(size.where)
+            total, weights = total + weight * float(size.values.sum()), weights + weight
+        self.total = max(total / weights, 0.0)
 
     @cached_property
     def others(self) -> Others:
         """How the items beyond the core are spread."""
-        return Others.of(self)
-
-    @cached_property
-    def possible(self) -> Bools:
-        """Where a record can lie at all, by public rules, shape [masks, bins]."""
-        low = self.partition.rest
-        beyond = self.items.size - len(self.partition.core)
-        high = np.append(low[1:] - 1, beyond)
-        order = self.order[:, None]
-        can = (order + low <= self.items.most) & (low <= beyond) & (order + high >= 1)
-        dummy = self.items.dummy
-        if dummy is not None and self.bit[dummy] >= 0:  # an empty record holds nothing else
-            with_it = np.arange(len(can)) >> self.bit[dummy] & 1 == 1
-            can[with_it] &= (order[with_it] == 1) & (low == 0)
-        return np.asarray(can)
-
-    @cached_property
-    def raw(self) -> Floats:
-        """The noisy counts, 0 where no record can lie, shape [masks, bins]."""
-        values = self.cell.values[:, 0].astype(np.float64).reshape(self.possible.shape)
-        return np.where(self.possible, values, 0.0)
-
-    @cached_property
-    def total(self) -> float:
-        """The number of records, from cells and sizes together."""
-        weight = self.rate**2 / max(1, int(np.count_nonzero(self.possible)))
-        total, weights = weight * float(self.raw.sum()), weight
-        if self.size is not None and len(self.size.where):
-            weight = float(self.size.units[0] * self.size.unit) ** 2 / len(self.size.where)
-            total, weights = total + weight * float(self.size.values.sum()), weights + weight
-        return max(total / weights, 0.0)
+        return Others(self)
 
     @cached_property
     def fitted(self) -> Floats:

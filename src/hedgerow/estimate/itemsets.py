@@ -6,7 +6,6 @@ import json
 import math
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from statistics import NormalDist
@@ -40,70 +39,48 @@ from hedgerow.store.untrusted import broken
 # where the set is sure, and at most that of those where it is possible.
 
 
-_LEAST, _MOST = 1e-9, 1 - 1e-6
+_LEAST = 1e-9
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class CutModel(ItemsetModel):
     """What the partitions of hierarchy cuts tell.
 
     Args:
+        items: The public universe.
         partition: The partitions.
         leaf: Their noisy counts: of all, each without its sub-partitions, or only of those leaves
             that reached a threshold.
+        supports: What was measured of single items, if anything.
+
+    Attributes:
+        tree: The tree over the universe.
+        complete: Whether every partition was counted, so that no record is missing.
+        possible: Which partitions can hold a record, by public rules.
+        counts: The noisy count of each partition, 0 where none is known or possible.
+        tails: The variance of the noise on each count, by its tails.
+        hold: The probability that a record holds each item.
+        steps: Minus the log of the probability to hold none of the items before each code.
+        some: For each node of the tree the probability to hold at least one item under it.
     """
 
-    partition: CutTree
-    leaf: Measurement
-
-    @cached_property
-    def tree(self) -> ItemTree:
-        """The tree over the universe."""
-        return ItemTree.of(self.items)
-
-    @cached_property
-    def complete(self) -> bool:
-        """Whether every partition was counted, so that no record is missing."""
-        return len(self.leaf.where) == self.partition.cells
-
-    @cached_property
-    def possible(self) -> Bools:
-        """Which partitions can hold a record, by public rules."""
-        return np.asarray(np.diff(self.partition.cut_start) <= self.items.most)
-
-    @cached_property
-    def counts(self) -> Floats:
-        """The noisy count of each partition, 0 where none is known or possible."""
-        counts = np.zeros(self.partition.cells)
-        counts[self.leaf.where] = self.leaf.values[:, 0]
-        return np.where(self.possible, counts, 0.0)
-
-    @cached_property
-    def tails(self) -> Floats:
-        """The variance of the noise on each count, by its tails."""
-        tails = np.zeros(self.partition.cells)
-        tails[self.leaf.where] = 2 / (self.leaf.units * float(self.leaf.unit)) ** 2
-        return np.where(self.possible, tails, 0.0)
-
-    @cached_property
-    def hold(self) -> Floats:
-        """The probability that a record holds each item."""
-        size = self.items.size
-        if self.supports is None:
-            return np.full(size, min(0.5, 1 / size))
-        total = float(self.supports.size.values.sum())
-        hold = np.maximum(self.supports.singles[0], 0.5) / max(total, 1.0)
-        return np.asarray(np.clip(hold, _LEAST, 0.5))
-
-    @cached_property
-    def steps(self) -> Floats:
-        """Minus the log of the probability to hold none of the items before each code."""
-        return np.concatenate(([0.0], np.cumsum(-np.log1p(-self.hold))))
-
-    @cached_property
-    def some(self) -> Floats:
-        """For each node of the tree the probability to hold at least one item under it."""
-        return np.asarray(-np.expm1(-(self.steps[self.tree.hi] - self.steps[self.tree.lo])))
+    def __init__(
+        self, *, items: Items, partition: CutTree, leaf: Measurement, supports: Supports | None
+    ) -> None:
+        super().__init__(items, supports)
+        self.partition, self.tree = partition, ItemTree.of(items)
+        self.complete = len(leaf.where) == partition.cells
+        self.possible: Bools = np.diff(partition.cut_start) <= items.most
+        self.counts, self.tails = np.zeros((2, partition.cells))
+        self.counts[leaf.where] = leaf.values[:, 0]
+        self.tails[leaf.where] = 2 / (leaf.units * float(leaf.unit)) ** 2
+        self.counts[~self.possible] = self.tails[~self.possible] = 0.0
+        self.hold = np.full(items.size, min(0.5, 1 / items.size))
+        if supports is not None:
+            total = float(supports.size.values.sum())
+            hold = np.maximum(supports.singles[0], 0.5) / max(total, 1.0)
+            self.hold = np.clip(hold, _LEAST, 0.5)
+        self.steps = np.concatenate(([0.0], np.cumsum(-np.log1p(-self.hold))))
+        self.some = -np.expm1(-(self.steps[self.tree.hi] - self.steps[self.tree.lo]))
 
     @cached_property
     def _cover(self) -> Callable[[int], Ints]:

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -335,44 +334,20 @@ _HALVINGS = 40
 _DRAWS = 8
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Others:
     """Numbers and pulls of the items beyond a core.
 
     Args:
+        model: What sizes, supports and the cells of a core speak for.
+
+    Attributes:
         numbers: The numbers of other items that records can have.
         chance: The probability of each number within each bin, shape [bins, numbers].
         pull: The pull of each item, 0 for core items.
         reach: For each number what pulls are multiplied by.
     """
 
-    numbers: Ints
-    chance: Floats
-    pull: Floats
-    reach: Floats
-
-    def hold(self, codes: Ints) -> Floats:
-        """The probability of holding each item by the number of others, shape [numbers, codes]."""
-        return np.asarray(-np.expm1(-self.reach[:, None] * self.pull[codes]))
-
-    def hold_any(self, codes: Ints) -> Floats:
-        """The probability of holding any of some items, by the number of others."""
-        number = np.maximum(self.numbers, 1)
-        share = np.minimum(self.hold(codes).sum(axis=1) / number, 1.0)
-        return np.asarray(1 - (1 - share) ** number)
-
-    def together(self, codes: Ints) -> Floats:
-        """The probability of holding all items of each row of codes, by bin: [rows, bins]."""
-        product = np.ones((len(codes), len(self.numbers)))
-        for held, column in enumerate(codes.T):
-            product *= self.hold(column).T
-            # each item that is held leaves one place less for the next
-            product *= np.maximum(1 - held / np.maximum(self.numbers, 1), 0.0)
-        return np.asarray(product @ self.chance.T)
-
-    @staticmethod
-    def of(model: CoreModel) -> Others:
-        """What sizes, supports and the cells of a core speak for."""
+    def __init__(self, model: CoreModel) -> None:
         assert model.supports is not None
         rest = model.partition.rest
         held = np.where(model.bit < 0, model.singles, 0.0)
@@ -392,8 +367,27 @@ class Others:
         before = float((records * (chance @ numbers))[:-1].sum())
         if records[-1] > 0:
             chance[-1] = _bent(chance[-1], numbers, (float(held.sum()) - before) / records[-1])
-        pull, reach = _pulls(held, numbers, records @ chance)
-        return Others(numbers=numbers, chance=chance, pull=pull, reach=reach)
+        self.numbers, self.chance = numbers, chance
+        self.pull, self.reach = _pulls(held, numbers, records @ chance)
+
+    def hold(self, codes: Ints) -> Floats:
+        """The probability of holding each item by the number of others, shape [numbers, codes]."""
+        return np.asarray(-np.expm1(-self.reach[:, None] * self.pull[codes]))
+
+    def hold_any(self, codes: Ints) -> Floats:
+        """The probability of holding any of some items, by the number of others."""
+        number = np.maximum(self.numbers, 1)
+        share = np.minimum(self.hold(codes).sum(axis=1) / number, 1.0)
+        return np.asarray(1 - (1 - share) ** number)
+
+    def together(self, codes: Ints) -> Floats:
+        """The probability of holding all items of each row of codes, by bin: [rows, bins]."""
+        product = np.ones((len(codes), len(self.numbers)))
+        for held, column in enumerate(codes.T):
+            product *= self.hold(column).T
+            # each item that is held leaves one place less for the next
+            product *= np.maximum(1 - held / np.maximum(self.numbers, 1), 0.0)
+        return np.asarray(product @ self.chance.T)
 
     def draw(self, bins: Ints, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Different other items for each record, by its bin, as pairs of record and item.

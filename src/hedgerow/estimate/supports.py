@@ -321,7 +321,6 @@ _SAMPLE = 65_536  # items that the common prior is estimated from
 _BLOCK = 256  # groups at a time
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Supports:
     """What sizes and supports tell about single items.
 
@@ -329,34 +328,21 @@ class Supports:
         items: The public universe.
         support: The noisy weighted supports of all items.
         size: The noisy number of records by number of items.
+
+    Attributes:
+        cap: How many items of a record count in full.
+        full: Whether every record counts in full for each of its items. Else long records count for
+            less, and how much an item loses by that is a model's guess.
+        noisy: The weighted supports as they were drawn, in records.
+        scale: The noise scale of a weighted support, in records.
     """
 
-    items: Items
-    support: Measurement
-    size: Measurement
-
-    @property
-    def cap(self) -> int:
-        """How many items of a record count in full."""
-        return cap_of(self.support)
-
-    @property
-    def full(self) -> bool:
-        """Whether every record counts in full for each of its items.
-
-        Else long records count for less, and how much an item loses by that is a model's guess.
-        """
-        return self.cap >= self.items.most
-
-    @cached_property
-    def noisy(self) -> Floats:
-        """The weighted supports as they were drawn, in records."""
-        return self.support.values[:, 0] / WEIGHT
-
-    @property
-    def scale(self) -> float:
-        """The noise scale of a weighted support, in records."""
-        return float(np.sqrt(self.support.tail_variance[0] / 2)) / WEIGHT
+    def __init__(self, *, items: Items, support: Measurement, size: Measurement) -> None:
+        self.items, self.support, self.size = items, support, size
+        self.cap = cap_of(support)
+        self.full = self.cap >= items.most
+        self.noisy = support.values[:, 0] / WEIGHT
+        self.scale = float(np.sqrt(support.tail_variance[0] / 2)) / WEIGHT
 
     @cached_property
     def curve(self) -> SizeCurve:
