@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
-from hedgerow.estimate.consistency import Fit, fit, is_censored, merge_measurements
+from hedgerow.estimate.consistency import Fit, is_censored
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import Partition, Parts, TreePartition, dictionary, numbers
 from hedgerow.schema import Attribute, Categorical, Schema
@@ -62,7 +62,7 @@ def whole_cells(fit: Fit) -> Ints:
         group = (up[level][:, None] * len(column) + column).ravel()
         parts = share_out(counts[here].ravel(), weight, group, given[above].ravel())
         given[here] = parts.reshape(-1, len(column))
-    return given[fit.evidence.leaves]
+    return given[fit.leaves]
 
 
 def share_out(values: Floats, weight: Floats, group: Ints, totals: Ints) -> Ints:
@@ -235,7 +235,7 @@ def estimate_cells(
         return _counts_of_listed(measurements, classes)
     if rule == "none":  # what was counted on the way to the regions is not looked at again
         measurements = [m for m in measurements if m.at == "region"] or measurements
-    fitted = fit(merge_measurements(partition, measurements, classes), rule)
+    fitted = Fit(partition, measurements, classes, rule)
     values = fitted.cells
     variance = np.repeat(fitted.variance[:, None], values.shape[1], axis=1)
     return CellCounts(regions=np.arange(len(values)), values=values, variance=variance, fit=fitted)
@@ -294,7 +294,7 @@ def whole_counts(cells: CellCounts) -> Ints:
     negative, and what is cut off below 0 is too much in the sum.
     """
     papers = cells.fit is not None and cells.fit.rule != "least squares"
-    if cells.fit is not None and cells.fit.evidence.cells is None and not papers:
+    if cells.fit is not None and cells.fit.by_class is None and not papers:
         return whole_cells(cells.fit)
     total = None if papers else noisy_total(cells)
     if total is None:

@@ -61,72 +61,9 @@ class Merged:
     tail: Floats
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Evidence:
-    """The merged measurements on a tree.
-
-    Args:
-        parent: The parent of each node, -1 for the root.
-        leaves: The node of each region.
-        classes: The number of classes, 1 if there is none.
-        nodes: Of each node: its total (one column), or with classes on top its classes.
-        cells: With classes below, the classes of each region. None if there is no class to tell
-            apart, or with classes on top.
-        total: With classes on top, the total of the root, one place.
-    """
-
-    parent: Ints
-    leaves: Ints
-    classes: int
-    nodes: Merged
-    cells: Merged | None = None
-    total: Merged | None = None
-
-
 def is_censored(measurements: Iterable[Measurement]) -> bool:
     """Whether cells are listed by a threshold, so that plain least squares does not apply."""
     return any(m.threshold is not None or m.klass is not None for m in measurements)
-
-
-def merge_measurements(
-    partition: Partition, measurements: Sequence[Measurement], classes: int
-) -> Evidence:
-    """Sorts measurements into a tree and merges those of the same thing.
-
-    With classes on top, a total of an inner node other than the root fits into no tree together
-    with class counts of other nodes; it is left aside.
-
-    Args:
-        partition: The regions.
-        measurements: What was measured, not thresholded.
-        classes: The number of classes, 1 if there is none.
-    """
-    if isinstance(partition, TreePartition):
-        parent, leaves = partition.parent.astype(np.int64), partition.leaves
-    else:
-        parent = np.zeros(partition.cells + 1, np.int64)
-        parent[0] = -1
-        leaves = np.arange(1, partition.cells + 1)
-    region = np.full(len(parent), -1, np.int64)
-    region[leaves] = np.arange(len(leaves))
-    totals: list[tuple[Ints, Measurement]] = []
-    classed: list[tuple[Ints, Measurement]] = []
-    for measurement in measurements:
-        nodes = measurement.where if measurement.at == "node" else leaves[measurement.where]
-        by_class = measurement.by_class and classes > 1
-        (classed if by_class else totals).append((nodes, measurement))
-    on_top = any((region[nodes] < 0).any() for nodes, _ in classed)
-    total, cells = _merge(totals, len(parent), 1), None
-    if classes > 1 and not on_top:
-        cells = _merge([(region[nodes], m) for nodes, m in classed], len(leaves), classes)
-    return Evidence(
-        parent=parent,
-        leaves=leaves,
-        classes=classes,
-        nodes=_merge(classed, len(parent), classes) if on_top else total,
-        cells=cells,
-        total=Merged(total.values[:1], total.variance[:1], total.tail[:1]) if on_top else None,
-    )
 
 
 def _merge(parts: Sequence[tuple[Ints, Measurement]], places: int, columns: int) -> Merged:
@@ -416,120 +353,131 @@ The last two are those of papers: averages from the bottom up and back, or count
 """
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Fit:
-    """Consistent counts of every class at every node.
+    """Consistent counts of every class at every node, from measurements that are not thresholded.
+
+    With classes on top, a total of an inner node other than the root fits into no tree together
+    with class counts of other nodes; it is left aside.
 
     Args:
-        evidence: The measurements.
-        rule: By which they were made to agree, one of `RULES`.
-        passes: The weights of that rule.
-        measured: What each node itself was taken to measure; with classes below, a leaf's total
-            merged with the sum of its classes.
+        partition: The regions.
+        measurements: What was measured.
+        classes: The number of classes, 1 if there is none.
+        rule: How they are made to agree, one of `RULES`.
+
+    Attributes:
+        leaves: The node of each region.
+        total: With classes on top, the total of the root, one place; else None.
+        by_class: With classes below, the classes of each region; else None.
+        measured: What each node itself was taken to measure: its total, or with classes on top its
+            classes; with classes below, a leaf's total merged with the sum of its classes.
+        passes: The weights of the rule.
         total_own: With classes on top, how much of the total was measured as such.
         counts: The counts, shape [nodes, classes], not rounded.
         variance: The variance of the counts of each region's classes, shape [regions].
     """
 
-    evidence: Evidence
-    rule: str
-    passes: Passes
-    measured: Merged
-    total_own: float
-    counts: Floats
-    variance: Floats
+    def __init__(
+        self, partition: Partition, measurements: Sequence[Measurement], classes: int,
+        rule: str = "least squares",
+    ) -> None:  # fmt: skip
+        if isinstance(partition, TreePartition):
+            parent, leaves = partition.parent.astype(np.int64), partition.leaves
+        else:
+            parent = np.zeros(partition.cells + 1, np.int64)
+            parent[0] = -1
+            leaves = np.arange(1, partition.cells + 1)
+        region = np.full(len(parent), -1, np.int64)
+        region[leaves] = np.arange(len(leaves))
+        totals: list[tuple[Ints, Measurement]] = []
+        classed: list[tuple[Ints, Measurement]] = []
+        for measurement in measurements:
+            nodes = measurement.where if measurement.at == "node" else leaves[measurement.where]
+            by_class = measurement.by_class and classes > 1
+            (classed if by_class else totals).append((nodes, measurement))
+        total = _merge(totals, len(parent), 1)
+        self.leaves, self.classes, self.rule = leaves, classes, rule
+        self.total: Merged | None = None
+        self.by_class: Merged | None = None
+        self.measured, self.total_own = total, 0.0
+        if any((region[nodes] < 0).any() for nodes, _ in classed):
+            self.measured = _merge(classed, len(parent), classes)
+            self.total = Merged(total.values[:1], total.variance[:1], total.tail[:1])
+            self._divide_total(self.total, parent)
+            return
+        own = np.ones(len(leaves))
+        if classes > 1:
+            regions = [(region[nodes], m) for nodes, m in classed]
+            self.by_class = _merge(regions, len(leaves), classes)
+            self.measured, own = self._with_classes(total, self.by_class)
+        self._divide_leaves(own, parent)
 
     @property
     def cells(self) -> Floats:
         """The counts of the regions, shape [regions, classes]."""
-        return self.counts[self.evidence.leaves]
+        return self.counts[self.leaves]
 
+    def _divide_leaves(self, own: Floats, parent: Ints) -> None:
+        """A tree of totals; where there are classes, each leaf divides by class.
 
-def fit(evidence: Evidence, rule: str = "least squares") -> Fit:
-    """Makes the counts of a tree agree.
-
-    Args:
-        evidence: The measurements.
-        rule: One of `RULES`.
-    """
-    make = _below if evidence.total is None else _on_top
-    passes, measured, total_own, counts, variance = make(evidence, rule)
-    return Fit(
-        evidence=evidence, rule=rule, passes=passes, measured=measured, total_own=total_own,
-        counts=counts, variance=variance,
-    )  # fmt: skip
-
-
-_Fitted = tuple[Passes, Merged, float, Floats, Floats]
-
-
-def _below(evidence: Evidence, rule: str) -> _Fitted:
-    """A tree of totals; where there are classes, each leaf divides by class."""
-    cells, classes, leaves = evidence.cells, evidence.classes, evidence.leaves
-    nodes, own = evidence.nodes, np.ones(len(leaves))
-    if cells is not None:
-        nodes, own = _with_classes(evidence, cells, raw=rule == "none")
-    passes = RULES[rule](evidence.parent, nodes.variance)
-    totals = passes.second(passes.first(nodes.values))
-    spread = passes.spread(nodes.variance)
-    at_leaves = spread.final[leaves]
-    counts, variance = totals, at_leaves
-    if cells is not None:
-        counted = cells.values + (totals[leaves] - cells.values.sum(1, keepdims=True)) / classes
-        counts = np.zeros((len(evidence.parent), classes))
-        counts[leaves] = counted
-        counts = passes.levels.gathered(counts)
+        Args:
+            own: How much of each leaf's total was measured as such.
+            parent: The parent of each node.
+        """
+        cells, classes, leaves, nodes = self.by_class, self.classes, self.leaves, self.measured
+        self.passes = passes = RULES[self.rule](parent, nodes.variance)
+        totals = passes.second(passes.first(nodes.values))
+        spread = passes.spread(nodes.variance)
+        self.counts, self.variance = totals, spread.final[leaves]
+        if cells is None:
+            return
+        missing = totals[leaves] - cells.values.sum(1, keepdims=True)
+        counts = np.zeros((len(parent), classes))
+        counts[leaves] = cells.values + missing / classes
+        self.counts = passes.levels.gathered(counts)
         # a class is its own measurement and an equal share of what its region's total is off by
         known = cells.variance
         pull = spread.pull[leaves] * (1 - own)
         with np.errstate(invalid="ignore"):
-            variance = known + (at_leaves + classes * known * (1 - 2 * pull)) / classes**2
+            variance = known + (self.variance + classes * known * (1 - 2 * pull)) / classes**2
             variance += 2 * known * (pull - 1) / classes
-        variance = np.where(np.isfinite(known), variance, math.inf)
-    return passes, nodes, 0.0, counts, variance
+        self.variance = np.where(np.isfinite(known), variance, math.inf)
 
+    def _with_classes(self, nodes: Merged, cells: Merged) -> tuple[Merged, Floats]:
+        """The nodes with each leaf's total merged with the sum of its classes, or replaced by it.
 
-def _with_classes(evidence: Evidence, cells: Merged, *, raw: bool) -> tuple[Merged, Floats]:
-    """The nodes with each leaf's total merged with the sum of its classes, or replaced by it."""
-    nodes, leaves, classes = evidence.nodes, evidence.leaves, evidence.classes
-    measured, summed = nodes.variance[leaves], classes * cells.variance
-    with np.errstate(invalid="ignore"):
-        own = np.where(np.isinf(summed), 1.0, summed / (summed + measured))
-    own[(np.isinf(measured) | raw) & np.isfinite(summed)] = 0.0
-    rest = 1 - own
-
-    def merged(total: Floats, parts: Floats) -> Floats:
-        result = total.copy()
+        And how much of each leaf's total was measured as such.
+        """
+        leaves, classes = self.leaves, self.classes
+        measured, summed = nodes.variance[leaves], classes * cells.variance
         with np.errstate(invalid="ignore"):
-            both = own**2 * total[leaves] + rest**2 * classes * parts
-        result[leaves] = np.where(
-            own == 0, classes * parts, np.where(own == 1, total[leaves], both)
-        )
-        return result
+            own = np.where(np.isinf(summed), 1.0, summed / (summed + measured))
+        own[(np.isinf(measured) | (self.rule == "none")) & np.isfinite(summed)] = 0.0
+        rest = 1 - own
+        values, variances = nodes.values.copy(), []
+        values[leaves, 0] = own * values[leaves, 0] + rest * cells.values.sum(1)
+        for total, parts in ((nodes.variance, cells.variance), (nodes.tail, cells.tail)):
+            variance, alone = total.copy(), total[leaves]
+            with np.errstate(invalid="ignore"):
+                both = own**2 * alone + rest**2 * classes * parts
+            variance[leaves] = np.where(own == 0, classes * parts, np.where(own == 1, alone, both))
+            variances.append(variance)
+        return Merged(values, *variances), own
 
-    values = nodes.values.copy()
-    values[leaves, 0] = own * values[leaves, 0] + rest * cells.values.sum(1)
-    return (
-        Merged(values, merged(nodes.variance, cells.variance), merged(nodes.tail, cells.tail)),
-        own,
-    )
-
-
-def _on_top(evidence: Evidence, rule: str) -> _Fitted:
-    """The total divides by class, and each class has a tree of its own."""
-    nodes, total, classes = evidence.nodes, evidence.total, evidence.classes
-    assert total is not None
-    passes = RULES[rule](evidence.parent, nodes.variance)
-    first = passes.first(nodes.values)
-    root = float(passes.spread(nodes.variance).first[0])  # of each class
-    measured = float(total.variance[0])
-    own = 0.0 if math.isinf(measured) or rule == "none" else classes * root
-    own = own / (own + measured) if own else 0.0
-    if passes.blind[0] and math.isfinite(measured) and rule != "none":
-        own = 1.0  # the tree alone cannot tell the total
-    apart = own * (float(total.values[0, 0]) - first[0].sum())
-    counts = passes.second(first, first[0] + apart / classes)
-    noise = measured if own else 0.0
-    rest = (own / classes) ** 2 * (noise + (classes - 1) * root)
-    spread = passes.spread(nodes.variance, 1 - own / classes, rest)
-    return passes, nodes, own, counts, spread.final[evidence.leaves]
+    def _divide_total(self, total: Merged, parent: Ints) -> None:
+        """The total divides by class, and each class has a tree of its own."""
+        nodes, classes, none = self.measured, self.classes, self.rule == "none"
+        self.passes = passes = RULES[self.rule](parent, nodes.variance)
+        first = passes.first(nodes.values)
+        root = float(passes.spread(nodes.variance).first[0])  # of each class
+        measured = float(total.variance[0])
+        own = 0.0 if math.isinf(measured) or none else classes * root
+        own = own / (own + measured) if own else 0.0
+        if passes.blind[0] and math.isfinite(measured) and not none:
+            own = 1.0  # the tree alone cannot tell the total
+        apart = own * (float(total.values[0, 0]) - first[0].sum())
+        self.total_own, self.counts = own, passes.second(first, first[0] + apart / classes)
+        noise = measured if own else 0.0
+        rest = (own / classes) ** 2 * (noise + (classes - 1) * root)
+        spread = passes.spread(nodes.variance, 1 - own / classes, rest)
+        self.variance = spread.final[self.leaves]

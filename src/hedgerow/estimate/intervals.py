@@ -39,7 +39,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
 from typing import Literal
@@ -78,55 +78,43 @@ class Margin:
     variance: float
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Stage:
     """Tables whose noise was drawn when it was fixed which tables these are.
 
     Args:
-        cells: The cells and groups of all columns.
         tables: The tables, all of cells or all of groups.
+        cells: The cells and groups of all columns.
         singles: Whether single attributes bound counts from above, and not several alone.
+
+    Attributes:
         grouped: Whether groups are counted.
         normal: Whether all noise is Gaussian.
         all_classes: Blocks of all classes together; () is the number of records.
         by_class: Blocks by class; () are the numbers of records.
     """
 
-    cells: Cells
-    tables: Sequence[NoisyTable]
-    singles: bool
-    grouped: bool
-    normal: bool
-    all_classes: dict[Block, Margin]
-    by_class: dict[Block, Margin]
+    def __init__(self, tables: Sequence[NoisyTable], cells: Cells, *, singles: bool) -> None:
+        self.tables, self.cells, self.singles = tables, cells, singles
+        self.grouped = any(table.grouped for table in tables)
+        self.normal = all(table.law == "gaussian" for table in tables)
+        self.all_classes, self.by_class = (self._margins(by_class=one) for one in (False, True))
 
-    @staticmethod
-    def of(cells: Cells, tables: Sequence[NoisyTable], *, singles: bool) -> Stage:
-        """The tables with all blocks that they hold."""
-        last, margins = cells.attributes, []
-        for by_class in (False, True):
-            sums: dict[Block, tuple[Floats, float]] = {}
-            for table in tables:
-                if by_class and last not in table.columns:
-                    continue
-                columns = sorted(table.columns)  # the class comes last
-                values = table.values.transpose(np.argsort(table.columns)).astype(np.float64)
-                attributes = [column for column in columns if column < last]
-                for block in chain(*(combinations(attributes, n) for n in range(len(columns) + 1))):
-                    kept = {*block, last} if by_class else {*block}
-                    others = tuple(x for x, column in enumerate(columns) if column not in kept)
-                    weight = 1 / (table.tail * math.prod(values.shape[x] for x in others))
-                    counts, known = sums.get(block, (np.zeros(()), 0.0))
-                    sums[block] = counts + weight * values.sum(axis=others), known + weight
-            margins.append({
-                block: Margin(counts / known, 1 / known) for block, (counts, known) in sums.items()
-            })  # fmt: skip
-        return Stage(
-            cells=cells, tables=tables, singles=singles,
-            grouped=any(table.grouped for table in tables),
-            normal=all(table.law == "gaussian" for table in tables),
-            all_classes=margins[0], by_class=margins[1],
-        )  # fmt: skip
+    def _margins(self, *, by_class: bool) -> dict[Block, Margin]:
+        """All blocks that the tables hold."""
+        last, sums = self.cells.attributes, dict[Block, tuple[Floats, float]]()
+        for table in self.tables:
+            if by_class and last not in table.columns:
+                continue
+            columns = sorted(table.columns)  # the class comes last
+            values = table.values.transpose(np.argsort(table.columns)).astype(np.float64)
+            attributes = [column for column in columns if column < last]
+            for block in chain(*(combinations(attributes, n) for n in range(len(columns) + 1))):
+                kept = {*block, last} if by_class else {*block}
+                others = tuple(x for x, column in enumerate(columns) if column not in kept)
+                weight = 1 / (table.tail * math.prod(values.shape[x] for x in others))
+                counts, known = sums.get(block, (np.zeros(()), 0.0))
+                sums[block] = counts + weight * values.sum(axis=others), known + weight
+        return {block: Margin(one / known, 1 / known) for block, (one, known) in sums.items()}
 
     def number(self, classes: Bools | None, queries: int) -> tuple[Floats, Floats]:
         """The number of records, of some classes for each query or of all, and its variance."""
@@ -140,11 +128,14 @@ class Stage:
         return number, variance
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Asked:
     """Queries beside the cells of a release.
 
     Args:
+        queries: The queries.
+        tables: What was measured.
+
+    Attributes:
         conditions: Their conditions.
         cells: The cells and groups of all columns.
         counted: The attributes that anything counted; others have one cell.
@@ -154,14 +145,23 @@ class Asked:
         of_classes: Which queries have a condition on the class.
     """
 
-    conditions: Conditions
-    cells: Cells
-    counted: frozenset[int]
-    at: dict[int, Ints]
-    attributes: Ints
-    classes: Bools
-    of_classes: Bools
-    _kept: dict[tuple[int, str, bool], Floats] = field(default_factory=dict)
+    def __init__(self, queries: Sequence[Query], tables: Tables) -> None:
+        self.conditions = conditions = Conditions.of(queries)
+        self.cells, self.at = tables.cells, dict[int, Ints]()
+        self.counted = frozenset(column for table in tables.tables for column in table.columns)
+        for place in np.unique(conditions.place[conditions.place != CLASS]).tolist():
+            here = conditions.on(place)
+            self.at[place] = np.full(conditions.queries, -1)
+            self.at[place][conditions.query[here]] = np.arange(len(here))
+        here, number = conditions.on(CLASS), self.cells.classes
+        self.of_classes = np.zeros(conditions.queries, np.bool_)
+        self.of_classes[conditions.query[here]] = True
+        self.attributes: Ints = np.diff(conditions.start) - self.of_classes
+        self.classes = np.ones((conditions.queries, max(1, number)), np.bool_)
+        if len(here):
+            inside = conditions.cover(here, np.arange(number + 1)).inner
+            self.classes[self.of_classes] = inside
+        self._kept: dict[tuple[int, str, bool], Floats] = {}
 
     def held(self, place: int, side: Side, *, grouped: bool = False) -> Floats:
         """How far each condition on an attribute holds its cells, or groups: [conditions, cells].
@@ -353,9 +353,9 @@ class Bounds:
         After them those that followed from what was counted before, in the order of counting.
         """
         return tuple(
-            Stage.of(
-                self.tables.cells,
+            Stage(
                 [table for table in self.tables.tables if table.kind in kinds],
+                self.tables.cells,
                 singles="pairs" not in kinds[0],
             )
             for kinds in STAGES
@@ -406,23 +406,7 @@ class Bounds:
 
     def compare(self, queries: Sequence[Query]) -> Asked:
         """Queries beside the cells of these tables."""
-        conditions, at = Conditions.of(queries), dict[int, Ints]()
-        counted = frozenset(column for table in self.tables.tables for column in table.columns)
-        for place in np.unique(conditions.place[conditions.place != CLASS]).tolist():
-            here = conditions.on(place)
-            at[place] = np.full(conditions.queries, -1)
-            at[place][conditions.query[here]] = np.arange(len(here))
-        here, number = conditions.on(CLASS), self.tables.cells.classes
-        of_classes = np.zeros(conditions.queries, np.bool_)
-        of_classes[conditions.query[here]] = True
-        classes = np.ones((conditions.queries, max(1, number)), np.bool_)
-        if len(here):
-            classes[of_classes] = conditions.cover(here, np.arange(number + 1)).inner
-        return Asked(
-            conditions=conditions, cells=self.tables.cells, counted=counted, at=at,
-            attributes=np.diff(conditions.start) - of_classes, classes=classes,
-            of_classes=of_classes,
-        )  # fmt: skip
+        return Asked(queries, self.tables)
 
     def _end(self, asked: Asked, alpha: Floats, *, inner: bool) -> Floats:
         """The upper ends of the counts, or with `inner` of the negated counts."""

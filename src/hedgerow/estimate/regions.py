@@ -56,14 +56,14 @@ def _shape(parent: Ints, split: Ints, low: Ints, high: Ints, levels: Levels) -> 
 
 def tree_index(partition: TreePartition, fit: Fit) -> Index:
     """The tree of a release."""
-    parent, levels = fit.evidence.parent, fit.passes.levels
+    parent, levels = fit.passes.levels.parent, fit.passes.levels
     split = partition.split.astype(np.int64)
     along = np.append(0, split[parent[1:]])
     low, high = (end[np.arange(len(parent)), along] for end in (partition.lo, partition.hi))
     spread = fit.passes.spread(fit.measured.tail)
     apart = np.zeros(len(parent))
-    if fit.evidence.cells is not None:
-        apart[fit.evidence.leaves] = fit.evidence.cells.tail
+    if fit.by_class is not None:
+        apart[fit.leaves] = fit.by_class.tail
         apart = levels.gathered(apart)
     columns = [fit.passes.own, fit.passes.share, spread.first, spread.below, apart, fit.counts]
     shape = _shape(parent, split, low, high, levels)
@@ -83,9 +83,9 @@ def grid_index(partition: GridPartition, fit: Fit, attributes: Sequence[int]) ->
         fit: Its consistent counts.
         attributes: The attributes to keep, increasing; in the tree they are numbered from 0.
     """
-    leaves = fit.evidence.leaves
+    leaves = fit.leaves
     spread = fit.passes.spread(fit.measured.tail)
-    cells = fit.evidence.cells
+    cells = fit.by_class
     columns = np.column_stack(
         [
             spread.first[leaves],
@@ -371,18 +371,17 @@ def _sums(
     classes: tuple[int, ...] | None,
 ) -> tuple[Floats, Floats]:
     """The three sums of queries on the same classes."""
-    evidence = fit.evidence
     shape, sizes, deepest, columns = index
     own_of, share, variance, below, apart = columns[:, :5].T
-    chosen = list(range(evidence.classes)) if classes is None else list(classes)
-    many, of = len(chosen), evidence.classes
-    on_top, by_cover = evidence.total is not None, fit.rule == "none"
+    chosen = list(range(fit.classes)) if classes is None else list(classes)
+    many, of = len(chosen), fit.classes
+    on_top, by_cover = fit.total is not None, fit.rule == "none"
     estimate = columns[:, 5:][:, chosen].sum(axis=1)
     whole = 1.0 if on_top else many / of
     alone = apart * (many * (1 - many / of))
     if on_top and by_cover:
         # without adjustment a node wholly inside is counted by its own measurement alone
-        nodes = fit.evidence.nodes
+        nodes = fit.measured
         passes = replace(fit.passes, own=np.isfinite(nodes.variance).astype(np.float64))
         estimate = passes.first(nodes.values[:, chosen]).sum(axis=1)
         alone, whole = many * passes.spread(nodes.tail).first, 0.0
@@ -404,12 +403,12 @@ def _sums(
     root = variance[0]
     if on_top and not by_cover:
         # one level more: the total, below it the classes, which share alike what it is off by
-        assert evidence.total is not None
+        assert fit.total is not None
         own, mean = fit.total_own, many * a / of
         rest = many * ((a - mean) ** 2 * root + 2 * (a - mean) * c + r)
         rest += (of - many) * mean**2 * root
         c = (1 - own) * (many * ((a - mean) * root + c) - (of - many) * mean * root)
-        noise = float(evidence.total.tail[0]) if own else 0.0
+        noise = float(fit.total.tail[0]) if own else 0.0
         root = own**2 * noise + (1 - own) ** 2 * of * root
         a, r = mean, rest
     return sums, np.maximum(a**2 * root + 2 * a * c + r, 0.0)

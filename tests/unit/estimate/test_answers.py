@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.consistency import fit, merge_measurements
+from hedgerow.estimate.consistency import Fit
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.noise import factor
 from hedgerow.estimate.partition import GridPartition, TreePartition
@@ -127,7 +127,7 @@ def brute(partition, measurements, classes, rule, queries):
     """The three sums and their variances, from the coefficient of every single measurement."""
 
     def cells(some):
-        return fit(merge_measurements(partition, some, classes), rule).cells
+        return Fit(partition, some, classes, rule).cells
 
     def answer(found, query):
         share = shares(partition, query)
@@ -166,7 +166,7 @@ def test_sums_and_variances_equal_brute_force(seed, kind, classes, rule):
     measurements = measured(random, partition, kind, classes)
     if rule == "leaves":
         rule = "least squares" if kind == "classes on top" and classes > 1 else "none"
-    found = fit(merge_measurements(partition, measurements, classes), rule)
+    found = Fit(partition, measurements, classes, rule)
     queries = [Query(), *(random_query(random, classes) for _ in range(4))]
     estimate, variance = sums(partition, found, queries)
     told = brute(partition, measurements, classes, rule, queries)
@@ -180,7 +180,7 @@ def test_without_adjustment_the_smallest_cover_is_counted():
     random = np.random.default_rng(5)
     partition = random_tree(random, 12)
     counted = counts_of(random, "count", "node", np.arange(len(partition.parent)), 2, True)
-    found = fit(merge_measurements(partition, [counted], 2), "none")
+    found = Fit(partition, [counted], 2, "none")
     queries = [random_query(random, 2) for _ in range(50)]
     estimate, variance = sums(partition, found, queries)
 
@@ -240,7 +240,7 @@ def test_attributes_beyond_the_bits_are_not_mixed_up():
         for width in (0.5, 1.0, 2.0)
         for more in ((), ((63, ((1.0, 3.0),)),))
     ]
-    estimate, variance = sums(tree, fit(merge_measurements(tree, [leaf], 1)), queries)
+    estimate, variance = sums(tree, Fit(tree, [leaf], 1), queries)
     for place, query in enumerate(queries):
         ((expected, spread),) = brute(tree, [leaf], 1, "least squares", [query])
         assert estimate[place] == pytest.approx(expected)

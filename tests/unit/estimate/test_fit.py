@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.estimate.consistency import RULES, fit, merge_measurements
+from hedgerow.estimate.consistency import RULES, Fit
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import GridPartition, TreePartition
 
@@ -59,7 +59,7 @@ def test_classes_on_top_equal_dense_least_squares():
         [np.repeat(count.variance, 3), np.repeat(spare.variance, 3), rows.variance]
     )
     expected, spread = dense(design, values, variance)
-    found = fit(merge_measurements(TREE, [count, spare, rows], 3))
+    found = Fit(TREE, [count, spare, rows], 3)
     assert found.cells.ravel() == pytest.approx(expected, rel=1e-9)
     assert np.repeat(found.variance, 3) == pytest.approx(spread, rel=1e-9)
     assert found.counts == pytest.approx((by_class @ expected).reshape(6, 3), rel=1e-9)
@@ -72,7 +72,7 @@ def test_a_dense_grid_is_a_root_with_all_cells_below():
     design = np.concatenate([np.eye(8), np.ones((1, 8))])
     variance = np.append(np.repeat(leaf.variance, 2), rows.variance)
     expected, spread = dense(design, np.append(leaf.values.ravel(), 40.0), variance)
-    found = fit(merge_measurements(grid, [rows, leaf], 2))
+    found = Fit(grid, [rows, leaf], 2)
     assert found.cells.ravel() == pytest.approx(expected)
     assert np.repeat(found.variance, 2) == pytest.approx(spread)
 
@@ -83,7 +83,7 @@ def test_every_rule_gives_counts_that_agree(rule):
     count = measurement(
         "count", "node", range(6), random.integers(0, 50, (6, 2)), True, [2, 3, 9, 5, 4, 1]
     )
-    found = fit(merge_measurements(TREE, [count], 2), rule)
+    found = Fit(TREE, [count], 2, rule)
     assert found.counts[1] == pytest.approx(found.counts[3:6].sum(axis=0))
     assert found.counts[0] == pytest.approx(found.counts[1] + found.counts[2])
 
@@ -100,5 +100,5 @@ def test_totals_of_inner_nodes_that_fit_no_tree_are_left_aside():
     random = np.random.default_rng(2)
     count = measurement("count", "node", range(6), random.integers(0, 50, (6, 2)), True, [3] * 6)
     odd = measurement("allocate", "node", [1], [[999]], False, [3])
-    alone, both = (fit(merge_measurements(TREE, some, 2)) for some in ([count], [count, odd]))
+    alone, both = (Fit(TREE, some, 2) for some in ([count], [count, odd]))
     assert np.array_equal(alone.counts, both.counts)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.estimate.cells import project, round_to_total, share_out, whole_cells
-from hedgerow.estimate.consistency import fit, merge_measurements
+from hedgerow.estimate.consistency import Fit
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import TreePartition
 
@@ -59,7 +59,7 @@ def test_counts_add_up_at_every_node_and_class(seed):
         name="count", at="node", where=np.arange(nodes), values=random.integers(-9, 40, (nodes, 3)),
         by_class=True, units=random.integers(1, 9, nodes), unit=Fraction(1, 9),
     )  # fmt: skip
-    found = fit(merge_measurements(partition, [counted], 3))
+    found = Fit(partition, [counted], 3)
     cells = whole_cells(found)
     assert cells.shape == (partition.cells, 3)
     assert cells.min() >= 0
@@ -78,7 +78,7 @@ def test_counts_add_up_at_every_node_and_class(seed):
         units=counted.units,
         unit=Fraction(1, 9),
     )
-    assert np.array_equal(whole_cells(fit(merge_measurements(partition, [exact], 3))), truth)
+    assert np.array_equal(whole_cells(Fit(partition, [exact], 3)), truth)
 
 
 def chain(random) -> TreePartition:
@@ -116,7 +116,7 @@ def test_top_down_beats_a_flat_projection_where_nodes_were_counted():
             name="count", at="node", where=np.arange(67), values=(truth + noise).astype(np.int64)[:,
             None], by_class=False, units=np.ones(67, np.int64), unit=Fraction(1, 10),
         )  # fmt: skip
-        found = fit(merge_measurements(tree, [counted], 1))
+        found = Fit(tree, [counted], 1)
         down = whole_cells(found)
         total = down.sum()
         flat = round_to_total(project(found.cells, np.ones((64, 1)), total), int(total))
