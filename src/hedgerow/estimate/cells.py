@@ -99,21 +99,15 @@ def share_out(values: Floats, weight: Floats, group: Ints, totals: Ints) -> Ints
         if stays.all():
             break
         active = active[stays]
-    nearest = np.where(above, np.maximum(0.0, values - weight * level[group]), 0.0)
-    return _round(nearest, group, totals)
-
-
-def _round(values: Floats, group: Ints, totals: Ints) -> Ints:
-    """Largest remainders in every group at once."""
+    values = np.where(above, np.maximum(0.0, values - weight * level[group]), 0.0)
+    # largest remainders in every group at once
     flat = np.round(values, _DIGITS)
     floor = np.floor(flat)
     result = floor.astype(np.int64)
     size = np.bincount(group, minlength=len(totals))
     missing = totals - np.bincount(group, floor, len(totals)).astype(np.int64)
     behind = np.round(floor - flat, _DIGITS)  # the larger the remainder, the earlier
-    if not (np.diff(group) >= 0).all():
-        order = np.lexsort((behind, group))
-    elif len(size) and (size == size[0]).all():
+    if len(size) and (size == size[0]).all() and (np.diff(group) >= 0).all():
         # groups of one size are the usual case, and much faster to sort
         order = np.argsort(behind.reshape(-1, size[0]), axis=1, kind="stable")
         order = (order + np.arange(len(size))[:, None] * size[0]).ravel()
@@ -428,15 +422,13 @@ def values_of(attribute: Attribute, codes: Ints, random: np.random.Generator) ->
     if isinstance(attribute, Categorical):
         return labels_of(attribute, codes)
     nulls = codes >= attribute.grid
-    if attribute.kind == "decimal":
+    if attribute.kind == "decimal" or attribute.step == 1:
         return numbers(attribute, codes, nulls)
     low, high, step = int(attribute.low), int(attribute.high), int(attribute.step)
     start = low + np.minimum(codes, attribute.grid - 1) * step
     width = np.minimum(start + step, high + 1) - start  # the last cell may be cut short
-    values = start if step == 1 else start + (random.random(len(codes)) * width).astype(np.int64)
-    if attribute.kind == "date":
-        return pa.array(values.astype(np.int32), pa.int32(), mask=nulls).cast(pa.date32())
-    return pa.array(values, pa.int64(), mask=nulls)
+    inside = (random.random(len(codes)) * width).astype(np.int64)
+    return numbers(attribute, codes, nulls, inside)
 
 
 def labels_of(attribute: Categorical, codes: Ints, nulls: Bools | None = None) -> pa.Array:

@@ -40,7 +40,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, combinations
 from typing import Literal
 
@@ -327,12 +326,15 @@ def _in_parts(tables: Tables, stage: Stage, asked: Asked, *, inner: bool) -> lis
     return bounds
 
 
-@dataclass(frozen=True, eq=False)
 class Bounds:
     """What noisy tables say for sure about counts, but for the noise.
 
     Args:
         tables: The tables.
+
+    Attributes:
+        stages: The tables that were to be counted whatever others would say. After them those that
+            followed from what was counted before, in the order of counting.
 
     Example:
         >>> from hedgerow import publish, sample
@@ -344,22 +346,16 @@ class Bounds:
         [[355.0, 140.0], [361.0, 145.0]]
     """
 
-    tables: Tables
-
-    @cached_property
-    def stages(self) -> tuple[Stage, ...]:
-        """The tables that were to be counted whatever others would say.
-
-        After them those that followed from what was counted before, in the order of counting.
-        """
-        return tuple(
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.stages = [
             Stage(
-                [table for table in self.tables.tables if table.kind in kinds],
-                self.tables.cells,
+                [table for table in tables.tables if table.kind in kinds],
+                tables.cells,
                 singles="pairs" not in kinds[0],
             )
             for kinds in STAGES
-        )
+        ]
 
     def ends(self, asked: Asked, level: float) -> tuple[Floats, Floats]:
         """The ends of intervals that hold the truth at a level, whatever the data looks like.
@@ -399,7 +395,8 @@ class Bounds:
                             here = asked.conditions.on(place)
                             classed = asked.of_classes[asked.conditions.query[here]]
                             edges = self.tables.informative_edges(place)
-                            cut &= classed | asked.conditions.cuts(here, edges)
+                            finer = asked.conditions.cover(here, edges)
+                            cut &= classed | (finer.inner != finer.touched).any(axis=1)
                         whole &= (asked.at[place] >= 0) & ~cut[asked.at[place]]
                     together |= whole
         return together

@@ -573,25 +573,20 @@ def list_itemsets(
 
 def text_blocks(listed: pa.Table) -> Iterator[bytes]:
     """The list as text: a head, then one line for each itemset, fields divided by tabs."""
-    import pyarrow.compute as pc  # slow to load, and not needed to read a release
-
-    others = "others" in listed.column_names
-    about = "count, how many other items, then the items" if others else "count, then the items"
+    names = [name for name in ("count", "others") if name in listed.column_names]
+    about = "count, then the items"
+    if len(names) > 1:
+        about = "count, how many other items, then the items"
     yield (
         f"# {about}, divided by tabs. Counts are noisy, as they were drawn; only those are\n"
         "# listed that stand out of the noise. How many records hold some items, whatever else\n"
         "# they hold? hedgerow.Release.load(folder).count({...}) estimates it, with an interval.\n"
     ).encode()
-    items = listed["items"].combine_chunks()
-    labels = items.flatten().dictionary_encode()
-    fields = pa.array(map(_field, labels.dictionary.to_pylist()), pa.string()).take(labels.indices)
-    held = pc.binary_join(pa.ListArray.from_arrays(items.offsets, fields), "\t")
-    held = pc.if_else(pc.equal(pc.list_value_length(items), 0), None, held)
-    columns = [listed["count"].cast(pa.string()), *([listed["others"]] if others else []), held]
-    lines = pc.binary_join_element_wise(*columns, "\t", null_handling="skip")
-    for first in range(0, len(lines), _LINES_PER_BLOCK):
-        block = lines.slice(first, _LINES_PER_BLOCK).to_pylist()
-        yield ("\n".join(block) + "\n").encode()
+    for batch in listed.to_batches(max_chunksize=_LINES_PER_BLOCK):
+        heads = zip(*(map(str, batch[name].to_pylist()) for name in names), strict=True)
+        held = (map(_field, labels) for labels in batch["items"].to_pylist())
+        lines = ("\t".join([*head, *one]) for head, one in zip(heads, held, strict=True))
+        yield "".join(f"{line}\n" for line in lines).encode()
 
 
 def _field(label: str) -> str:

@@ -60,6 +60,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -388,23 +389,23 @@ class Excess:
         """
         last = self.outcome
         columns = (*self.by, last)
-        holding = [table for table in self.tables if {*columns} <= {*table.columns}]
         counting = [table for table in self.tables if last in table.columns]
-        margins = [_summed(table, columns).reshape(groups.shape[1], -1) for table in holding]
-        own = _parts([table.tail * table.values.size for table in holding])
-        number = values.shape[1]
-        totals = _parts([table.tail * table.values.size for table in counting])
-        margin = sum(u * m for u, m in zip(own, margins, strict=True))
+        holding = [table for table in counting if {*columns} <= {*table.columns}]
+        # the part of each in an average by inverse variances
+        own, totals = (
+            np.array([1 / (table.tail * table.values.size) for table in some])
+            for some in (holding, counting)
+        )
+        own, totals = own / own.sum(), totals / totals.sum()
+        margin = sum(u * _summed(t, columns) for u, t in zip(own, holding, strict=True))
         total = sum(w * _summed(t, (last,)) for w, t in zip(totals, counting, strict=True))
-        held, rows = groups.sum(axis=1), groups.shape[1]
+        rows, number = groups.shape[1], values.shape[1]
+        held, many = groups.sum(axis=1), values.sum(axis=1)
         part = held / rows
-        cells = (groups - part[:, None]) @ margin  # [questions, values]
-        many = values.sum(axis=1)
+        cells = (groups - part[:, None]) @ np.reshape(margin, (rows, -1))  # [questions, values]
 
-        corners = [(c, size) for c in common for size in sizes]
-        excess = []
-        weights: list[Floats] = []
-        for c, size in corners:
+        excess, weights = [], []
+        for c, size in product(common, sizes):
             each = values - c[:, None]
             excess.append((each * (cells + (part - size)[:, None] * total)).sum(axis=1))
             products = []
@@ -422,21 +423,22 @@ class Excess:
             more = table.values.size // (number * (rows if table in holding else 1))
             sides = [held, rows - held] if table in holding else [np.ones(len(held))]
             often += [more * side * value for side in sides for value in (many, number - many)]
-            each_side = 2 * len(sides)
-            scale += [table.tail] * each_side
+            scale += [table.tail] * (2 * len(sides))
         variance = np.array(scale)[:, None] * largest**2
-        step = LATTICE * largest.max(axis=0)
-        normal = self.tables[0].law == "gaussian"
-        ends = []
-        for side in (np.min(excess, axis=0), -np.max(excess, axis=0)):
-            ends.append(_tails(side - step, variance, np.array(often, np.float64), normal))
+        step, several = LATTICE * largest.max(axis=0), np.array(often, np.float64)
+        deviation = np.sqrt((variance * several).sum(axis=0))
+        ends = np.ones((2, len(held)))
+        for end, side in zip(ends, (np.min(excess, axis=0), -np.max(excess, axis=0)), strict=True):
+            t = side - step
+            for place in np.flatnonzero(t > 2 * deviation).tolist():
+                beyond = float(t[place])
+                if self.tables[0].law == "gaussian":
+                    end[place] = _DISCRETE * math.erfc(beyond / deviation[place] / math.sqrt(2)) / 2
+                    continue
+                there = (several[:, place] > 0) & (variance[:, place] > 0)
+                scales = np.sqrt(variance[there, place] / 2)
+                end[place] = _laplace_tail(beyond, scales, several[there, place])
         return ends[0], ends[1]
-
-
-def _parts(noise: Sequence[float]) -> Floats:
-    """The part of each in an average by inverse variances."""
-    weights = 1 / np.asarray(noise, np.float64)
-    return np.asarray(weights / weights.sum())
 
 
 def _summed(table: NoisyTable, columns: Sequence[int]) -> Floats:
@@ -445,29 +447,6 @@ def _summed(table: NoisyTable, columns: Sequence[int]) -> Floats:
     others = [axis for axis in range(len(table.columns)) if axis not in kept]
     values = table.values.transpose([*kept, *others]).astype(np.float64)
     return np.asarray(values.sum(axis=tuple(range(len(kept), values.ndim))))
-
-
-def _tails(t: Floats, variance: Floats, often: Floats, normal: bool) -> Floats:
-    """Bounds of P(X > t), each for a sum of noises.
-
-    Args:
-        t: Where; 1 is said below 0.
-        variance: That of each noise: [noises, sums].
-        often: How many of it there are, of the same shape.
-        normal: Whether they are normal, and not Laplace noises.
-    """
-    tails = np.ones(len(t))
-    deviation = np.sqrt((variance * often).sum(axis=0))
-    for place in np.flatnonzero(t > 2 * deviation).tolist():
-        beyond = float(t[place])
-        if normal:
-            tails[place] = _DISCRETE * math.erfc(beyond / deviation[place] / math.sqrt(2)) / 2
-            continue
-        there = (often[:, place] > 0) & (variance[:, place] > 0)
-        tails[place] = _laplace_tail(
-            beyond, np.sqrt(variance[there, place] / 2), often[there, place]
-        )
-    return tails
 
 
 def _laplace_tail(t: float, scales: Floats, often: Floats) -> float:

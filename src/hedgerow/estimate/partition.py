@@ -398,14 +398,16 @@ def _labels(attribute: Attribute, parts: Parts, times: int) -> dict[str, pa.Arra
     return {attribute.name: dictionary(np.repeat(rank[parts.index], times), tuple(labels))}
 
 
-def numbers(attribute: Numeric, codes: Ints, nulls: Bools | None = None) -> pa.Array:
-    """The lower grid points of codes, typed: int64, float64 or date32."""
+def numbers(
+    attribute: Numeric, codes: Ints, nulls: Bools | None = None, inside: Ints | int = 0
+) -> pa.Array:
+    """The lower grid points of codes, typed: int64, float64 or date32; or numbers beyond them."""
     common = attribute.low.denominator * attribute.step.denominator
     low, step = int(attribute.low * common), int(attribute.step * common)
     if attribute.kind == "decimal":
         # one correctly rounded division of whole numbers gives the double nearest to the decimal
         return pa.array((low + codes * step) / common, pa.float64(), mask=nulls)
-    whole = low + codes * step
+    whole = low + codes * step + inside
     if attribute.kind == "date":
         return pa.array(whole.astype("datetime64[D]"), pa.date32(), mask=nulls)
     return pa.array(whole, pa.int64(), mask=nulls)

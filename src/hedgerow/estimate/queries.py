@@ -134,20 +134,6 @@ class Conditions:
         held = self.summed(chosen, np.maximum(0.0, inside))
         return Covered(held / (high - low), held >= high - low - 1e-9, held > 0)
 
-    def cuts(self, chosen: Ints, edges: Ints) -> Bools:
-        """Whether each of some conditions covers a cell in part: an interval ends inside it.
-
-        Example:
-            >>> from hedgerow.schema.query import Query
-            >>> asked = Conditions.of([Query(((0, ((0.0, high),)),)) for high in (10.0, 12.5)])
-            >>> asked.cuts(np.array([0, 1]), np.array([0, 10, 20])).tolist()
-            [False, True]
-        """
-        ends = np.stack(self.ends(chosen), axis=1)
-        next_edge = edges[np.minimum(np.searchsorted(edges, ends - 1e-9), len(edges) - 1)]
-        inside = np.abs(next_edge - ends).max(axis=1, initial=0.0)
-        return self.summed(chosen, inside) > 1e-9  # noqa: PLR2004
-
 
 def of_class(query: Query, place: int = CLASS) -> tuple[tuple[int, Intervals], ...]:
     """The condition on the class, at some place, if a query has one."""

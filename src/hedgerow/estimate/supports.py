@@ -267,21 +267,16 @@ def beyond(terms: int, error: float) -> float:
     low, high = 0.0, 2 * terms + 4 * math.log(1 / error)
     while high - low > 1e-6 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if _exceeds(terms, middle) > error else (low, middle)
+        events = [math.exp(-middle)]
+        for number in range(1, terms):
+            events.append(events[-1] * middle / number)
+        at_most = np.cumsum(events)  # Poisson, up to each number
+        chance, exceeds = 0.5**terms, 0.0
+        for before in range(terms):
+            exceeds += chance * float(at_most[terms - 1 - before])
+            chance *= (terms + before) / (2 * (before + 1))
+        low, high = (middle, high) if exceeds > error else (low, middle)
     return high
-
-
-def _exceeds(terms: int, time: float) -> float:
-    """The probability that a sum of so many Laplace noises of scale 1 exceeds a time."""
-    events = [math.exp(-time)]
-    for number in range(1, terms):
-        events.append(events[-1] * time / number)
-    at_most = np.cumsum(events)  # Poisson, up to each number
-    chance, total = 0.5**terms, 0.0
-    for before in range(terms):
-        total += chance * float(at_most[terms - 1 - before])
-        chance *= (terms + before) / (2 * (before + 1))
-    return total
 
 
 def most_records(sums: Floats, size: Measurement, most: int, cap: int, error: float) -> Floats:

@@ -492,7 +492,6 @@ class Tables:
 
 def _tables(cells: Cells, m: Measurement) -> list[NoisyTable]:
     """The tables of a measurement, one after the other."""
-    grouped = m.name in ROUNDS
     columns = cells.attributes + bool(cells.classes)
     tables, taken = [], 0
     for table in m.tables:
@@ -502,12 +501,10 @@ def _tables(cells: Cells, m: Measurement) -> list[NoisyTable]:
             or not all(0 <= c < columns for c in table)
         ):
             raise broken(_FILE, "a table names columns that it cannot have")
-        shape = cells.shape(table, grouped=grouped)
-        size = math.prod(shape)
-        here = slice(taken, taken + size)
-        if taken + size > len(m.where) or len({*m.units[here]}) != 1:
+        shape = cells.shape(table, grouped=m.name in ROUNDS)
+        here = slice(taken, taken := taken + math.prod(shape))
+        if taken > len(m.where) or len({*m.units[here]}) != 1:
             raise broken(_FILE, "a table has other cells than its columns")
-        taken += size
         tables.append(
             NoisyTable(
                 kind=m.name,
@@ -528,9 +525,7 @@ def _fine(tables: Tables, m: Measurement) -> dict[tuple[int, int], tuple[Ints, f
     fine: dict[tuple[int, int], tuple[Ints, float]] = {}
     taken = 0
     for a, cell in tables.recounted():
-        size = len(tables.parts_of(a, cell)) - 1
-        here = slice(taken, taken + size)
-        taken += size
+        here = slice(taken, taken := taken + len(tables.parts_of(a, cell)) - 1)
         if taken <= len(m.where):
             fine[a, cell] = m.values[here, 0], float(m.variance[here][0])
     if taken != len(m.where) or not np.array_equal(m.where, np.arange(taken)):
@@ -543,12 +538,10 @@ def ruled_apart(schema: Schema, cells: Cells) -> tuple[Ints, ...]:
     apart = []
     for a, edges in enumerate(cells.edges):
         seen = np.zeros(len(edges) - 1, np.int64)
-        for rule in schema.rules:
-            for query in rule.impossible:
-                for place, intervals in query.where:
-                    if place == a:
-                        inside = covered(edges, intervals)
-                        seen = np.unique(2 * seen + inside, return_inverse=True)[1]
+        for query in (query for rule in schema.rules for query in rule.impossible):
+            if a in (where := dict(query.where)):
+                seen = 2 * seen + covered(edges, where[a])
+                seen = np.unique(seen, return_inverse=True)[1]
         apart.append(seen.astype(np.int64))
     return tuple(apart)
 
