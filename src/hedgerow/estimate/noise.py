@@ -427,17 +427,14 @@ class Excess:
         variance = np.array(scale)[:, None] * largest**2
         step, several = LATTICE * largest.max(axis=0), np.array(often, np.float64)
         deviation = np.sqrt((variance * several).sum(axis=0))
+        normal = self.tables[0].law == "gaussian"
         ends = np.ones((2, len(held)))
         for end, side in zip(ends, (np.min(excess, axis=0), -np.max(excess, axis=0)), strict=True):
             t = side - step
             for place in np.flatnonzero(t > 2 * deviation).tolist():
-                beyond = float(t[place])
-                if self.tables[0].law == "gaussian":
-                    end[place] = _DISCRETE * math.erfc(beyond / deviation[place] / math.sqrt(2)) / 2
-                    continue
                 there = (several[:, place] > 0) & (variance[:, place] > 0)
-                scales = np.sqrt(variance[there, place] / 2)
-                end[place] = _laplace_tail(beyond, scales, several[there, place])
+                law = variance[there, place], several[there, place]
+                end[place] = _tail_of(float(t[place]), *law, normal=normal)
         return ends[0], ends[1]
 
 
@@ -449,14 +446,17 @@ def _summed(table: NoisyTable, columns: Sequence[int]) -> Floats:
     return np.asarray(values.sum(axis=tuple(range(len(kept), values.ndim))))
 
 
-def _laplace_tail(t: float, scales: Floats, often: Floats) -> float:
-    """P(X > t) for a sum of Laplace noises, rounded up: see above.
+def _tail_of(t: float, variance: Floats, often: Floats, *, normal: bool = False) -> float:
+    """P(X > t) for a sum of noises, so many of each variance, rounded up: see above.
 
     Example:
-        >>> alone = _laplace_tail(5.0, np.array([1.0]), np.array([1.0]))
+        >>> alone = _tail_of(5.0, np.array([2.0]), np.array([1.0]))
         >>> bool(0 <= alone / (math.exp(-5) / 2) - 1 < 1e-3)
         True
     """
+    if normal:
+        return _DISCRETE * math.erfc(t / math.sqrt(2 * float(variance @ often))) / 2
+    scales = np.sqrt(variance / 2)
     if not len(scales):
         return 0.0 if t > 0 else 1.0
     most = 1 / float(scales.max())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.estimate.noise import Excess, _laplace_tail, _tails
+from hedgerow.estimate.noise import Excess, _tail_of
 from hedgerow.estimate.tables import NoisyTable
 
 
@@ -22,17 +22,17 @@ def test_tails_of_laplace_sums_are_the_exact_ones_from_above(t: float) -> None:
     for scales, often, exact in (
         ([1.0], [1], alone), ([1.0], [2], alike), ([2.0, 1.0], [1, 1], unlike)
     ):  # fmt: skip
-        found = _laplace_tail(t, np.array(scales), np.array(often, float))
+        found = _tail_of(t, 2 * np.array(scales) ** 2, np.array(often, float))
         assert 0 <= found / exact - 1 < 0.02
 
 
 def test_many_small_noises_are_nearly_normal() -> None:
-    scales, often = np.array([1.0]), np.array([4096.0])
-    found = _laplace_tail(3 * math.sqrt(2 * 4096), scales, often)
+    variance, often = np.array([2.0]), np.array([4096.0])
+    found = _tail_of(3 * math.sqrt(2 * 4096), variance, often)
     assert found == pytest.approx(math.erfc(3 / math.sqrt(2)) / 2, rel=0.01)
     with np.errstate(over="raise", invalid="raise"):  # though E exp(s X) is beyond all numbers
-        assert _laplace_tail(10_000.0, scales, often) < 1e-300
-    (normal,) = _tails(np.array([3.0]), np.array([[0.25]]), np.array([[4.0]]), True)
+        assert _tail_of(10_000.0, variance, often) < 1e-300
+    normal = _tail_of(3.0, np.array([0.25]), np.array([4.0]), normal=True)
     assert normal == pytest.approx(math.erfc(3 / math.sqrt(2)) / 2, rel=1e-6)
 
 
