@@ -15,9 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Ints
+from hedgerow.arrays import Floats, Ints
 from hedgerow.errors import DataError
-from hedgerow.schema.attributes import SERIALS, Attribute, Categorical, Numeric, date_pattern
+from hedgerow.schema.attributes import (
+    SERIALS,
+    Attribute,
+    Categorical,
+    Layout,
+    Numeric,
+    date_pattern,
+)
 from hedgerow.schema.taxonomy import Reading
 
 # From texts to codes of numbers and dates: each text by itself, exactly, as the schema declares.
@@ -87,6 +94,7 @@ _MONTHS = (
 )  # fmt: skip
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _EXCEL = datetime.date(1899, 12, 30).toordinal() - _EPOCH
+_NUMBERS = {pa.date32(): pa.int32(), pa.bool_(): pa.uint8()}
 _EXCEL_1904 = datetime.date(1904, 1, 1).toordinal() - _EPOCH
 
 
@@ -106,8 +114,7 @@ def text_reader(attribute: Numeric) -> Callable[[str], int]:
     """
     if attribute.kind == "date":
         return _date_reader(attribute)
-    point = attribute.decimal or ("," if attribute.thousands == "." else ".")
-    pattern = _number_pattern(point, attribute.thousands)
+    point = decimal_point(attribute)
     # in a column of whole numbers nothing says that 12.345 is not twelve thousand
     unsaid = attribute.kind == "integer" and not attribute.decimal and not attribute.thousands
     place = _placing(attribute)
@@ -121,42 +128,41 @@ def text_reader(attribute: Numeric) -> Callable[[str], int]:
             if unsaid and len(part) == 3 and len(whole) <= 3 and whole[0] != "0":
                 return POINT
             return place(int(whole + part), len(part))
-        match = pattern.fullmatch(text) if len(text) <= _LONGEST else None
-        if match is None:
-            endless = _INFINITE.fullmatch(text)
-            if endless:
-                return BELOW if endless[1] == "-" else ABOVE
-            return _shape(text, _NUMBER_SHAPES)
-        if unsaid and _GROUPED.fullmatch(text):
-            return POINT
-        sign, whole, part, power = match.groups(default="")
-        digits = re.sub(r"\D", "", whole) + part
-        return place(int(f"{sign}{digits}"), len(part) - int(power or 0))
+        number = read_number(text, point, attribute.thousands)
+        if isinstance(number, int):
+            return number
+        return POINT if unsaid and _GROUPED.fullmatch(text) else place(*number)
 
     return code
 
 
-def number_of(text: str, decimal: str, thousands: str) -> tuple[float, int]:
-    """The number in a text, and 0; if it is not one, NaN and what it looks like.
+def decimal_point(written: Numeric | Layout) -> str:
+    """The decimal sign that is declared, or follows from what separates thousands."""
+    return written.decimal or ("," if written.thousands == "." else ".")
+
+
+def read_number(text: str, point: str, thousands: str) -> tuple[int, int] | int:
+    """The digits of the number in a text, and how many of them are decimal places.
+
+    If it is no number, a code: ABOVE or BELOW if it is infinite, or else what it looks like.
 
     Args:
         text: The text, without blanks around it.
-        decimal: The decimal sign, if it is declared.
+        point: The decimal sign.
         thousands: What separates groups of three digits, if that is declared.
 
     Example:
-        >>> number_of("1,5", ",", ""), number_of("1,5", "", "")
-        ((1.5, 0), (nan, -5))
+        >>> read_number("-1,5", ",", ""), read_number("1,5", ".", ""), read_number("inf", ".", "")
+        ((-15, 1), -5, -3)
     """
-    point = decimal or ("," if thousands == "." else ".")
     match = _number_pattern(point, thousands).fullmatch(text) if len(text) <= _LONGEST else None
     if match is not None:
         sign, whole, part, power = match.groups(default="")
-        digits = re.sub(r"\D", "", whole)
-        return float(f"{sign}{digits}.{part or 0}e{power or 0}"), 0
+        digits = re.sub(r"\D", "", whole) + part
+        return int(f"{sign}{digits}"), len(part) - int(power or 0)
     if endless := _INFINITE.fullmatch(text):
-        return (-math.inf if endless[1] == "-" else math.inf), 0
-    return math.nan, _shape(text, _NUMBER_SHAPES)
+        return BELOW if endless[1] == "-" else ABOVE
+    return _shape(text, _NUMBER_SHAPES)
 
 
 def _placing(attribute: Numeric) -> Callable[[int, int], int]:
@@ -210,7 +216,11 @@ def _date_reader(attribute: Numeric) -> Callable[[str], int]:
 
     def day(text: str) -> int | None:
         if serial and (number := _SERIAL_DAY.fullmatch(text)):
-            return _serial_day(int(number[1]), format)
+            count = int(number[1])
+            if format == "excel-1904":
+                return _EXCEL_1904 + count
+            # Excel believes in a 29th of February 1900, number 60
+            return None if count in (0, 60) else _EXCEL + count + (count < 60)
         if timed := _TIME.fullmatch(text):
             text = timed[1]
         if iso := _ISO.fullmatch(text):
@@ -229,13 +239,6 @@ def _date_reader(attribute: Numeric) -> Callable[[str], int]:
         return BELOW if number < low else ABOVE
 
     return code
-
-
-def _serial_day(number: int, format: str) -> int | None:
-    """The day that Excel means: it believes in a 29th of February 1900, number 60."""
-    if format == "excel-1904":
-        return _EXCEL_1904 + number
-    return None if number in (0, 60) else _EXCEL + number + (number < 60)
 
 
 def _month(name: str) -> str:
@@ -285,11 +288,14 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
     """
     if isinstance(attribute, Categorical) and attribute.bands is not None:
         codes = encode_array(attribute.bands, array)
-        if attribute.bands.outside == "clip":
-            clip(codes, attribute.bands.grid)
         return np.where(codes < 0, codes, np.searchsorted(attribute.edges, codes, "right") - 1)
-    if pa.types.is_union(array.type) and isinstance(attribute, Numeric):
-        return _cells(attribute, array)
+    if pa.types.is_union(array.type) and isinstance(attribute, Numeric):  # a workbook's cells
+        kinds, offsets = array.type_codes.to_numpy(), array.offsets.to_numpy()
+        codes = np.empty(len(array), np.int64)
+        for kind in np.unique(kinds).tolist():
+            here = kinds == kind
+            codes[here] = encode_array(attribute, array.field(kind).take(pa.array(offsets[here])))
+        return codes
     array = plain_array(array, attribute.name)
     if pa.types.is_null(array.type):
         return np.full(len(array), MISSING, np.int64)
@@ -313,24 +319,15 @@ def encode_array(attribute: Attribute, array: Any) -> Codes:
         places: Ints = indices.to_numpy()
         return np.append(known, MISSING).take(places)
     assert isinstance(attribute, Numeric)
-    return _numbers(attribute, array)
-
-
-def clip(codes: Codes, grid: int) -> None:
-    """Moves numbers beyond the bounds to the nearer one, in place."""
-    codes[codes == BELOW] = 0
-    codes[codes == ABOVE] = grid - 1
-    # Text that is no number has no nearest bound: nothing is known, as if it were missing.
-    codes[codes == STRANGE] = MISSING
-
-
-def _cells(attribute: Numeric, array: Any) -> Codes:
-    """Codes of values that each have a type of their own: a workbook's cells."""
-    kinds, places = array.type_codes.to_numpy(), array.offsets.to_numpy()
-    codes = np.empty(len(array), np.int64)
-    for kind in np.unique(kinds).tolist():
-        here = kinds == kind
-        codes[here] = encode_array(attribute, array.field(kind).take(pa.array(places[here])))
+    if pa.types.is_date32(array.type) != (attribute.kind == "date"):
+        codes = np.full(len(array), STRANGE, np.int64)
+    else:
+        numbers = array.cast(_NUMBERS.get(array.type, array.type))
+        values = numbers.fill_null(0).to_numpy(zero_copy_only=False)
+        whole = np.issubdtype(values.dtype, np.integer)
+        codes = _whole(attribute, values) if whole else _floating(attribute, values)
+    if array.null_count:
+        codes[array.is_null().to_numpy(zero_copy_only=False)] = MISSING
     return codes
 
 
@@ -481,7 +478,7 @@ def _number_texts(attribute: Numeric, values: Any) -> Codes:
     texts = pc.if_else(missing, pa.scalar(None, pa.string()), texts)
     codes: Codes = np.full(len(texts), MISSING, np.int64)
     known = texts.is_valid().to_numpy(zero_copy_only=False)
-    if attribute.kind != "date" and _is_exact(attribute):
+    if attribute.kind != "date" and _exact(attribute):
         # Plain digits mean the same in every notation, and are read together for speed alone.
         digits = pc.fill_null(pc.match_substring_regex(texts, "^[0-9]{1,18}$"), False)
         here = digits.to_numpy(zero_copy_only=False)
@@ -492,41 +489,23 @@ def _number_texts(attribute: Numeric, values: Any) -> Codes:
     return codes
 
 
-def _numbers(attribute: Numeric, array: Any) -> Codes:
-    """Codes of an array of numbers or days."""
-    kind = array.type
-    missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-    if pa.types.is_date32(kind) != (attribute.kind == "date"):
-        codes = np.full(len(array), STRANGE, np.int64)
-    else:
-        if pa.types.is_date32(kind):
-            array = array.cast(pa.int32())
-        elif pa.types.is_boolean(kind):
-            array = array.cast(pa.uint8())
-        if array.null_count:
-            array = array.fill_null(0)
-        values = array.to_numpy(zero_copy_only=False)
-        whole = np.issubdtype(values.dtype, np.integer)
-        codes = _whole(attribute, values) if whole else _floating(attribute, values)
-    if missing is not None:
-        codes[missing] = MISSING
-    return codes
+def _exact(attribute: Numeric) -> tuple[int, int, int] | None:
+    """The whole numbers within the bounds, and the common denominator of low and step.
 
-
-def _is_exact(attribute: Numeric) -> bool:
-    """Whether 64 bits hold the bounds and step on their common denominator."""
+    None if there are none, or 64 bits do not hold all of them in parts of the denominator.
+    """
     low, high = math.ceil(attribute.low), math.floor(attribute.high)
     scale = math.lcm(attribute.low.denominator, attribute.step.denominator)
     most = (max(abs(low), abs(high)) + abs(attribute.low) + attribute.step) * scale
-    return low <= high and most < 1 << 62
+    return (low, high, scale) if low <= high and most < 1 << 62 else None
 
 
 def _whole(attribute: Numeric, values: NDArray[Any]) -> Codes:
     """Exact: integer arithmetic on the common denominator of bounds and step."""
-    if not _is_exact(attribute):
+    exact = _exact(attribute)
+    if exact is None:
         return _floating(attribute, values.astype(np.float64))
-    low, high = math.ceil(attribute.low), math.floor(attribute.high)
-    scale = math.lcm(attribute.low.denominator, attribute.step.denominator)
+    low, high, scale = exact
     first, step = int(attribute.low * scale), int(attribute.step * scale)
     odd = len(values) > 0 and (int(values.min()) < low or int(values.max()) > high)
     if odd:
@@ -567,3 +546,31 @@ def _floating(attribute: Numeric, values: NDArray[Any]) -> Codes:
     codes[above] = ABOVE
     codes[missing] = MISSING
     return codes
+
+
+def numbers_of(array: Any, written: Layout) -> tuple[Floats, Ints]:
+    """The numbers, NaN where there is none, and what those that are none look like."""
+    fine = np.zeros(len(array), np.int64)
+    if pa.types.is_string(array.type):
+        array = array.dictionary_encode()
+    if pa.types.is_dictionary(array.type):
+        words, point = to_list(array.dictionary), decimal_point(written)
+        known, shapes = np.full(len(words) + 1, np.nan), np.zeros(len(words) + 1, np.int64)
+        for place, word in enumerate(words):
+            if isinstance(word, str | None):
+                number = read_number((word or "").strip(), point, written.thousands)
+            else:
+                number = read_number(str(word), ".", "")
+            if isinstance(number, tuple):
+                known[place] = float(f"{number[0]}e{-number[1]}")
+            else:
+                known[place] = {BELOW: -np.inf, ABOVE: np.inf}.get(number, np.nan)
+                shapes[place] = number
+        # one more value than there are, which the indices' own type may not hold
+        index = array.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
+        return known[index], shapes[index]
+    if not _is_number(array.type):
+        return np.full(len(array), np.nan), fine
+    # not safe: one number that a float holds only nearly would stop the run
+    numbers: Floats = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return numbers, fine

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Bytes, Floats, Ints, Small, Words
-from hedgerow.data.encode import MISSING_WORDS, STRANGE, number_of, plain_array, to_list
+from hedgerow.data.encode import MISSING_WORDS, STRANGE, numbers_of, plain_array
 from hedgerow.data.source import Source
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
@@ -269,8 +269,8 @@ class WeightColumns(Checked):
 
     Example:
         >>> columns = WeightColumns(("minds",), low=0.0, high=3.0)
-        >>> found = columns.encode(pa.array(["1", "2.5", "7", "-7", "much", None]), "minds")
-        >>> columns.values()[found.levels].round(1).tolist()
+        >>> levels, *_ = columns.encode(pa.array(["1", "2.5", "7", "-7", "much", None]), "minds")
+        >>> columns.values()[levels].round(1).tolist()
         [1.0, 2.4, 3.0, 0.0, 1.0, 1.0]
     """
 
@@ -315,9 +315,17 @@ class WeightColumns(Checked):
                 )
         return [source.names.index(column) for column in self.columns]
 
-    def encode(self, array: Any, column: str, written: Layout = PLAIN) -> Levels:
-        """The levels of one column, weight by weight; texts are numbers as the schema declares."""
-        numbers, shapes = _numbers(plain_array(array, column), written)
+    def encode(
+        self, array: Any, column: str, written: Layout = PLAIN
+    ) -> tuple[Bytes, Bools, Bools, dict[int, int]]:
+        """What becomes of one column, weight by weight; texts are numbers as the schema declares.
+
+        Returns:
+            The level of each weight (of no meaning where a record is dropped or refused), which
+            records stay, which weights met a rule that says `error`, and ways of writing that the
+            schema does not declare, with the first place of each.
+        """
+        numbers, shapes = numbers_of(plain_array(array, column), written)
         missing = np.isnan(numbers)
         outside = (numbers < self.low) | (numbers > self.high)
         kept, refused = np.ones(len(numbers), bool), np.zeros(len(numbers), bool)
@@ -331,13 +339,8 @@ class WeightColumns(Checked):
         clamped = np.clip(np.where(np.isnan(numbers), self.low, numbers), self.low, self.high)
         span = max(self.high - self.low, 1e-300)
         levels = np.rint((clamped - self.low) / span * (LEVELS - 1)).astype(np.uint8)
-        odd = {shape: int(np.argmax(shapes == shape)) for shape in np.unique(shapes).tolist()}
-        return Levels(
-            levels=levels,
-            kept=kept,
-            refused=refused,
-            shapes={s: row for s, row in odd.items() if s < STRANGE},
-        )
+        odd = np.unique(shapes[shapes < STRANGE]).tolist()
+        return levels, kept, refused, {shape: int(np.argmax(shapes == shape)) for shape in odd}
 
     def refuse(self, source: Source, bad: dict[str, list[int]]) -> None:
         """Raises if a rule says `error` and any weight met it.
@@ -356,47 +359,6 @@ class WeightColumns(Checked):
             hint="Correct the data, or have such weights replaced: --set weight_missing=1 --set "
             "weight_outside=clip (in Python, arguments of the same names).",
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Levels:
-    """What became of the weights of one column.
-
-    Args:
-        levels: The level of each weight; of no meaning where a record is dropped or refused.
-        kept: Which records stay.
-        refused: Which weights met a rule that says `error`.
-        shapes: Ways of writing that the schema does not declare, and the first place of each.
-    """
-
-    levels: Bytes
-    kept: Bools
-    refused: Bools
-    shapes: dict[int, int]
-
-
-def _numbers(array: Any, written: Layout) -> tuple[Floats, Ints]:
-    """The numbers, NaN where there is none, and what those that are none look like."""
-    fine = np.zeros(len(array), np.int64)
-    if pa.types.is_string(array.type):
-        array = array.dictionary_encode()
-    if pa.types.is_dictionary(array.type):
-        words = to_list(array.dictionary)
-        read = [
-            number_of("" if word is None else word.strip(), written.decimal, written.thousands)
-            if isinstance(word, str | None)
-            else number_of(str(word), ".", "")
-            for word in [*words, None]
-        ]
-        known, shapes = np.asarray([one[0] for one in read]), np.asarray([one[1] for one in read])
-        # one more value than there are, which the indices' own type may not hold
-        index = array.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
-        return known[index], shapes[index]
-    if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
-        return np.full(len(array), np.nan), fine
-    # not safe: one number that a float holds only nearly would stop the run
-    numbers: Floats = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return numbers, fine
 
 
 def read_weight_file(path: str | Path) -> dict[str, Any]:

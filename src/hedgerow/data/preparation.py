@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from hedgerow.arrays import Ints, Small, Words
-from hedgerow.data.encode import ABOVE, BELOW, MISSING, STRANGE, encode_array
+from hedgerow.data.encode import encode_array
 from hedgerow.data.lookup import FOREIGN
-from hedgerow.data.people import first_rows, person_ids, person_numbers, row_hash
+from hedgerow.data.people import first_rows, person_numbers, row_hash
 from hedgerow.data.source import Progress, ReadOptions
-from hedgerow.data.table import Encoded, Report, RowStream, Table, apply_rules, collect
+from hedgerow.data.table import Encoded, Report, RowStream, Table, apply_rules, clips, collect
 from hedgerow.data.transactions import read_records
-from hedgerow.schema.attributes import Attribute, Categorical
+from hedgerow.schema.attributes import Attribute
 
 if TYPE_CHECKING:
     from hedgerow.schema import Items, Schema
@@ -126,17 +126,15 @@ class Tally:
 
     Args:
         schema: The public schema.
-        attributes: The attributes in the order of the columns: predictors, then the class.
     """
 
-    def __init__(self, schema: Schema, attributes: Sequence[Attribute]) -> None:
+    def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._attributes = attributes
-        self._odd = np.zeros((len(attributes), 3), np.int64)  # missing, beyond bounds, foreign
+        self._report = Report()
         self._rows = self._kept = self._unidentified = 0
         classes = len(schema.classes)
         self._read, self._before = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
-        self._broken = [0] * len(schema.rules)
+        self._broken = dict.fromkeys((rule.text for rule in schema.rules), 0)
         self._people: list[Any] = []
         self._ranks: list[Words] = []
         self._classes: list[Ints] = []
@@ -144,34 +142,24 @@ class Tally:
     def add(self, batch: Any, encoded: Encoded) -> None:
         """Looks at a batch and at what was made of it."""
         target, person = self._schema.target, self._schema.person
+        self._report.merge(encoded.report)
         self._rows += batch.num_rows
-        classes = None if target is None else encoded.columns[-1]
-        for number, rule in enumerate(self._schema.rules):
-            self._broken[number] += int(rule.breaks(encoded.columns, classes).sum())
         self._kept += encoded.rows
-        gone = np.zeros(batch.num_rows, bool)
-        for place, attribute in enumerate(self._attributes):
-            column = batch.column(place)
-            codes = encode_array(attribute, column)
-            bands = attribute.bands if isinstance(attribute, Categorical) else None
-            odd = codes if bands is None else encode_array(bands, column)
-            kinds = odd == MISSING, (odd == BELOW) | (odd == ABOVE), odd <= STRANGE
-            self._odd[place] += [kind.sum() for kind in kinds]
-            lost = apply_rules(attribute, codes, Report(), 0)
-            gone |= False if lost is None else lost
-            if attribute is target:
-                known = codes if lost is None else codes[~lost]
-                self._read += np.bincount(known, minlength=len(self._read))
+        self._unidentified += encoded.unidentified
+        classes = None if target is None else encoded.columns[-1]
+        for rule in self._schema.rules:
+            self._broken[rule.text] += int(rule.breaks(encoded.columns, classes).sum())
         if person is not None:
-            named = person_ids(batch.column(len(self._attributes)), person.column)[1]
-            self._unidentified += int((~named & ~gone).sum())
             zeros = [] if target is not None else [np.zeros(encoded.rows, np.int64)]
             self._people.append(encoded.people)
             self._ranks.append(row_hash([*encoded.columns, *zeros]))
-        if target is not None:
-            codes = encoded.columns[-1]
-            self._before += np.bincount(codes, minlength=len(self._before))
-            self._classes += [] if person is None else [codes.astype(np.int64)]
+        if target is not None and classes is not None:
+            codes = encode_array(target, batch.column(len(self._schema.attributes)))
+            lost = apply_rules(target, codes, Report(), 0)
+            known = codes if lost is None else codes[~lost]
+            self._read += np.bincount(known, minlength=len(self._read))
+            self._before += np.bincount(classes, minlength=len(self._before))
+            self._classes += [] if person is None else [classes]
 
     def finish(self) -> Preparation:
         """The counts, when all batches were seen."""
@@ -193,13 +181,13 @@ class Tally:
             capped=capped,
             people=people,
             people_capped=over,
-            attributes=tuple(map(_fate, self._attributes, self._odd.tolist())),
+            attributes=tuple(
+                _fate(one, self._report.kinds.get(one.name)) for one in self._schema.columns
+            ),
             classes=self._schema.classes,
             read=_shares(self._read),
             kept=_shares(after),
-            broken={
-                rule.text: rows for rule, rows in zip(self._schema.rules, self._broken, strict=True)
-            },
+            broken=self._broken,
         )
 
 
@@ -207,13 +195,12 @@ def _shares(counts: Ints) -> tuple[float, ...]:
     return tuple((counts / max(1, int(counts.sum()))).tolist())
 
 
-def _fate(attribute: Attribute, odd: Sequence[int]) -> Fate:
+def _fate(attribute: Attribute, kinds: Ints | None) -> Fate:
     """What the rules make of values; those of numbers are clipped before others apply."""
-    missing, outside, foreign = odd
-    bands = attribute.bands if isinstance(attribute, Categorical) else None
-    clips = "clip" in (attribute.outside, None if bands is None else bands.outside)
+    missing, foreign, outside, _ = [0, 0, 0, 0] if kinds is None else kinds.tolist()
+    clipped = clips(attribute)
     # a text has no nearer bound, so with `clip` it counts as missing
-    empty, beyond = (missing + foreign, 0) if clips else (missing, outside + foreign)
+    empty, beyond = (missing + foreign, 0) if clipped else (missing, outside + foreign)
     by_rule = {"other": 0, "drop": 0, "error": 0}
     by_rule[attribute.missing] += empty
     by_rule[attribute.outside if attribute.outside in by_rule else "error"] += beyond
@@ -223,7 +210,7 @@ def _fate(attribute: Attribute, odd: Sequence[int]) -> Fate:
         outside=outside,
         foreign=foreign,
         other=by_rule["other"],
-        clipped=outside if clips else 0,
+        clipped=outside if clipped else 0,
         dropped=by_rule["drop"],
     )
 
@@ -248,7 +235,7 @@ def read_prepared(
         (1, 2)
     """
     stream = RowStream(source, schema, delimiter, line_breaks=line_breaks)
-    tally = Tally(schema, stream.attributes)
+    tally = Tally(schema)
     return collect(stream, progress, tally=tally), tally.finish()
 
 

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools, Bytes
-from hedgerow.data.encode import ABOVE, BELOW, MISSING, STRANGE, WAYS, Codes, clip, encode_array
+from hedgerow.arrays import Bools, Bytes, Ints
+from hedgerow.data.encode import ABOVE, BELOW, MISSING, STRANGE, WAYS, Codes, encode_array
 from hedgerow.data.frames import FrameKind, frame_kind
 from hedgerow.data.open_input import open_source, refuse_same_rows
 from hedgerow.data.people import WeightColumns, cap_rows, person_ids, person_numbers
-from hedgerow.data.source import Grown, Private, Progress, Source, no_records
+from hedgerow.data.source import Grown, Private, Progress, Source, no_records, silent
 from hedgerow.errors import DataError, DataWarning, UsageError
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _PLACES = 3  # named for each column and rule; more would begin to count records
 _COMPLAINTS = 10
-_MISSING, _STRANGE, _OUTSIDE, _FINE = range(4)  # what a column has at best
+_MISSING, _STRANGE, _OUTSIDE, _FINE = range(4)  # kinds of values, from the worst to the best
+_KIND = np.array([_FINE, _MISSING, _OUTSIDE, _OUTSIDE, _STRANGE])  # by the code below zero
 _DATE = "Dates are written year-month-day, such as 2024-01-31, or as `format:` declares."
 
 
@@ -45,28 +46,14 @@ class Report:
         places: The first rows at which a column broke a rule that says "error".
         shapes: For each column, the ways of writing that the schema does not declare, and the
             first row of each.
-        useful: For each column that was seen, the least odd kind of value in it, as a number.
+        kinds: For each column that was seen, how many values of each kind it has.
         refused: The first rows with a weight that a rule refuses, by column.
     """
 
     places: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     shapes: dict[str, dict[int, int]] = field(default_factory=dict)
-    useful: dict[str, int] = field(default_factory=dict)
+    kinds: dict[str, Ints] = field(default_factory=dict)
     refused: dict[str, list[int]] = field(default_factory=dict)
-
-    def look(self, column: str, codes: Codes) -> None:
-        """Remembers what kinds of values a column has, before a rule changes them."""
-        if not codes.size or self.useful.get(column) == _FINE:
-            return
-        if codes.max() >= 0:
-            kind = _FINE
-        elif (codes == BELOW).any() or (codes == ABOVE).any():
-            kind = _OUTSIDE
-        elif (codes <= STRANGE).any():
-            kind = _STRANGE
-        else:
-            kind = _MISSING
-        self.useful[column] = max(kind, self.useful.get(column, kind))
 
     def note(self, column: str, what: str, rows: Sequence[int]) -> None:
         """Remembers the first few rows at which a column broke a rule."""
@@ -79,8 +66,8 @@ class Report:
             self.note(column, what, rows)
         for column, shapes in later.shapes.items():
             self.shapes[column] = shapes | self.shapes.get(column, {})
-        for column, kind in later.useful.items():
-            self.useful[column] = max(kind, self.useful.get(column, kind))
+        for column, kinds in later.kinds.items():
+            self.kinds[column] = self.kinds.get(column, 0) + kinds
         for column, rows in later.refused.items():
             self.refused.setdefault(column, []).extend(rows)
 
@@ -122,8 +109,9 @@ class Report:
         """
         sentences = []
         # people's own weights are in columns without an attribute
-        weights = dict.fromkeys(self.shapes.keys() - self.useful.keys(), _FINE)
-        for column, kind in (self.useful | weights).items():
+        weights = dict.fromkeys(self.shapes.keys() - self.kinds.keys(), [0, 0, 0, 1])
+        for column, kinds in (self.kinds | weights).items():
+            kind = np.flatnonzero(kinds)[-1]
             ways = self._ways(column)
             if kind != _FINE:
                 what = _nothing(attributes[column], kind)
@@ -185,17 +173,24 @@ def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: i
     Returns:
         Which records must go, or None if all may stay.
     """
-    report.look(attribute.name, codes)
-    if not codes.size or codes.min() >= 0:
+    if not codes.size:
+        return None
+    kinds = np.array([0, 0, 0, len(codes)])
+    if odd := codes.min() < 0:
+        kinds = np.bincount(_KIND[np.clip(-codes, 0, -STRANGE)], minlength=_FINE + 1)
+    report.kinds[attribute.name] = report.kinds.get(attribute.name, 0) + kinds
+    if not odd:
         return None
     for shape in np.unique(codes[codes < STRANGE])[::-1].tolist():
         row = first_row + int(np.argmax(codes == shape))
         report.shapes.setdefault(attribute.name, {}).setdefault(shape, row)
-    bands = attribute.bands if isinstance(attribute, Categorical) else None
-    clips = bands is not None and bands.outside == "clip"
-    codes[codes < STRANGE] = MISSING if clips else STRANGE
-    if isinstance(attribute, Numeric) and attribute.outside == "clip":
-        clip(codes, attribute.grid)
+    codes[codes < STRANGE] = STRANGE
+    if clips(attribute):
+        end = attribute.grid if isinstance(attribute, Numeric) else len(attribute.edges)
+        codes[codes == BELOW] = 0
+        codes[codes == ABOVE] = end - 1
+        # Text that is no number has no nearest bound: nothing is known, as if it were missing.
+        codes[codes == STRANGE] = MISSING
     gone = np.zeros(codes.shape, bool)
     for what, rule, bad in (
         ("missing", attribute.missing, codes == MISSING),
@@ -213,6 +208,12 @@ def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: i
     return gone if gone.any() else None
 
 
+def clips(attribute: Attribute) -> bool:
+    """Whether numbers beyond the bounds become the nearer one."""
+    numbers = attribute.bands if isinstance(attribute, Categorical) else attribute
+    return numbers is not None and numbers.outside == "clip"
+
+
 def other_code(attribute: Attribute) -> int:
     """The code of what became `other`, of an attribute with a rule that asks for it."""
     if isinstance(attribute, Numeric):
@@ -228,6 +229,7 @@ class Encoded:
         columns: The codes of the predictors, then of the class if there is one.
         rows: How many rows stay.
         people: The ids of the persons, if the schema identifies people.
+        unidentified: How many rows without a person no rule dropped.
         report: What was odd about the batch.
         weights: Levels of people's own weights, if they are wanted.
     """
@@ -235,6 +237,7 @@ class Encoded:
     columns: list[Codes]
     rows: int
     people: Any
+    unidentified: int
     report: Report
     weights: Bytes | None = None
 
@@ -272,9 +275,7 @@ class RowStream:
         self.frame_kind = "arrow" if isinstance(source, Source) else frame_kind(source)
         self.source = _open(source, schema, delimiter, line_breaks)
         self.schema = schema
-        self.attributes: list[Attribute] = [*schema.attributes]
-        if schema.target is not None and not predictors:
-            self.attributes.append(schema.target)
+        self.attributes = list(schema.attributes if predictors else schema.columns)
         places = find_columns(self.source, schema, self.attributes, strict=not predictors)
         self.wanted = [places[attribute.name] for attribute in self.attributes]
         if schema.person is not None and not predictors:
@@ -307,10 +308,11 @@ class RowStream:
             columns, stays = encode_columns(batch, self.attributes, report, first)
         except DataError as error:  # a column of a type that cannot be read
             raise DataError(f"{self.source.what}: {error.message}", hint=error.hint) from None
-        people = weights = None
+        people, unidentified, weights = None, 0, None
         if self.schema.person is not None:
             column = batch.column(len(self.attributes))
             people, known = person_ids(column, self.schema.person.column)
+            unidentified = int((~known if stays is None else stays & ~known).sum())
             stays = known if stays is None else stays & known
         if self.weights is not None:
             weights, kept = self._encode_weights(self.weights, first, batch, report)
@@ -319,8 +321,10 @@ class RowStream:
             columns = [column[stays] for column in columns]
             people = None if people is None else people.filter(pa.array(stays))
             weights = None if weights is None else weights[stays]
-        rows = batch.num_rows if stays is None else int(stays.sum())
-        return Encoded(columns=columns, rows=rows, people=people, report=report, weights=weights)
+        return Encoded(
+            columns=columns, rows=batch.num_rows if stays is None else int(stays.sum()),
+            people=people, unidentified=unidentified, report=report, weights=weights,
+        )  # fmt: skip
 
     def _encode_weights(
         self, weights: WeightColumns, first: int, batch: Any, report: Report
@@ -331,13 +335,14 @@ class RowStream:
         stays = np.ones(batch.num_rows, bool)
         at = len(self.wanted) - len(columns)
         for place, column in enumerate(columns):
-            answer = weights.encode(batch.column(at + place), column, self.schema.file)
-            for shape, row in answer.shapes.items():
+            levels[:, place], kept, refused, shapes = weights.encode(
+                batch.column(at + place), column, self.schema.file
+            )
+            for shape, row in shapes.items():
                 report.shapes.setdefault(column, {}).setdefault(shape, first + row)
-            levels[:, place] = answer.levels
-            stays &= answer.kept
-            if answer.refused.any():
-                report.refused[column] = (np.flatnonzero(answer.refused) + first).tolist()
+            stays &= kept
+            if refused.any():
+                report.refused[column] = (np.flatnonzero(refused) + first).tolist()
         return levels, stays
 
     def finish(self, report: Report) -> None:
@@ -552,8 +557,8 @@ def collect(
         unlike: Public rows, as codes, that must not be the private ones.
         tally: Counts what becomes of the rows, for the eyes of their holder.
     """
-    schema = stream.schema
-    report = Report()
+    schema, report = stream.schema, Report()
+    progress = progress or silent
     codes = _matrix(stream, len(schema.attributes) + 1)
     people: list[Any] = []
     own: list[Bytes] = []
@@ -566,8 +571,7 @@ def collect(
         people.append(encoded.people)
         if encoded.weights is not None:
             own.append(encoded.weights)
-        if progress is not None:
-            progress(stream.share())
+        progress(stream.share())
     stream.finish(report)
     weights = None
     if stream.weights is not None:
@@ -583,8 +587,7 @@ def collect(
         whole: Any = rows if weights is None else np.concatenate([rows, weights], axis=1)
         kept = cap_rows(whole, person_numbers(people), schema.person.max_rows)
         rows, weights = rows[kept], None if weights is None else weights[kept]
-    if progress is not None:
-        progress(1.0)
+    progress(1.0)
     return Table(schema, rows, stream.frame_kind, weights)
 
 

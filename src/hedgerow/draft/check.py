@@ -320,7 +320,7 @@ def check_rows(
     report = Report()
     most = 1 if schema.person is None else schema.person.max_rows
     held, rows = [Held(attribute, most) for attribute in stream.attributes], 0
-    tally = Tally(schema, stream.attributes)
+    tally = Tally(schema)
     again = SeveralRows(stream)
     near = NearValues(stream.attributes)
     for item in stream.batches():
