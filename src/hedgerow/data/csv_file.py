@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Bytes, Ints, Small
-from hedgerow.compiled import helper, kernel
+from hedgerow.compiled import kernel
 from hedgerow.data.source import BATCH_ROWS, Source, batch_of, check_names
 from hedgerow.data.text import (
     LONG,
@@ -22,7 +22,6 @@ from hedgerow.data.text import (
     QUOTE,
     RAGGED,
     SOUND,
-    Header,
     Packed,
     TextFile,
     breaks,
@@ -116,16 +115,12 @@ def _split(
     return records, used, len(ends), SOUND, 0
 
 
-def _split_steps(data: Bytes, final: bool, delimiter: int, line_breaks: bool, *rest: Any) -> int:
-    return 200 + len(data) // (2 if line_breaks else 50)
-
-
-@helper
-def _ends_field(byte: int, delimiter: int) -> bool:
-    return byte in (delimiter, _LF, _CR)
-
-
-@kernel(steps=_split_steps, small=_split)
+@kernel(
+    steps=lambda data, final, delimiter, line_breaks, *_: (
+        200 + len(data) // (2 if line_breaks else 50)
+    ),
+    small=_split,
+)
 def split_records(
     data: Bytes,
     final: bool,
@@ -189,9 +184,9 @@ def split_records(
                         place += 1
                         continue
                     break
-                if line_breaks and place < size and not _ends_field(data[place], delimiter):
+                if line_breaks and place < size and data[place] not in (delimiter, _LF, _CR):
                     return records, used, seen, QUOTE, line
-            while place < size and not _ends_field(data[place], delimiter):
+            while place < size and data[place] not in (delimiter, _LF, _CR):
                 if line_breaks and data[place] == _MARK:
                     return records, used, seen, QUOTE, line
                 place += 1
@@ -323,15 +318,54 @@ def open_csv(
     try:
         text = TextFile(path, packed, find_encoding(path, packed, written.encoding))
         with text.open() as (file, _):
-            row = written.header_row
-            header = find_header(file, path, line_breaks, delimiter, known, row)
+            header = find_header(file, path, line_breaks, delimiter, known, written.header_row)
     except (OSError, EOFError, zlib.error) as error:
         raise explain(error, path, packed) from None
     names = check_names(header.names, what)
     blanks = blank_records and len(names) == 1
-    read = partial(_read, text=text, header=header, line_breaks=line_breaks, blanks=blanks)
+    sign = -1 if header.delimiter is None else ord(header.delimiter)
     size = max(1, os.path.getsize(path))
     position: list[Callable[[], int]] = []
+
+    def read(file: Any, columns: Sequence[int]) -> Iterator[tuple[Bytes, Places, Places, Ints]]:
+        """The records of the file block by block.
+
+        Yields:
+            The bytes of a block, which are there until the next one is read; where the values of
+            some columns begin and end in it, each [columns, records]; the line that each record
+            begins in.
+        """
+        slots = np.full(len(names), -1, np.int64)
+        slots[list(columns)] = np.arange(len(columns))
+        rest, line, final = b"", header.lines + 1, False
+        places, lines = np.empty((2, len(columns), 0), np.int32), np.empty(0, np.int64)
+        try:
+            left = header.size
+            while left:
+                left -= len(file.read(min(left, _BLOCK))) or left
+            while not final:
+                more = file.read(_BLOCK)
+                final = not more
+                block = rest + more
+                room = len(block) // len(slots) + 1  # a record has a byte or more for each column
+                if room > len(lines):
+                    places = np.empty((2, len(columns), room), np.int32)
+                    lines = np.empty(room, np.int64)
+                data = np.frombuffer(block, np.uint8)
+                records, used, passed, wrong, where = split_records(
+                    data, final, sign, line_breaks, blanks, LONGEST, slots, places[0], places[1],
+                    lines,
+                )  # fmt: skip
+                odd = find_odd(block[:used])
+                if odd is not None:
+                    raise encoding_error(path, line + breaks(block[:odd]))
+                if wrong != SOUND:
+                    raise fault(wrong, path, line + where, line_breaks)
+                yield data, places[0, :, :records], places[1, :, :records], line + lines[:records]
+                rest = block[used:]
+                line += passed
+        except (OSError, EOFError, zlib.error) as error:
+            raise explain(error, path, packed) from None
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
         distinct = list(dict.fromkeys(columns))  # a value is found for one place only
@@ -341,83 +375,16 @@ def open_csv(
             for data, begin, end, lines in read(file, distinct):
                 for start in range(0, len(lines), BATCH_ROWS):
                     rows = slice(start, start + BATCH_ROWS)
-                    texts = _texts(data, begin[:, rows], end[:, rows])
+                    values = zip(begin[:, rows], end[:, rows], strict=True)
+                    texts = [_text_array(data, *ends) for ends in values]
                     yield batch_of([texts[place] for place in order])
             position.clear()
 
-    return Source(
-        what=what,
-        names=names,
-        batches=batches,
-        position=lambda: position[-1]() / size if position else 1.0,
-        places=lambda rows: _lines(text, read, rows),
-        bytes=size * (8 if packed else 1),  # text packs well
-    )
-
-
-def _read(
-    file: Any, columns: Sequence[int], *, text: TextFile, header: Header, line_breaks: bool,
-    blanks: bool,
-) -> Iterator[tuple[Bytes, Places, Places, Ints]]:  # fmt: skip
-    """The records of a file block by block.
-
-    Yields:
-        The bytes of a block, which are there until the next one is read; where the values of some
-        columns begin and end in it, each [columns, records]; the line that each record begins in.
-    """
-    delimiter = -1 if header.delimiter is None else ord(header.delimiter)
-    slots = np.full(len(header.names), -1, np.int64)
-    slots[list(columns)] = np.arange(len(columns))
-    path = text.path
-    rest, line, final = b"", header.lines + 1, False
-    places, lines = np.empty((2, len(columns), 0), np.int32), np.empty(0, np.int64)
-    try:
-        left = header.size
-        while left:
-            left -= len(file.read(min(left, _BLOCK))) or left
-        while not final:
-            read = file.read(_BLOCK)
-            final = not read
-            block = rest + read
-            room = len(block) // len(slots) + 1  # a record has a byte or more for each column
-            if room > len(lines):
-                places = np.empty((2, len(columns), room), np.int32)
-                lines = np.empty(room, np.int64)
-            data = np.frombuffer(block, np.uint8)
-            records, used, passed, wrong, where = split_records(
-                data, final, delimiter, line_breaks, blanks, LONGEST, slots, places[0], places[1],
-                lines,
-            )  # fmt: skip
-            odd = find_odd(block[:used])
-            if odd is not None:
-                raise encoding_error(path, line + breaks(block[:odd]))
-            if wrong != SOUND:
-                raise fault(wrong, path, line + where, line_breaks)
-            yield data, places[0, :, :records], places[1, :, :records], line + lines[:records]
-            rest = block[used:]
-            line += passed
-    except (OSError, EOFError, zlib.error) as error:
-        raise explain(error, path, text.packed) from None
-
-
-def _texts(data: Bytes, begin: Places, end: Places) -> list[Any]:
-    """Values as Arrow arrays, one for each wanted column."""
-    arrays = []
-    for first, last in zip(begin, end, strict=True):
-        offsets = np.empty(len(first) + 1, np.int32)
-        content = np.empty(int((last - first).sum(dtype=np.int64)), np.uint8)
-        used = copy_values(data, first, last, offsets, content)
-        parts = [None, pa.py_buffer(offsets), pa.py_buffer(content[:used])]
-        arrays.append(pa.Array.from_buffers(pa.string(), len(first), parts))
-    return arrays
-
-
-def _lines(text: TextFile, read: Callable[..., Any], rows: Sequence[int]) -> list[str]:
-    """The lines that rows begin in, found by going over the file again."""
-    words = {row: f"row {row + 1}" for row in rows}  # still true if the file has changed
-    seen, last = 0, max(rows, default=-1)
-    try:
-        with text.open() as (file, _):
+    def places(rows: Sequence[int]) -> list[str]:
+        """The lines that rows begin in, found by going over the file again."""
+        words = {row: f"row {row + 1}" for row in rows}  # still true if the file has changed
+        seen, last = 0, max(rows, default=-1)
+        with suppress(OSError, DataError), text.open() as (file, _):
             for *_, lines in read(file, ()):
                 for row in words:
                     if seen <= row < seen + len(lines):
@@ -425,6 +392,22 @@ def _lines(text: TextFile, read: Callable[..., Any], rows: Sequence[int]) -> lis
                 seen += len(lines)
                 if seen > last:
                     break
-    except (OSError, DataError):
-        pass
-    return [words[row] for row in rows]
+        return [words[row] for row in rows]
+
+    return Source(
+        what=what,
+        names=names,
+        batches=batches,
+        position=lambda: position[-1]() / size if position else 1.0,
+        places=places,
+        bytes=size * (8 if packed else 1),  # text packs well
+    )
+
+
+def _text_array(data: Bytes, begin: Places, end: Places) -> Any:
+    """The values of a column as an Arrow array."""
+    offsets = np.empty(len(begin) + 1, np.int32)
+    content = np.empty(int((end - begin).sum(dtype=np.int64)), np.uint8)
+    used = copy_values(data, begin, end, offsets, content)
+    parts = [None, pa.py_buffer(offsets), pa.py_buffer(content[:used])]
+    return pa.Array.from_buffers(pa.string(), len(begin), parts)

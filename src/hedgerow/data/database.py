@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
-from hedgerow.data.source import BATCH_ROWS, Source, check_names, no_file
+from hedgerow.data.source import BATCH_ROWS, Source, check_names, load_package, no_file
 from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.suggestions import Checked, answer_mistakes
 
@@ -153,10 +153,19 @@ def _quoted(name: str) -> str:
 @contextmanager
 def _reader(database: Database, query: str) -> Iterator[Any]:
     """The reader of a query's rows, inside its connection."""
-    connect = _duckdb if database.url.startswith(_DUCKDB) else _postgres
+    duckdb = database.url.startswith(_DUCKDB)
+    module = "duckdb" if duckdb else "adbc_driver_postgresql.dbapi"
+    driver = load_package(module, f"{database.shown}: reading it", "database")
     with ExitStack() as stack:
         try:
-            reader = connect(database, query, stack)
+            if duckdb:
+                reader = _ask_duckdb(driver, database, query, stack)
+            else:
+                connection = stack.enter_context(closing(driver.connect(database.url)))
+                cursor = stack.enter_context(closing(connection.cursor()))
+                cursor.execute("SET TRANSACTION READ ONLY")
+                cursor.execute(query)
+                reader = cursor.fetch_record_batch()
         except HedgerowError:
             raise
         except Exception as error:
@@ -164,23 +173,7 @@ def _reader(database: Database, query: str) -> Iterator[Any]:
         yield reader
 
 
-def _postgres(database: Database, query: str, stack: ExitStack) -> Any:
-    try:
-        from adbc_driver_postgresql import dbapi
-    except ImportError:
-        raise _lacking(database, "adbc-driver-postgresql") from None
-    connection = stack.enter_context(closing(dbapi.connect(database.url)))
-    cursor = stack.enter_context(closing(connection.cursor()))
-    cursor.execute("SET TRANSACTION READ ONLY")
-    cursor.execute(query)
-    return cursor.fetch_record_batch()
-
-
-def _duckdb(database: Database, query: str, stack: ExitStack) -> Any:
-    try:
-        import duckdb
-    except ImportError:
-        raise _lacking(database, "duckdb") from None
+def _ask_duckdb(duckdb: Any, database: Database, query: str, stack: ExitStack) -> Any:
     path = Path(unquote(database.url[len(_DUCKDB) :]))
     for way in (path, Path(str(path).lstrip("/"))):  # duckdb:///file.db may mean either
         if way.is_file():
@@ -191,13 +184,6 @@ def _duckdb(database: Database, query: str, stack: ExitStack) -> Any:
     rows: Any = stack.enter_context(closing(connection)).sql(query)
     fetch = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader
     return fetch(BATCH_ROWS)
-
-
-def _lacking(database: Database, package: str) -> UsageError:
-    return UsageError(
-        f"{database.shown}: reading it needs the package {package}",
-        hint="Install it with: pip install 'hedgerow[database]'.",
-    )
 
 
 def _refuse(database: Database, error: Exception) -> NoReturn:

@@ -13,8 +13,15 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from hedgerow.data.source import BATCH_ROWS, Source, check_names, no_file, not_allowed
-from hedgerow.errors import DataError, UsageError
+from hedgerow.data.source import (
+    BATCH_ROWS,
+    Source,
+    check_names,
+    load_package,
+    no_file,
+    not_allowed,
+)
+from hedgerow.errors import DataError
 
 # Parquet: one file, many, or a partitioned folder, here or on any filesystem that fsspec knows.
 #
@@ -108,15 +115,9 @@ def _plain_part(pattern: str) -> str:
 
 
 def _filesystem(source: str) -> tuple[Any, str]:
+    core = load_package("fsspec.core", f"{source}: reading from this address", "dask")
     try:
-        from fsspec.core import url_to_fs
-    except ImportError:
-        raise UsageError(
-            f"{source}: reading from this address needs the package fsspec",
-            hint="Install it with: pip install 'hedgerow[dask]'.",
-        ) from None
-    try:
-        filesystem, path = url_to_fs(source)
+        filesystem, path = core.url_to_fs(source)
     except Exception as error:
         raise _unreachable(source, error) from None
     return filesystem, str(path)
@@ -133,12 +134,12 @@ def _unreachable(source: str, error: Exception) -> DataError:
 
 def _partition(folders: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
     """The columns that folders such as `year=2020` stand for."""
-    constants = []
-    for folder in folders:
-        name, sign, value = folder.partition("=")
-        if sign and name:
-            constants.append((unquote(name), None if value == _NOBODY else unquote(value)))
-    return tuple(constants)
+    parts = [folder.partition("=") for folder in folders]
+    return tuple(
+        (unquote(name), None if value == _NOBODY else unquote(value))
+        for name, sign, value in parts
+        if sign and name
+    )
 
 
 def damaged(path: str | Path) -> DataError:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.errors import DataError, LeakError
+from hedgerow.errors import DataError, LeakError, UsageError
 
 if TYPE_CHECKING:
     from hedgerow.data.frames import FrameKind
@@ -149,6 +150,24 @@ class Grown:
         """The array."""
         self._array.resize((self.used, *self._row), refcheck=False)
         return self._array
+
+
+def load_package(module: str, what: str, extra: str, instead: str = "") -> Any:
+    """A module of a package that does not come with hedgerow.
+
+    Args:
+        module: Its name; its first part is that of the package.
+        what: What needs it, as the beginning of a sentence.
+        extra: With which extra of hedgerow it is installed.
+        instead: What else to do.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise UsageError(
+            f"{what} needs the package {module.partition('.')[0].replace('_', '-')}",
+            hint=f"Install it with: pip install 'hedgerow[{extra}]'.{instead}",
+        ) from None
 
 
 def batch_of(arrays: Sequence[Any]) -> Any:

@@ -313,27 +313,17 @@ def split_line(line: str, delimiter: str | None) -> list[str] | None:
         >>> split_line('a"b,"c', ",") is None
         True
     """
-    values = []
+    between = re.escape(delimiter or "\0")  # which no text holds
+    field = re.compile(rf'(?:"((?:[^"]|"")*)"(?!"))?([^{between}]*)')
+    values: list[str] = []
     place = 0
-    while True:
-        value = ""
-        if line.startswith('"', place):
-            place += 1
-            while True:
-                close = line.find('"', place)
-                if close < 0:
-                    return None
-                value += line[place:close]
-                place = close + 1
-                if not line.startswith('"', place):
-                    break
-                value += '"'
-                place += 1
-        end = -1 if delimiter is None else line.find(delimiter, place)
-        values.append(value + line[place : None if end < 0 else end])
-        if end < 0:
-            return values
-        place = end + 1
+    while place <= len(line):
+        match = field.match(line, place)
+        if match is None or (match[1] is None and match[2].startswith('"')):
+            return None
+        values.append((match[1] or "").replace('""', '"') + match[2])
+        place = match.end() + 1
+    return values
 
 
 def tell_delimiter(line: str, known: Collection[str] = ()) -> str | None:
@@ -439,9 +429,9 @@ def _well_formed(line: str, delimiter: str | None) -> bool:
         >>> _well_formed('age,"a ""b"" c"', ","), _well_formed('age,he"ight', ",")
         (True, False)
     """
-    between = "" if delimiter is None else re.escape(delimiter)
+    between = re.escape(delimiter or "\0")
     name = f'(?:"(?:[^"]|"")*"|[^"{between}]*)'
-    return re.fullmatch(f"{name}(?:{between}{name})*" if between else name, line) is not None
+    return re.fullmatch(f"{name}(?:{between}{name})*", line) is not None
 
 
 def _bounds(

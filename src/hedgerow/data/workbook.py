@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.data.encode import text_of
-from hedgerow.data.source import BATCH_ROWS, Source, batch_of, check_names
-from hedgerow.errors import DataError, HedgerowError, UsageError
+from hedgerow.data.source import BATCH_ROWS, Source, batch_of, check_names, load_package
+from hedgerow.errors import DataError, HedgerowError
 from hedgerow.schema.attributes import PLAIN, Layout
 
 # Workbooks of spreadsheets (.xlsx, .xlsb, .xls, .ods), read cell by cell.
@@ -46,25 +46,19 @@ def open_workbook(path: Path, written: Layout = PLAIN) -> Source:
     Raises:
         DataError: If it cannot be read, or several sheets could be meant.
     """
-    try:
-        import python_calamine
-    except ImportError:
-        raise UsageError(
-            f"{path}: reading workbooks needs the package python-calamine",
-            hint="Install it with: pip install 'hedgerow[excel]'. Or export the sheet as CSV "
-            "UTF-8, and give that file.",
-        ) from None
+    instead = " Or export the sheet as CSV UTF-8, and give that file."
+    calamine = load_package("python_calamine", f"{path}: reading workbooks", "excel", instead)
 
     def rows() -> Iterator[_Row]:
         """The rows of the sheet that are not blank, with their numbers."""
         try:
             with path.open("rb") as file:
-                book = python_calamine.CalamineWorkbook.from_filelike(file)
+                book = calamine.CalamineWorkbook.from_filelike(file)
                 sheet = book.get_sheet_by_name(_sheet(book, path, written))
                 cells = sheet.to_python(skip_empty_area=False)
         except (HedgerowError, KeyboardInterrupt, SystemExit, MemoryError):
             raise
-        except python_calamine.PasswordError:
+        except calamine.PasswordError:
             raise DataError(
                 f"{path}: the workbook is encrypted", hint="Save it without a password."
             ) from None
@@ -77,17 +71,14 @@ def open_workbook(path: Path, written: Layout = PLAIN) -> Source:
             if any(value != "" for value in row) or number == written.header_row:
                 yield number, row
 
-    what, records = str(path), rows()
-    header, named = _header(records, path, written)
+    what = str(path)
+    header, named = _header(rows(), path, written)
     cells = [place for place, value in enumerate(named) if value != ""]
     first, last = cells[0], cells[-1] + 1
     names = check_names([text_of(value) or "" for value in named[first:last]], what)
 
-    def rest() -> Iterator[_Row]:
-        return ((number, row) for number, row in rows() if number > header)
-
     def batches(columns: Sequence[int]) -> Iterator[Any]:
-        left = rest()
+        left = (one for one in rows() if one[0] > header)
         while batch := list(islice(left, BATCH_ROWS)):
             for number, row in batch:
                 if any(value != "" for value in (*row[:first], *row[last:])):
@@ -100,7 +91,7 @@ def open_workbook(path: Path, written: Layout = PLAIN) -> Source:
             )
 
     def places(wanted: Sequence[int]) -> list[str]:
-        numbers = [number for number, _ in islice(rest(), max(wanted, default=-1) + 1)]
+        numbers = [number for number, _ in rows() if number > header]
         return [f"row {numbers[place]}" for place in wanted]
 
     return Source(
@@ -200,19 +191,15 @@ _FARTHEST = (1 << 31) - 1  # days that Arrow can count
 
 def _clock(kind: str, written: str) -> int | None:
     """Whether a column holds dates, moments or times, by its format in the header."""
-    name = written
-    if kind != "Stata":
-        match = _NAME.fullmatch(written)
-        name = "" if match is None else match[1]
-    for clock, pattern in enumerate(_FORMATS[kind]):
-        if re.fullmatch(pattern, name):
-            return clock
-    return None
+    match = _NAME.fullmatch(written)
+    name = written if kind == "Stata" else match[1] if match else ""
+    patterns = enumerate(_FORMATS[kind])
+    return next((clock for clock, pattern in patterns if re.fullmatch(pattern, name)), None)
 
 
-def _read_clock(kind: str, clock: int, value: Any) -> Any:
+def _read_clock(kind: str, clock: int | None, value: Any) -> Any:
     """What a number means: a day, counted from 1970, or a time of day."""
-    if not isinstance(value, (int, float)) or math.isnan(value):
+    if clock is None or not isinstance(value, (int, float)) or math.isnan(value):
         return value
     per_day = 1 if clock == _DAYS and kind != "SPSS" else 86_400_000 if kind == "Stata" else 86_400
     if clock == _TIME:
@@ -252,15 +239,12 @@ def open_stats_file(path: Path, kind: str) -> Source:
     Raises:
         DataError: If it cannot be read.
     """
-    try:
-        import pyreadstat
-    except ImportError:
-        raise UsageError(
-            f"{path}: this is a {kind} file, which needs the package pyreadstat",
-            hint=f"Install it with: pip install 'hedgerow[stats]'. Or export the data as CSV in "
-            f"{kind.split()[0]}, or with `write_csv(haven::read_...)` in R, and give that file.",
-        ) from None
-    what, reader = str(path), getattr(pyreadstat, _READERS[kind])
+    instead = (
+        f" Or export the data as CSV in {kind.split()[0]}, or with `write_csv(haven::read_...)` in "
+        "R, and give that file."
+    )
+    package = load_package("pyreadstat", f"{path}: this is a {kind} file, which", "stats", instead)
+    what, reader = str(path), getattr(package, _READERS[kind])
 
     def load(**how: Any) -> Any:
         try:
@@ -285,14 +269,13 @@ def open_stats_file(path: Path, kind: str) -> Source:
                 usecols=wanted, row_offset=first, row_limit=BATCH_ROWS,
                 disable_datetime_conversion=True,
             )  # fmt: skip
-            values = [list(data[own[column]]) for column in columns]
-            for place, column in enumerate(columns):
-                clock = clocks[column]
-                if clock is not None:
-                    values[place] = [_read_clock(kind, clock, one) for one in values[place]]
+            values = [
+                [_read_clock(kind, clocks[column], one) for one in data[own[column]]]
+                for column in columns
+            ]
             if not values or not values[0]:
                 return
-            yield batch_of([cells_array(column) for column in values])
+            yield batch_of(list(map(cells_array, values)))
             first += len(values[0])
 
     return Source(what=what, names=names, batches=batches, bytes=path.stat().st_size)
