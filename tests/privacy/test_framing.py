@@ -402,7 +402,7 @@ def typed_by_content(series: Any, name: str, what: str, split: Any = None) -> An
     return COLUMN(series, name, what, split)
 
 
-COLUMN = frames._pandas_column
+COLUMN = frames._array_of
 
 
 def marked_at_the_start(data: Any) -> Any:
@@ -444,9 +444,9 @@ needs_calamine = pytest.mark.skipif(not find_spec("python_calamine"), reason="an
         ("line of items", open_input, "open_csv", arrow_alone),
         ("person and item", open_input, "open_csv", arrow_alone),
         ("line by the studio", open_input, "open_csv", arrow_alone),
-        ("object record", frames, "_pandas_column", typed_by_content),
+        ("object record", frames, "_array_of", typed_by_content),
         pytest.param(
-            "sklearn objects", frames, "_pandas_column", typed_by_content, marks=needs_sklearn
+            "sklearn objects", frames, "_array_of", typed_by_content, marks=needs_sklearn
         ),
         pytest.param("ODS record", workbook, "cells_array", typed_by_column, marks=needs_calamine),
         ("line of a text", fimi, "find_lines", marked_at_the_start),

@@ -121,15 +121,12 @@ def open_database(database: Database) -> Source:
     def batches(wanted: Sequence[int]) -> Iterator[Any]:
         asked = ", ".join(_quoted(columns[place]) for place in wanted)
         with _reader(database, f"SELECT {asked} FROM ({inner}) AS hedgerow_rows") as reader:
-            while True:
-                try:
-                    batch = reader.read_next_batch()
-                except StopIteration:
-                    break
-                except Exception as error:
-                    _refuse(database, error)
-                for start in range(0, batch.num_rows, BATCH_ROWS):
-                    yield batch.slice(start, BATCH_ROWS)
+            try:
+                for batch in reader:
+                    for start in range(0, batch.num_rows, BATCH_ROWS):
+                        yield batch.slice(start, BATCH_ROWS)
+            except Exception as error:
+                _refuse(database, error)
 
     return Source(what=what, names=names, batches=batches)
 

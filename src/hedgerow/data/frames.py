@@ -6,6 +6,8 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from operator import methodcaller
 from typing import Any, Literal
 
 import numpy as np
@@ -130,19 +132,16 @@ def _open_stream(reader: Any) -> Source:
     names = check_names(reader.schema.names, "the Arrow stream")
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
-        while True:
-            try:
-                batch = reader.read_next_batch()
-            except StopIteration:
-                return
-            except (pa.ArrowException, OSError):
-                raise DataError(
-                    "the Arrow stream broke off before its end",
-                    hint="Make the stream anew, or write it to a Parquet file first.",
-                ) from None
-            for start in range(0, batch.num_rows, BATCH_ROWS):
-                part = batch.select(list(columns)).slice(start, BATCH_ROWS)
-                yield _sound(part, "the Arrow stream")
+        try:
+            for batch in reader:
+                for start in range(0, batch.num_rows, BATCH_ROWS):
+                    part = batch.select(list(columns)).slice(start, BATCH_ROWS)
+                    yield _sound(part, "the Arrow stream")
+        except (pa.ArrowException, OSError):
+            raise DataError(
+                "the Arrow stream broke off before its end",
+                hint="Make the stream anew, or write it to a Parquet file first.",
+            ) from None
 
     return Source(what="the Arrow stream", names=names, batches=batches)
 
@@ -165,7 +164,7 @@ def _open_pandas(frame: Any, split: Split | None) -> Source:
 
     def batches(columns: Sequence[int]) -> Iterator[Any]:
         arrays = [
-            _pandas_column(frame.iloc[:, column], names[column], what, split) for column in columns
+            _array_of(frame.iloc[:, column], names[column], what, split) for column in columns
         ]
         table = pa.table(arrays, names=[names[column] for column in columns])
         yield from table.to_batches(max_chunksize=BATCH_ROWS)
@@ -173,20 +172,20 @@ def _open_pandas(frame: Any, split: Split | None) -> Source:
     return Source(what=what, names=names, batches=batches, capacity=len(frame), bytes=0)
 
 
-def _pandas_column(series: Any, name: str, what: str, split: Split | None = None) -> Any:
-    """A pandas column in Arrow's form, value by value where pandas itself has no one type.
+def _array_of(values: Any, name: str, what: str, split: Split | None = None) -> Any:
+    """A column of pandas or NumPy in Arrow's form, value by value where these have no one type.
 
     A column of Python objects is never given a type by its content: one odd value would change
     how all others are read. Each value becomes the text that a CSV file would hold.
     """
-    kind = getattr(series.dtype, "categories", series).dtype
+    kind = getattr(values.dtype, "categories", values).dtype
     if kind == np.dtype(object):
-        return _objects(series.to_numpy(dtype=object), name, what, split)
-    return _typed(series, name, what)
-
-
-def _typed(values: Any, name: str, what: str) -> Any:
-    """An Arrow array of values that come with one type."""
+        return _objects(np.asarray(values, object).tolist(), name, what, split)
+    if kind.kind == "c":
+        raise DataError(
+            f"Complex data not supported: {what} holds complex numbers",
+            hint="Give real and imaginary parts as columns of their own.",
+        )
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -270,8 +269,11 @@ def read_columns(rows: Any, what: str) -> tuple[tuple[str, ...] | None, list[Any
         array = _as_array(rows, what)
         if array.ndim != 2:
             raise _no_table(what)
-        return None, [_array_column(array[:, at], f"x{at}", what) for at in range(array.shape[1])]
-    records = [_record(row, what) for row in rows]
+        return None, [_array_of(array[:, at], f"x{at}", what) for at in range(array.shape[1])]
+    lists = (isinstance(row, (list, tuple)) or np.ndim(_as_array(row, what)) == 1 for row in rows)
+    if not all(lists):
+        raise _no_table(what)
+    records = [list(row) for row in rows]
     width = len(records[0]) if records else 0
     if any(len(record) != width for record in records):
         raise DataError(
@@ -301,41 +303,20 @@ def read_column(values: Any, what: str) -> Any:
         return _objects(values, what, what)
     native = nw.to_native(values, pass_through=True)
     if nw.dependencies.is_pandas_series(native):
-        return _pandas_column(native, what, what)
+        return _array_of(native, what, what)
     if nw.dependencies.is_into_series(native):
         return _arrow(nw.from_native(native, series_only=True).to_arrow)
     array = _as_array(values, what)
     if array.ndim != 1:
         raise DataError(f"{what} should be a 1d array", hint="Give one value for each row.")
-    return _array_column(array, what, what)
-
-
-def _array_column(array: Any, name: str, what: str) -> Any:
-    if array.dtype == np.dtype(object):
-        return _objects(array.tolist(), name, what)
-    if array.dtype.kind == "c":
-        raise DataError(
-            f"Complex data not supported: {what} holds complex numbers",
-            hint="Give real and imaginary parts as columns of their own.",
-        )
-    return _typed(array, name, what)
+    return _array_of(array, what, what)
 
 
 def _as_array(values: Any, what: str) -> Any:
     """What already is an array, or can say so by itself; never a list."""
-    if isinstance(values, np.ndarray):
-        return values
     if hasattr(values, "__array__"):
-        try:
+        with suppress(Exception):  # whatever a foreign library raises may quote a value
             return np.asarray(values)
-        except Exception:  # whatever a foreign library raises may quote a value
-            pass
-    raise _no_table(what)
-
-
-def _record(row: Any, what: str) -> list[Any]:
-    if isinstance(row, (list, tuple)) or (hasattr(row, "__array__") and np.ndim(row) == 1):
-        return list(row)
     raise _no_table(what)
 
 
@@ -354,10 +335,5 @@ def split_text(separator: str) -> Split:
         >>> split_text(" ")(" a  b\t"), split_text(";")("a b; ;c")
         (['a', 'b'], ['a b', 'c'])
     """
-    if separator == " ":
-        return lambda text: [part for part in _BLANKS.split(text) if part]
-    return lambda text: [part for part in map(_bare, text.split(separator)) if part]
-
-
-def _bare(text: str) -> str:
-    return text.strip(" \t\n\v\f\r")
+    split = _BLANKS.split if separator == " " else methodcaller("split", separator)
+    return lambda text: [bare for part in split(text) if (bare := part.strip(" \t\n\v\f\r"))]

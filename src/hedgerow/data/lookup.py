@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -119,24 +118,23 @@ class Lookup:
 
     def __init__(self, items: Items) -> None:
         self.items = items
+        # of the record that stands for an empty one; -1 if such records are dropped
+        self.dummy = -1 if items.dummy is None else items.dummy
         self.mark: str | None = None  # what seems to separate items, though the schema says not
         self._range = items.universe if isinstance(items.universe, range) else None
         self._separable = self._range is not None
-        known: dict[str, int] = {}
-        if self._range is None:
-            known = {label: code for code, label in enumerate(items.given)}
-            for code, label in enumerate(items.given):
-                if label.isascii() and label == label.strip():
-                    continue
-                bare = label.strip()  # items are read without blanks around them
-                for form in (bare, *(unicodedata.normalize(f, bare) for f in ("NFC", "NFD"))):
-                    known.setdefault(form, code)
+        labels = () if self._range is not None else items.given
+        known = {label: code for code, label in enumerate(labels)}
+        for code, label in enumerate(labels):
+            if label.isascii() and label == label.strip():
+                continue
+            bare = label.strip()  # items are read without blanks around them
+            for form in (bare, *(unicodedata.normalize(f, bare) for f in ("NFC", "NFD"))):
+                known.setdefault(form, code)
         self._codes = {form.encode(): code for form, code in known.items()}
-
-    @property
-    def dummy(self) -> int:
-        """The code that stands for an empty record; -1 if such records are dropped."""
-        return -1 if self.items.dummy is None else self.items.dummy
+        # usual separators that stand in no item
+        others = [mark for mark in ",;|" if mark != items.separator]
+        self._marks = [mark for mark in others if not any(mark in label for label in labels)]
 
     def check_separator(self) -> None:
         """Refuses a universe whose items could not be told apart in a text."""
@@ -175,13 +173,6 @@ class Lookup:
         record = pc.list_parent_indices(parts).to_numpy()
         return codes[items], np.bincount(record[items], minlength=len(texts))
 
-    @cached_property
-    def _marks(self) -> tuple[str, ...]:
-        """Usual separators that stand in no item."""
-        labels = () if self._range is not None else self.items.given
-        others = [mark for mark in ",;|" if mark != self.items.separator]
-        return tuple(mark for mark in others if not any(mark in label for label in labels))
-
     def find(self, array: Any, column: str) -> Codes:
         """The code of each value of an Arrow array; FOREIGN or NOTHING if it has none."""
         array = plain_array(array, column)
@@ -213,10 +204,6 @@ class Lookup:
         if _NUMBER.fullmatch(item) is None or int(item) not in self._range:
             return FOREIGN
         return int(item) - self._range[0]
-
-    def settle(self, codes: Codes, sizes: Ints) -> tuple[Codes, Ints, Bools]:
-        """Applies the rules for records: see `settle`."""
-        return settle(codes, sizes, self.items.most, self.dummy)
 
 
 def items_of(array: Any, column: str, lookup: Lookup) -> tuple[Small, Ints]:

@@ -192,9 +192,7 @@ names of columns (see columns 1, 2)
 
 
 def _is_value(name: str) -> bool:
-    if _NUMBER.fullmatch(name) or _DAY.fullmatch(name):
-        return True
-    if name.casefold() in MISSING_WORDS:
+    if _NUMBER.fullmatch(name) or _DAY.fullmatch(name) or name.casefold() in MISSING_WORDS:
         return True
     try:
         datetime.datetime.fromisoformat(name)

@@ -18,10 +18,18 @@ import pyarrow as pa
 
 from hedgerow.arrays import Bools, Ints, Small
 from hedgerow.data.frames import FrameKind, frame_kind, split_text
-from hedgerow.data.lookup import FOREIGN, NOTHING, Lookup, find_lines, items_of
+from hedgerow.data.lookup import FOREIGN, NOTHING, Lookup, find_lines, items_of, settle
 from hedgerow.data.open_input import is_many, magic_of, open_source
 from hedgerow.data.people import person_ids, person_numbers
-from hedgerow.data.source import Grown, Private, Progress, ReadOptions, Source, no_records
+from hedgerow.data.source import (
+    Grown,
+    Private,
+    Progress,
+    ReadOptions,
+    Source,
+    no_records,
+    silent,
+)
 from hedgerow.data.text import LONGEST, encoding_error, explain, find_odd, misnamed, too_long
 from hedgerow.errors import DataError, DataWarning, UsageError
 from hedgerow.schema import Items
@@ -111,7 +119,7 @@ def read_records(
             "the schema describes a table by its attributes, not transactions by their items",
             hint="Read it with hedgerow.data.read, or give a schema with `items:`.",
         )
-    lookup = Lookup(items)
+    lookup, progress = Lookup(items), progress or silent
     if items.column is None and items.item is None and is_text(source):
         if schema.file != PLAIN:
             raise UsageError(
@@ -119,7 +127,9 @@ def read_records(
                 hint="Remove `file:`, or name the column that holds the items, `column:`.",
             )
         path = Path(os.fsdecode(source))
-        records = Records(lookup, str(path), _lines, sink, tally=tally)
+        records = Records(
+            lookup, str(path), lambda rows: [f"line {row + 1}" for row in rows], sink, tally=tally
+        )
         _read_text(path, records, progress)
     else:
         columns = [name for name in (items.column, items.person, items.item) if name is not None]
@@ -131,13 +141,8 @@ def read_records(
         records = Records(lookup, opened.what, opened.places, sink, tally=tally)
         _read_columns(opened, records, progress)
     records.done(allow_empty)
-    if progress is not None:
-        progress(1.0)
+    progress(1.0)
     return records
-
-
-def _lines(rows: Sequence[int]) -> list[str]:
-    return [f"line {row + 1}" for row in rows]
 
 
 def open_pieces(source: Any, schema: Schema) -> tuple[Sequence[Piece], str, Records]:
@@ -267,11 +272,12 @@ class Records:
         noted.mark = self.lookup.mark
         if self.tally is not None:
             self.tally.add(codes, sizes)
-        codes, sizes, foreign = self.lookup.settle(codes, sizes)
+        most, dummy = self.lookup.items.most, self.lookup.dummy
+        codes, sizes, foreign = settle(codes, sizes, most, dummy)
         self.note(foreign, self._seen)
         self._seen += len(foreign)
         # The dummy is a record's last resort: it does not show that the universe is right.
-        noted.useful = noted.useful or bool((codes != self.lookup.dummy).any())
+        noted.useful = noted.useful or bool((codes != dummy).any())
         if self._sink is not None:
             self._sink(codes, sizes)
             return
@@ -331,7 +337,7 @@ class Records:
 # Transactions in the columns of a table: lists, texts of several items, or person and item.
 
 
-def _read_columns(source: Source, records: Records, progress: Progress | None) -> None:
+def _read_columns(source: Source, records: Records, progress: Progress) -> None:
     """Reads the records from the columns that the schema names; other columns are ignored.
 
     Raises:
@@ -346,12 +352,11 @@ def _read_columns(source: Source, records: Records, progress: Progress | None) -
     for batch in source.batches(_places(source, [column])):
         records.add(*items_of(batch.column(0), column, records.lookup))
         seen += batch.num_rows
-        if progress is not None:
-            progress(source.share(seen))
+        progress(source.share(seen))
 
 
 def _read_long(
-    source: Source, person: str, item: str, records: Records, progress: Progress | None
+    source: Source, person: str, item: str, records: Records, progress: Progress
 ) -> None:
     """Reads a table with one row for each item of a person; rows without a person are dropped."""
     people: list[Any] = []
@@ -370,8 +375,7 @@ def _read_long(
         # From here on a foreign item is none: its row has been noted.
         parts.append(np.where(codes < 0, np.int32(NOTHING), codes)[known])
         people.append(ids.filter(pa.array(known)))
-        if progress is not None:
-            progress(source.share(seen))
+        progress(source.share(seen))
     if not people:
         return
     who = person_numbers(people)
@@ -417,7 +421,7 @@ def _places(source: Source, wanted: list[str]) -> list[int]:
 _BLOCK = 1 << 20
 
 
-def _read_text(path: Path, records: Records, progress: Progress | None) -> None:
+def _read_text(path: Path, records: Records, progress: Progress) -> None:
     """Reads a file with one record per line.
 
     Raises:
@@ -454,8 +458,7 @@ def _read_text(path: Path, records: Records, progress: Progress | None) -> None:
                     records.noted.odd = number - 1 + line
                 records.add(*lookup.split_bytes(data, begin, end))
                 number += len(begin)
-                if progress is not None:
-                    progress(min(1.0, raw.tell() / size))
+                progress(min(1.0, raw.tell() / size))
     except (OSError, EOFError, zlib.error) as error:
         raise explain(error, path, gzipped) from None
 
@@ -467,7 +470,9 @@ def _whole_lines(file: Any) -> Iterator[bytes]:
         if parts and parts[-1].endswith(b"\r") and not block.startswith(b"\n"):
             yield b"".join(parts)
             parts = []
-        cut = _last_break(block)
+        # where the last whole line ends; a CR at the very end may still be half of a CRLF
+        newline = block.rfind(b"\n") + 1
+        cut = max(newline, block.rfind(b"\r", newline, max(newline, len(block) - 1)) + 1)
         if cut:
             yield b"".join([*parts, block[:cut]])
             parts = []
@@ -477,9 +482,3 @@ def _whole_lines(file: Any) -> Iterator[bytes]:
             break
     if any(parts):
         yield b"".join(parts)
-
-
-def _last_break(block: bytes) -> int:
-    """Where the last whole line ends; a CR at the very end may still be half of a CRLF."""
-    newline = block.rfind(b"\n") + 1
-    return max(newline, block.rfind(b"\r", newline, max(newline, len(block) - 1)) + 1)
