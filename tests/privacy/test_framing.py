@@ -445,9 +445,7 @@ needs_calamine = pytest.mark.skipif(not find_spec("python_calamine"), reason="an
         ("person and item", open_input, "open_csv", arrow_alone),
         ("line by the studio", open_input, "open_csv", arrow_alone),
         ("object record", frames, "_array_of", typed_by_content),
-        pytest.param(
-            "sklearn objects", frames, "_array_of", typed_by_content, marks=needs_sklearn
-        ),
+        pytest.param("sklearn objects", frames, "_array_of", typed_by_content, marks=needs_sklearn),
         pytest.param("ODS record", workbook, "cells_array", typed_by_column, marks=needs_calamine),
         ("line of a text", fimi, "find_lines", marked_at_the_start),
         ("items in utf-16-le", text_files, "_Recoded", Forgiving),

@@ -233,7 +233,7 @@ class StreamedEngine(_Streamed, Engine):
                     yield rows
                 else:
                     cap.add(rows, digests, rank)
-                told(stream.share())
+                told(stream.source.share(stream.rows))
             stream.finish(report)
             if cap is not None:
                 yield from cap.rows()

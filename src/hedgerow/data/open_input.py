@@ -32,6 +32,7 @@ _ZIP = (b"PK\3\4", b"PK\5\6")
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
+_TELLING = 32  # bytes that tell the kind of a file
 
 
 def open_source(
@@ -74,12 +75,12 @@ def open_source(
     if is_many(name):
         return open_parquet(find_files(name), name)
     magic = magic_of(path)
-    if magic == _PARQUET:
+    if magic.startswith(_PARQUET):
         return open_parquet([Piece(path=str(path))], str(path))
     packed: Packed = "gzip" if magic.startswith(_GZIP) else ""
-    if magic == _OLE:
+    if magic.startswith(_OLE):
         return open_workbook(path, written)
-    if magic in _ZIP:  # and not a column called PKEY
+    if magic.startswith(_ZIP):  # and not a column called PKEY
         packed, inside = "zip", read_archive(path)
         if inside is None:
             return open_workbook(path, written)
@@ -88,8 +89,7 @@ def open_source(
                 f"{path}: the file in the zip archive is not a CSV file",
                 hint="Unpack the archive, and give the file that is in it.",
             )
-    kind = stats_kind(path)
-    if kind is not None:
+    if (kind := stats_kind(magic)) is not None:
         return open_stats_file(path, kind)
     if path.suffix.lower() in _WORKBOOKS and magic:
         raise DataError(
@@ -120,7 +120,7 @@ def is_many(name: str) -> bool:
 
 
 def magic_of(path: Path) -> bytes:
-    """The first four bytes of a file, which tell its kind."""
+    """The first bytes of a file, which tell its kind."""
     try:
         if path.exists() and not path.is_file():
             raise DataError(
@@ -128,7 +128,7 @@ def magic_of(path: Path) -> bytes:
                 hint="Write the data to a file first; it is read more than once.",
             )
         with path.open("rb") as file:
-            return file.read(4)
+            return file.read(_TELLING)
     except FileNotFoundError:
         raise no_file(path) from None
     except PermissionError:

@@ -281,7 +281,7 @@ class RowStream:
         if schema.person is not None and not predictors:
             self.wanted.append(places[schema.person.column])
         self.empty = True  # until a record was seen, whatever rules make of it
-        self._rows = 0
+        self.rows = 0  # that were read
         self._allow_empty = allow_empty
         self.weights = weights
         if weights is not None:
@@ -293,11 +293,11 @@ class RowStream:
 
     def batches(self) -> Iterator[tuple[int, Any]]:
         """Batches of the wanted columns, each with the number of its first row."""
-        self._rows = 0
+        self.rows = 0
         for batch in self.source.batches(self.wanted):
-            first = self._rows
-            self._rows += batch.num_rows
-            self.empty = not self._rows
+            first = self.rows
+            self.rows += batch.num_rows
+            self.empty = not self.rows
             yield first, batch
 
     def encode(self, item: tuple[int, Any]) -> Encoded:
@@ -355,10 +355,6 @@ class RowStream:
             warnings.warn(sentence, DataWarning, stacklevel=3)
         if self.weights is not None:
             self.weights.refuse(self.source, report.refused)
-
-    def share(self) -> float:
-        """How much has been read, from 0 to 1, if that is known."""
-        return self.source.share(self._rows)
 
 
 def encode_columns(
@@ -571,7 +567,7 @@ def collect(
         people.append(encoded.people)
         if encoded.weights is not None:
             own.append(encoded.weights)
-        progress(stream.share())
+        progress(stream.source.share(stream.rows))
     stream.finish(report)
     weights = None
     if stream.weights is not None:

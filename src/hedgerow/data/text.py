@@ -281,7 +281,6 @@ def read_archive(path: Path) -> bytes | None:
 
 
 DELIMITERS = ",;\t|"
-_STEP = 1 << 16
 _LONGEST = 1 << 20
 _SIGNS = re.compile(rb'"|\r\n|\r|\n')
 _BREAKS = re.compile(rb"\r\n|\r|\n")
@@ -372,19 +371,17 @@ def find_header(
     Raises:
         DataError: If there is none, or it is not text.
     """
-    start, bounds = b"", None
-    while bounds is None:
-        read = file.read(_STEP)
-        start += read
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise encoding_error(path, 1)
-        bounds = _bounds(start, line_breaks, header_row, final=not read)
-        if bounds is None and len(start) > _LONGEST:
-            raise DataError(
-                f"{path}: the first line does not end",
-                hint="The first line must hold the names of the columns.",
-            )
-    first, end, size = bounds
+    start = b""
+    while more := file.read(_LONGEST + 2 - len(start)):  # of a CRLF, both
+        start += more
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise encoding_error(path, 1)
+    first, end, size = _bounds(start, line_breaks, header_row)
+    if end > _LONGEST:
+        raise DataError(
+            f"{path}: the first line does not end",
+            hint="The first line must hold the names of the columns.",
+        )
     content, number = start[first:end], breaks(start[:first]) + 1
     if b"\0" in content:
         raise DataError(
@@ -434,28 +431,18 @@ def _well_formed(line: str, delimiter: str | None) -> bool:
     return re.fullmatch(f"{name}(?:{between}{name})*", line) is not None
 
 
-def _bounds(
-    start: bytes, line_breaks: bool, row: int | None, *, final: bool
-) -> tuple[int, int, int] | None:
-    """Where the line with the names begins and ends, and where the next one begins.
-
-    None if more has to be read to know.
-    """
+def _bounds(start: bytes, line_breaks: bool, row: int | None) -> tuple[int, int, int]:
+    """Where the line with the names begins and ends, and where the next one begins."""
     first = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
     if row is None:
-        first += len(start) - first - len(start[first:].lstrip(b"\r\n"))
+        first = len(start) - len(start[first:].lstrip(b"\r\n"))
     else:
-        above = list(islice(_BREAKS.finditer(start), row - 1))
-        cut = bool(above) and above[-1].end() == len(start)  # it may be half of a CRLF
-        if not final and (len(above) < row - 1 or cut):
-            return None
-        first = above[-1].end() if above else first
+        for line_break in islice(_BREAKS.finditer(start), row - 1):
+            first = line_break.end()
     inside = False
     for sign in _SIGNS.finditer(start, first):
         if sign[0] == b'"':
             inside ^= True
         elif not (inside and line_breaks):
-            if sign[0] == b"\r" and sign.end() == len(start) and not final:
-                return None  # it may be half of a CRLF
             return first, sign.start(), sign.end()
-    return (first, len(start), len(start)) if final else None
+    return first, len(start), len(start)

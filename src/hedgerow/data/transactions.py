@@ -180,13 +180,13 @@ def is_text(source: Any) -> bool:
     magic = magic_of(path)
     if path.suffix.lower() in (".parquet", ".pq"):
         return False
-    if magic in (b"PK\3\4", b"PK\5\6"):  # the first line in it would be taken for names
+    if magic.startswith((b"PK\3\4", b"PK\5\6")):  # the first line in it would be taken for names
         raise DataError(
             f"{path}: this is a workbook or a zip archive, and the schema names no column",
             hint="Name the column that holds the items, `column:` below `items:`. If it holds "
             "lines of items, unpack it and give that file.",
         )
-    if magic == b"PAR1":  # an item may be called PAR1; Parquet also ends like that
+    if magic.startswith(b"PAR1"):  # an item may be called PAR1; Parquet also ends like that
         with path.open("rb") as file:
             file.seek(-4, os.SEEK_END)
             if file.read() == b"PAR1":

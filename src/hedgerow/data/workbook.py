@@ -213,10 +213,8 @@ def _read_clock(kind: str, clock: int | None, value: Any) -> Any:
     return Day(int(max(-_FARTHEST, min(_FARTHEST, days))))
 
 
-def stats_kind(path: Path) -> str | None:
-    """The statistics program that wrote a file; None if it is none of those that are known."""
-    with path.open("rb") as file:
-        start = file.read(32)
+def stats_kind(start: bytes) -> str | None:
+    """The statistics program that wrote a file, by its first bytes; None if it is another one."""
     if start.startswith((b"$FL2@(#)", b"$FL3@(#)")):
         return "SPSS"
     # since version 13, and before it: a version, the order of bytes, and two that are always there

@@ -335,7 +335,7 @@ def check_rows(
         if quote:
             near.add(*item, encoded.report.shapes)
         if progress is not None:
-            progress(stream.share())
+            progress(stream.source.share(stream.rows))
     for sentence in near.warnings(stream.source):
         warnings.warn(sentence, DataWarning, stacklevel=2)
     stream.finish(report)
