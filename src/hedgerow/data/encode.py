@@ -456,6 +456,11 @@ def _categories(attribute: Categorical, values: Any) -> Codes:
     return np.array([code(value) for value in to_list(values)], np.int64)
 
 
+def is_missing(texts: Any) -> Any:
+    """Which texts of an Arrow array are words for nothing."""
+    return pc.is_in(pc.utf8_lower(texts), value_set=pa.array(sorted(MISSING_WORDS), pa.string()))
+
+
 def to_list(values: Any) -> list[Any]:
     """The values as Python objects; a day that Python's calendar lacks becomes a text."""
     if not pa.types.is_date32(values.type):
@@ -473,9 +478,7 @@ def _date(day: int) -> datetime.date | str:
 
 def _number_texts(attribute: Numeric, values: Any) -> Codes:
     texts = pc.utf8_trim_whitespace(values)
-    words = pa.array(sorted(MISSING_WORDS), pa.string())
-    missing = pc.is_in(pc.utf8_lower(texts), value_set=words)
-    texts = pc.if_else(missing, pa.scalar(None, pa.string()), texts)
+    texts = pc.if_else(is_missing(texts), pa.scalar(None, pa.string()), texts)
     codes: Codes = np.full(len(texts), MISSING, np.int64)
     known = texts.is_valid().to_numpy(zero_copy_only=False)
     if attribute.kind != "date" and _exact(attribute):

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Bytes, Floats, Ints, Small, Words
-from hedgerow.data.encode import MISSING_WORDS, STRANGE, numbers_of, plain_array
+from hedgerow.data.encode import STRANGE, is_missing, numbers_of, plain_array
 from hedgerow.data.source import Source
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
@@ -47,8 +47,7 @@ def person_ids(array: Any, column: str) -> tuple[Any, Bools]:
     """
     array = _one_form(_plain(array, column))
     if pa.types.is_string(array.type):
-        words = pa.array(sorted(MISSING_WORDS), pa.string())
-        missing = pc.or_kleene(pc.is_null(array), pc.is_in(pc.utf8_lower(array), value_set=words))
+        missing = pc.or_kleene(pc.is_null(array), is_missing(array))
     else:
         missing = pc.is_null(array)
     return array, ~missing.to_numpy(zero_copy_only=False)

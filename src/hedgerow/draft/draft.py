@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import datetime
 import json
 import os
 import re
@@ -11,7 +10,7 @@ import textwrap
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -86,11 +85,10 @@ def _open_unpacked(path: Path) -> Iterator[Any]:
 
 def may_hold_lines(path: Path) -> bool:
     """Whether a file is a text whose name does not say that it is a table."""
-    try:
-        text = is_text(path)
-    except DataError:  # its name is not that of a text file, so what is in it decides
-        text = False
-    return text and not path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+    with suppress(DataError):  # its name is not that of a text file, so what is in it decides
+        table = path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+        return is_text(path) and not table
+    return False
 
 
 def looks_like_transactions(path: Path) -> bool:
@@ -157,8 +155,7 @@ def items_of_text(path: Path, separator: str = " ") -> set[str]:
             line = line if number else line.removeprefix(codecs.BOM_UTF8)
             records.update(set(map(bytes.strip, line.split(between))))
     often = (word for word, number in records.items() if word and number >= FEWEST)
-    return {word for word in (one.decode("utf-8", "replace") for one in often)
-            if not odd_label(word)}  # fmt: skip
+    return {word for one in often if not odd_label(word := one.decode("utf-8", "replace"))}
 
 
 def items_of_lists(parts: Sequence[Any], column: str) -> set[str]:
@@ -303,9 +300,9 @@ def entry(name: str, guess: Guess, comment: str = "") -> list[str]:
         settings = {**settings, "column": name}
         name = f"{name}_value"
     inside = [f"{key}: {value}" for key, value in settings.items()]
-    values = settings.get("type") == "categorical" and "taxonomy" not in settings
-    quoted = [quote(label) for label in guess.labels] if values else []
-    recode = guess.recode if settings.get("type") == "categorical" else {}
+    categorical = settings.get("type") == "categorical"
+    quoted = list(map(quote, guess.labels)) if categorical and "taxonomy" not in settings else []
+    recode = guess.recode if categorical else {}
     if len(", ".join(quoted)) <= _SHORT and not recode:
         listed = [f"values: [{', '.join(quoted)}]"] if quoted else []
         return [*lines, f"  {key_of(name)}: {{{', '.join([*inside, *listed])}}}"]
@@ -317,16 +314,6 @@ def entry(name: str, guess: Guess, comment: str = "") -> list[str]:
     if recode:
         lines.append("    recode:")
         lines.extend(f"      {quote(rule)}: {quote(leaf)}" for rule, leaf in recode.items())
-    return lines
-
-
-def head_lines(title: str, unit: str, reviewer: str, today: datetime.date) -> list[str]:
-    """The first lines of a schema that questions led to: signed off, or a draft without a name."""
-    lines = [f"name: {title}", f"unit: {unit}", *([] if reviewer else ["draft: true"])]
-    lines.append("began_as_draft: true")
-    if reviewer:
-        lines += ["metadata:", f"  reviewer: {quote(reviewer)}"]
-        lines.append(f"  reviewed: {today.isoformat()}")
     return lines
 
 

@@ -6,6 +6,7 @@ import datetime
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cache
@@ -145,20 +146,13 @@ def sort_bands(labels: Sequence[str]) -> list[str] | None:
 
 
 def _band(label: str) -> tuple[float, float] | None:
-    if match := _BETWEEN.fullmatch(label):
-        low, high = _amount(match[1]), _amount(match[2])
-        return (low, high) if low <= high else None
-    if match := _BELOW.fullmatch(label):
-        return -math.inf, _amount(match[1])
-    if match := _ABOVE.fullmatch(label):
-        return _amount(match[1] or match[2]), math.inf
-    if match := _ALONE.fullmatch(label):
-        return _amount(match[1]), _amount(match[1])
+    for shape in (_BETWEEN, _BELOW, _ABOVE, _ALONE):
+        if match := shape.fullmatch(label):
+            amounts = [float(re.sub("[, ]", "", text)) for text in match.groups() if text]
+            low = -math.inf if shape is _BELOW else amounts[0]
+            high = math.inf if shape is _ABOVE else amounts[-1]
+            return (low, high) if low <= high else None
     return None
-
-
-def _amount(text: str) -> float:
-    return float(re.sub("[, ]", "", text))
 
 
 def code_order(labels: Sequence[str]) -> list[str] | None:
@@ -168,12 +162,10 @@ def code_order(labels: Sequence[str]) -> list[str] | None:
         >>> code_order(["10 - home", "2 - ward", "1 - emergency"])
         ['1 - emergency', '2 - ward', '10 - home']
     """
-    matches = [(_CODED.fullmatch(label), label) for label in labels]
-    if len(labels) < 2 or not all(match for match, _ in matches):
+    codes = {label: int(match[1]) for label in labels if (match := _CODED.fullmatch(label))}
+    if len(labels) < 2 or len(codes) < len(labels):
         return None
-    return [
-        label for _, label in sorted((int(match[1]), label) for match, label in matches if match)
-    ]
+    return sorted(labels, key=lambda label: (codes[label], label))
 
 
 def word_order(labels: Sequence[str]) -> list[str] | None:
@@ -253,10 +245,8 @@ def date_formats(texts: Sequence[str]) -> list[str]:
 def is_date(text: str, form: str) -> bool:
     """Whether a text is a date in a format."""
     for month in ("%b", "%B"):  # a schema's %b means both
-        try:
+        with suppress(ValueError):
             return datetime.datetime.strptime(text, form.replace("%b", month)).year in _YEARS
-        except ValueError:
-            continue
     return False
 
 
@@ -545,15 +535,6 @@ class _Values:
             but_most=len(present) - pc.max(rows).as_py(), who=who,
         )  # fmt: skip
 
-    @property
-    def left_out(self) -> str:
-        """What a person hears of values that are not listed; nothing if there are none."""
-        if len(self.common) == len(self.distinct):
-            return ""
-        share = 1 - self.covered
-        shown = "less than 1%" if share < 0.01 else f"about {share:.0%}"
-        return _LEFT_OUT.format(fewest=FEWEST, share=shown)
-
 
 def _values(name: str, present: Any, values: _Values, rules: Mapping[str, str]) -> Guess | None:
     """A column that is recognised by how its values are written; None for all others."""
@@ -632,7 +613,11 @@ def _by_shape(name: str, present: Any, values: _Values, rules: Mapping[str, str]
         return Guess(comment="Some value holds a line break or another unseen character.")
     labels, recode = spellings(labels)
     found_order = sort_bands(labels) or code_order(labels) or word_order(labels) or labels
-    comment = f"{_SPELLINGS if recode else ''} {values.left_out}".strip()
+    comment = _SPELLINGS if recode else ""
+    if partial:
+        share = 1 - values.covered
+        words = "less than 1%" if share < 0.01 else f"about {share:.0%}"
+        comment = f"{comment} {_LEFT_OUT.format(fewest=FEWEST, share=words)}".strip()
     guess = _categorical(found_order, rules, comment, recode)
     return replace(guess, partial=partial, rare=values.rare)
 
@@ -668,9 +653,7 @@ def _categorical(
 
 def _advise(present: Any) -> str:
     """What to do about texts if most of them are numbers or dates, however they are written."""
-    if not pa.types.is_string(present.type):
-        return ""
-    for shape, way in _WRITTEN.items():
+    for shape, way in _WRITTEN.items() if pa.types.is_string(present.type) else ():
         if 2 * (pc.sum(pc.match_substring_regex(present, shape)).as_py() or 0) > len(present):
             return way
     return ""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hedgerow.data.encode import MISSING_WORDS, plain_array, text_of
+from hedgerow.data.encode import is_missing, plain_array, text_of
 
 # The values of a column of private data, as a draft looks at them.
 
@@ -47,9 +47,7 @@ def texts_of(name: str, parts: Sequence[Any]) -> Any:
     array = _join(name, parts)
     texts = array if pa.types.is_string(array.type) else array.cast(pa.string())
     trimmed = pc.utf8_trim_whitespace(texts)
-    words = pa.array(sorted(MISSING_WORDS), pa.string())
-    gone = pc.is_in(pc.utf8_lower(trimmed), value_set=words)
-    return pc.if_else(gone, pa.scalar(None, pa.string()), trimmed)
+    return pc.if_else(is_missing(trimmed), pa.scalar(None, pa.string()), trimmed)
 
 
 def tidy(name: str, parts: Sequence[Any]) -> tuple[Any, dict[str, tuple[str, int]]]:
@@ -274,12 +272,12 @@ def find_people(name: str, present: Any, distinct: Any) -> People | None:
         >>> find_people("weight", numbers, numbers.unique()) is None
         True
     """
-    said = _name(name)
+    said, kind = _name(name), present.type
     rows, values = len(present), len(distinct)
-    unique, repeats = values == rows, values < rows
-    kind = present.type
-    if pa.types.is_boolean(kind) or (pa.types.is_floating(kind) and not (said and unique)):
+    repeats = values < rows
+    if pa.types.is_boolean(kind) or (pa.types.is_floating(kind) and (repeats or not said)):
         return None
+    seems: tuple[str, int] | None = None
     many = values >= _MANY and rows <= _ROWS * values
     if said in ("people", "key", "direct"):
         # A study may have nine patients, but a word of eight values in thousands of rows is a code.
@@ -288,15 +286,15 @@ def find_people(name: str, present: Any, distinct: Any) -> People | None:
             return None
         rank = {"people": NAMED, "key": 3, "direct": 0}[said]
         who = "stands for people" if rank else "identifies people"
-        return People(why=f"Its name says that it {who}", rank=rank, repeats=repeats)
-    if said in ("id", "event") and many:
+        seems = f"Its name says that it {who}", rank
+    elif said in ("id", "event") and many:
         rank = 2 if said == "id" and rows <= _SEVERAL * values else 0
-        return People(why="Its name is that of an identifier", rank=rank, repeats=repeats)
-    if pa.types.is_string(kind):
-        return _texts(said, rows, distinct)
-    if pa.types.is_integer(kind) and not said:
-        return _numbers(rows, distinct)
-    return None
+        seems = "Its name is that of an identifier", rank
+    elif values >= _MANY and pa.types.is_string(kind):
+        seems = _texts(said, rows, distinct)
+    elif values >= _MANY and pa.types.is_integer(kind) and not said:
+        seems = _numbers(rows, distinct)
+    return None if seems is None else People(why=seems[0], rank=seems[1], repeats=repeats)
 
 
 def not_a_person(parts: Sequence[Any], others: Sequence[tuple[str, Sequence[Any]]]) -> str:
@@ -363,50 +361,38 @@ def is_code(name: str) -> bool:
     return bool(_LABELED & set(words[-1:])) or (len(words) > 1 and words[-1] in _CODES)
 
 
-def _texts(said: Name, rows: int, distinct: Any) -> People | None:
+def _texts(said: Name, rows: int, distinct: Any) -> tuple[str, int] | None:
+    """What speaks for it that texts are people, and how likely that is."""
     values = len(distinct)
-    repeats = values < rows
-    if values < _MANY:
-        return None
     if said not in ("measure", "event") and rows <= _SEVERAL * values:
         for what, shape in _SHAPES.items():
             if pc.all(pc.match_substring_regex(distinct, shape)).as_py():
-                return People(why=f"Its values look like {what}", rank=2, repeats=repeats)
+                return f"Its values look like {what}", 2
         if pc.all(pc.match_substring_regex(distinct, _NUMBERED)).as_py():
-            return People(why="Its values look like numbered people", rank=1, repeats=repeats)
-    if not repeats:
-        return People(why="Every row has a value of its own", rank=0, repeats=False)
-    if 3 * values >= rows:
-        return People(why="It has nearly as many values as rows", rank=0, repeats=True)
-    return None
+            return "Its values look like numbered people", 1
+    if values == rows:
+        return "Every row has a value of its own", 0
+    return ("It has nearly as many values as rows", 0) if 3 * values >= rows else None
 
 
-def _numbers(rows: int, distinct: Any) -> People | None:
-    """Whole numbers whose name says nothing."""
+def _numbers(rows: int, distinct: Any) -> tuple[str, int] | None:
+    """The same of whole numbers whose name says nothing."""
     values = len(distinct)
-    if values < _MANY:
-        return None
     ends = pc.min_max(distinct).as_py()
     low, high = ends["min"], ends["max"]
     repeats = values < rows
     if low in (0, 1) and high - low + 1 == values:  # measurements leave gaps
         if not repeats:
-            return People(why="It numbers the rows", rank=0, repeats=False)
+            return "It numbers the rows", 0
         if values >= _CERTAIN and 5 * values >= rows:
-            return People(why="Its numbers run without a gap", rank=1, repeats=True)
+            return "Its numbers run without a gap", 1
     if not repeats and _EXPECTED * 2 * (high - low + 1) <= values**2:
-        return People(
-            why="No two rows share a number, though it has few to choose from",
-            rank=0,
-            repeats=False,
-        )
+        return "No two rows share a number, though it has few to choose from", 0
     if rows > _SEVERAL * values or _days(distinct):
         return None
     long = pc.quantile(pc.abs(distinct), 0.5)[0].as_py() >= 10**7
     alike = values >= _CERTAIN and low > 0 and len(str(low)) == len(str(high)) >= 6
-    if long or alike:
-        return People(why="It has many different long numbers", rank=1, repeats=repeats)
-    return None
+    return ("It has many different long numbers", 1) if long or alike else None
 
 
 def _days(distinct: Any) -> bool:
@@ -461,10 +447,7 @@ def words_of(name: str) -> list[str]:
         (['patient', 'id'], ['x'])
     """
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    parts: list[str] = []
-    for word in re.findall(r"[^\W\d_]+", parted.casefold()):
-        parts += _split(word)
-    return parts
+    return [part for word in re.findall(r"[^\W\d_]+", parted.casefold()) for part in _split(word)]
 
 
 def _split(word: str) -> list[str]:

@@ -23,7 +23,6 @@ from hedgerow.draft.draft import (
     entry,
     families,
     file_lines,
-    head_lines,
     item_separator,
     quote,
     universe_lines,
@@ -302,11 +301,6 @@ def ask(
     )  # fmt: skip
 
 
-def next_question(sketch: Sketch | ItemSketch, answers: Answers) -> Question | None:
-    """The first question without an answer; None if all are answered."""
-    return next((one for one in questions(sketch, answers) if one.key not in answers), None)
-
-
 def accept(question: Question, reply: str) -> str:
     """The answer to keep for what a person replied; nothing means the proposal.
 
@@ -396,8 +390,7 @@ def questions(sketch: Sketch | ItemSketch, answers: Answers) -> list[Question]:
         >>> sketch = sketch_table(pa.table({"age": [17, 40], "ill": ["yes", "no"]}))
         >>> [question.key for question in questions(sketch, {})][:4]
         ['unit', 'class', 'drop', 'missing']
-        >>> question = next_question(sketch, {"unit": "no", "class": "none", "drop": "none"})
-        >>> question.default
+        >>> questions(sketch, {"unit": "no"})[3].default
         'error'
     """
     if isinstance(sketch, ItemSketch):
@@ -406,9 +399,8 @@ def questions(sketch: Sketch | ItemSketch, answers: Answers) -> list[Question]:
     for family in families(published):
         if len(family) > 1:
             names = tuple(column.name for column in family)
-            asked.append(
-                ask(_together(family), "yes", ("yes", "no"), columns=names, from_data=True)
-            )
+            key = f"together of {names[0]}"
+            asked.append(ask(key, "yes", ("yes", "no"), columns=names, from_data=True))
         for group in split_family(family, answers):
             asked += _about(group, answers, len(published))
     return [*asked, _sign_off(asked, answers)]
@@ -484,15 +476,10 @@ def published_columns(sketch: Sketch, answers: Answers) -> list[Column]:
     return kept
 
 
-def _together(family: list[Column]) -> str:
-    return f"together of {family[0].name}"
-
-
 def split_family(family: list[Column], answers: Answers) -> list[list[Column]]:
     """Columns that are alike, in groups for which each question is asked once."""
-    if answers.get(_together(family)) == "no":
-        return [[column] for column in family]
-    return [family]
+    apart = answers.get(f"together of {family[0].name}") == "no"
+    return [[column] for column in family] if apart else [family]
 
 
 def kind_of(guess: Guess) -> str:
@@ -884,7 +871,11 @@ def write_schema(sketch: Sketch | ItemSketch, answers: Answers, today: datetime.
     signed = all(one.key in answers for one in asked) and said["reviewer"] != NOBODY
     items = isinstance(sketch, ItemSketch)
     unit = {"no": "row", "yes": NO_UNIT if items else "person"}.get(said["unit"], NO_UNIT)
-    lines = head_lines(sketch.title, unit, said["reviewer"] if signed else "", today)
+    lines = [f"name: {sketch.title}", f"unit: {unit}", *([] if signed else ["draft: true"])]
+    lines.append("began_as_draft: true")
+    if signed:
+        lines += ["metadata:", f"  reviewer: {quote(said['reviewer'])}"]
+        lines.append(f"  reviewed: {today.isoformat()}")
     if isinstance(sketch, ItemSketch):
         lines += _write_items(sketch, said)
     else:

@@ -13,7 +13,6 @@ from hedgerow.draft.draft import Sketch, draft_text, sketch_table
 from hedgerow.draft.questions import (
     Interview,
     accept,
-    next_question,
     questions,
     sign_schema,
     write_schema,
@@ -64,7 +63,7 @@ def answer_all(table: Sketch, given: dict[str, str]) -> dict[str, str]:
     """Answers as a person would who accepts all proposals but some."""
     answers: dict[str, str] = {}
     given = {"unit": "no" if table.role("person") is None else "yes", **given}
-    while (question := next_question(table, answers)) is not None:
+    while question := next((q for q in questions(table, answers) if q.key not in answers), None):
         answers[question.key] = accept(question, given.get(question.key, ""))
     return answers
 

@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 import hedgerow as hr
 from hedgerow.draft.draft import Sketch, draft_text, sketch_table
-from hedgerow.draft.questions import Interview, accept, next_question
+from hedgerow.draft.questions import Interview, accept, questions
 from hedgerow.errors import UsageError
 from hedgerow.schema import Numeric
 
@@ -219,7 +219,7 @@ def test_no_bound_is_that_of_one_person(schema_file: Path) -> None:
 
 
 def test_the_unit_must_be_typed(sketch: Sketch) -> None:
-    question = next_question(sketch, {})
+    question = questions(sketch, {})[0]
     assert question is not None and question.key == "unit" and question.default == ""
     for reply in ("", "  "):
         with pytest.raises(UsageError, match="Nothing is proposed"):
