@@ -406,7 +406,7 @@ def read_rows(
             if schema.target is None:
                 columns.append(np.zeros(batch.num_rows, dtype=np.int64))
             packed = layout.pack(columns)
-            blocks.append(packed if stays is None else packed[stays])
+            blocks.append(packed[stays])
     part = RowPart(np.concatenate(blocks), layout, domain.classes)
     part.noted = report
     return part

@@ -75,7 +75,13 @@ def find_files(source: str) -> list[Piece]:
         parts = path[len(base) :].replace("\\", "/").split("/")
         hidden = any(part.startswith((".", "_")) and "=" not in part for part in parts)
         if path.lower().endswith(_ENDINGS) and not hidden:
-            pieces.append(Piece(path=path, constants=_partition(parts[:-1])))
+            told = [part.partition("=") for part in parts[:-1]]  # such as `year=2020`
+            constants = tuple(
+                (unquote(name), None if value == _NOBODY else unquote(value))
+                for name, sign, value in told
+                if sign and name
+            )
+            pieces.append(Piece(path=path, constants=constants))
     if not pieces and len(paths) == 1 and "://" in source:
         return [Piece(path=paths[0])]  # whatever it is called
     if not pieces:
@@ -129,16 +135,6 @@ def _unreachable(source: str, error: Exception) -> DataError:
         f"the address {kind}://... cannot be read ({type(error).__name__})",
         hint="Check the address, your rights, and that the package for this kind of address is "
         "installed (s3fs for s3, gcsfs for gs, adlfs for az).",
-    )
-
-
-def _partition(folders: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
-    """The columns that folders such as `year=2020` stand for."""
-    parts = [folder.partition("=") for folder in folders]
-    return tuple(
-        (unquote(name), None if value == _NOBODY else unquote(value))
-        for name, sign, value in parts
-        if sign and name
     )
 
 

@@ -156,8 +156,7 @@ class Tally:
         if target is not None and classes is not None:
             codes = encode_array(target, batch.column(len(self._schema.attributes)))
             lost = apply_rules(target, codes, Report(), 0)
-            known = codes if lost is None else codes[~lost]
-            self._read += np.bincount(known, minlength=len(self._read))
+            self._read += np.bincount(codes[~lost], minlength=len(self._read))
             self._before += np.bincount(classes, minlength=len(self._before))
             self._classes += [] if person is None else [classes]
 

@@ -30,10 +30,8 @@ class Private:
     """
 
     __slots__ = ("frame_kind", "schema")
-
-    def __init__(self, schema: Schema, frame_kind: FrameKind) -> None:
-        self.schema = schema
-        self.frame_kind = frame_kind
+    schema: Schema
+    frame_kind: FrameKind
 
     def __repr__(self) -> str:
         """The schema's name alone."""

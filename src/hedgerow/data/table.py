@@ -161,7 +161,7 @@ def _complaint(attribute: Attribute, what: str) -> str:
     )
 
 
-def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: int) -> Bools | None:
+def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: int) -> Bools:
     """Applies an attribute's rules to freshly encoded codes, in place.
 
     Args:
@@ -171,16 +171,17 @@ def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: i
         first_row: The row number of the first code.
 
     Returns:
-        Which records must go, or None if all may stay.
+        Which records must go.
     """
+    gone = np.zeros(codes.shape, bool)
     if not codes.size:
-        return None
+        return gone
     kinds = np.array([0, 0, 0, len(codes)])
     if odd := codes.min() < 0:
         kinds = np.bincount(_KIND[np.clip(-codes, 0, -STRANGE)], minlength=_FINE + 1)
     report.kinds[attribute.name] = report.kinds.get(attribute.name, 0) + kinds
     if not odd:
-        return None
+        return gone
     for shape in np.unique(codes[codes < STRANGE])[::-1].tolist():
         row = first_row + int(np.argmax(codes == shape))
         report.shapes.setdefault(attribute.name, {}).setdefault(shape, row)
@@ -191,7 +192,6 @@ def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: i
         codes[codes == ABOVE] = end - 1
         # Text that is no number has no nearest bound: nothing is known, as if it were missing.
         codes[codes == STRANGE] = MISSING
-    gone = np.zeros(codes.shape, bool)
     for what, rule, bad in (
         ("missing", attribute.missing, codes == MISSING),
         ("outside", attribute.outside, codes < MISSING),
@@ -205,7 +205,7 @@ def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: i
             report.note(attribute.name, what, (np.flatnonzero(bad)[:_PLACES] + first_row).tolist())
         codes[bad] = 0
         gone |= bad
-    return gone if gone.any() else None
+    return gone
 
 
 def clips(attribute: Attribute) -> bool:
@@ -275,7 +275,7 @@ class RowStream:
         self.frame_kind = "arrow" if isinstance(source, Source) else frame_kind(source)
         self.source = _open(source, schema, delimiter, line_breaks)
         self.schema = schema
-        self.attributes = list(schema.attributes if predictors else schema.columns)
+        self.attributes = schema.attributes if predictors else schema.columns
         places = find_columns(self.source, schema, self.attributes, strict=not predictors)
         self.wanted = [places[attribute.name] for attribute in self.attributes]
         if schema.person is not None and not predictors:
@@ -312,18 +312,18 @@ class RowStream:
         if self.schema.person is not None:
             column = batch.column(len(self.attributes))
             people, known = person_ids(column, self.schema.person.column)
-            unidentified = int((~known if stays is None else stays & ~known).sum())
-            stays = known if stays is None else stays & known
+            unidentified = int((stays & ~known).sum())
+            stays &= known
         if self.weights is not None:
             weights, kept = self._encode_weights(self.weights, first, batch, report)
-            stays = kept if stays is None else stays & kept
-        if stays is not None:
+            stays &= kept
+        if not stays.all():
             columns = [column[stays] for column in columns]
             people = None if people is None else people.filter(pa.array(stays))
             weights = None if weights is None else weights[stays]
         return Encoded(
-            columns=columns, rows=batch.num_rows if stays is None else int(stays.sum()),
-            people=people, unidentified=unidentified, report=report, weights=weights,
+            columns=columns, rows=int(stays.sum()), people=people, unidentified=unidentified,
+            report=report, weights=weights,
         )  # fmt: skip
 
     def _encode_weights(
@@ -358,18 +358,14 @@ class RowStream:
 
 
 def encode_columns(
-    batch: Any, attributes: list[Attribute], report: Report, first_row: int
-) -> tuple[list[Codes], Bools | None]:
-    """The codes of each column of a batch, and which rows stay (None: all of them)."""
-    columns = []
-    gone: Bools | None = None
+    batch: Any, attributes: Sequence[Attribute], report: Report, first_row: int
+) -> tuple[list[Codes], Bools]:
+    """The codes of each column of a batch, and which rows stay."""
+    columns, stays = [], np.ones(batch.num_rows, bool)
     for place, attribute in enumerate(attributes):
-        codes = encode_array(attribute, batch.column(place))
-        dropped = apply_rules(attribute, codes, report, first_row)
-        if dropped is not None:
-            gone = dropped if gone is None else gone | dropped
-        columns.append(codes)
-    return columns, None if gone is None else ~gone
+        columns.append(encode_array(attribute, batch.column(place)))
+        stays &= ~apply_rules(attribute, columns[-1], report, first_row)
+    return columns, stays
 
 
 def _open(source: Any, schema: Schema, delimiter: str | None, line_breaks: bool) -> Source:
@@ -391,7 +387,7 @@ def known_columns(schema: Schema) -> set[str]:
 
 
 def find_columns(
-    source: Source, schema: Schema, attributes: list[Attribute], strict: bool = True
+    source: Source, schema: Schema, attributes: Sequence[Attribute], strict: bool
 ) -> dict[str, int]:
     """Where each column stands; refuses missing ones and, if strict, ones not in the schema."""
     places = {name: place for place, name in enumerate(source.names)}
@@ -466,9 +462,8 @@ class Table(Private):
         weights: Bytes | None = None,
     ) -> None:
         """Takes codes as `read` makes them."""
-        super().__init__(schema, frame_kind)
-        self.codes = codes
-        self.weights = weights
+        self.schema, self.frame_kind = schema, frame_kind
+        self.codes, self.weights = codes, weights
 
 
 def read(
@@ -622,14 +617,14 @@ def encode_rows(
     stream = RowStream(frame, schema, delimiter, line_breaks=line_breaks, predictors=True)
     report = Report()
     codes = _matrix(stream, len(stream.attributes))
-    fine: list[Bools] = []
+    fine = [np.zeros(0, bool)]
     for first, batch in stream.batches():
         columns, ok = encode_columns(batch, stream.attributes, report, first)
         _fill(codes.extend(batch.num_rows), columns)
-        fine.append(np.ones(batch.num_rows, bool) if ok is None else ok)
+        fine.append(ok)
     if not lenient:
         report.check(stream.source, {attribute.name: attribute for attribute in stream.attributes})
-    return codes.finish(), np.concatenate(fine) if fine else np.zeros(0, bool)
+    return codes.finish(), np.concatenate(fine)
 
 
 _FEW = 1 << 14

@@ -55,9 +55,8 @@ class Transactions(Private):
         self, schema: Schema, start: Ints, codes: Small, frame_kind: FrameKind = "arrow"
     ) -> None:
         """Takes codes as `read_transactions` makes them."""
-        super().__init__(schema, frame_kind)
-        self.start = start
-        self.codes = codes
+        self.schema, self.frame_kind = schema, frame_kind
+        self.start, self.codes = start, codes
 
 
 def read_transactions(source: Any, schema: Schema, **how: Unpack[ReadOptions]) -> Transactions:
