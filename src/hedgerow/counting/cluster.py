@@ -394,14 +394,11 @@ def read_rows(
     """Reads and encodes pieces of the input."""
     domain = Domain.of(schema)
     layout = RowLayout.of(domain)
-    attributes: list[Any] = [*schema.attributes]
-    if schema.target is not None:
-        attributes.append(schema.target)
     report = Report()
     blocks = [np.zeros((0, layout.stride), dtype=np.uint8)]
     for piece in pieces:
         for batch in read_piece(piece, wanted, threads=False):  # others read at the same time
-            columns, stays = encode_columns(batch, attributes, report, first_row)
+            columns, stays = encode_columns(batch, schema.columns, report, first_row)
             first_row += batch.num_rows
             if schema.target is None:
                 columns.append(np.zeros(batch.num_rows, dtype=np.int64))

@@ -112,7 +112,14 @@ def is_database(source: str) -> bool:
 
 def open_database(database: Database) -> Source:
     """Asks for the names of the columns; rows are fetched when they are read."""
-    inner = _query(database)
+    if (database.table is None) == (database.query is None):
+        raise UsageError(
+            f"{database.shown}: name either a table or a query",
+            hint="Write --table people, or --query 'SELECT age, sex FROM people'.",
+        )
+    inner = (database.query or "").strip().rstrip(";")
+    if database.table is not None:
+        inner = f"SELECT * FROM {'.'.join(map(_quoted, database.table.split('.')))}"
     what = database.shown
     with _reader(database, f"SELECT * FROM ({inner}) AS hedgerow_rows LIMIT 0") as reader:
         columns = [str(name) for name in reader.schema.names]
@@ -129,18 +136,6 @@ def open_database(database: Database) -> Source:
                 _refuse(database, error)
 
     return Source(what=what, names=names, batches=batches)
-
-
-def _query(database: Database) -> str:
-    if (database.table is None) == (database.query is None):
-        raise UsageError(
-            f"{database.shown}: name either a table or a query",
-            hint="Write --table people, or --query 'SELECT age, sex FROM people'.",
-        )
-    if database.query is not None:
-        return database.query.strip().rstrip(";")
-    assert database.table is not None
-    return f"SELECT * FROM {'.'.join(_quoted(part) for part in database.table.split('.'))}"
 
 
 def _quoted(name: str) -> str:

@@ -86,7 +86,7 @@ _TIME = re.compile(
     r"(?:Z|UTC|[+-]\d{2}:?\d{2})?",
     re.A | re.S,
 )
-_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.A)
+_ISO = re.compile(r"(?P<Y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})", re.A)
 _SERIAL_DAY = re.compile(r"(\d{1,7})(?:[.,]\d*)?", re.A)
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -94,6 +94,7 @@ _MONTHS = (
 )  # fmt: skip
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _EXCEL = datetime.date(1899, 12, 30).toordinal() - _EPOCH
+_BINARY = pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view
 _NUMBERS = {pa.date32(): pa.int32(), pa.bool_(): pa.uint8()}
 _EXCEL_1904 = datetime.date(1904, 1, 1).toordinal() - _EPOCH
 
@@ -223,12 +224,15 @@ def _date_reader(attribute: Numeric) -> Callable[[str], int]:
             return None if count in (0, 60) else _EXCEL + count + (count < 60)
         if timed := _TIME.fullmatch(text):
             text = timed[1]
-        if iso := _ISO.fullmatch(text):
-            return _day(iso[1], iso[2], iso[3])
-        if pattern is None or (match := pattern.fullmatch(text)) is None:
+        match = _ISO.fullmatch(text) or (pattern and pattern.fullmatch(text))
+        if match is None:
             return None
         parts = match.groupdict()
-        return _day(parts["Y"], parts.get("m") or _month(parts["b"]), parts["d"])
+        month = int(parts.get("m") or _month(parts["b"]))
+        try:
+            return datetime.date(int(parts["Y"]), month, int(parts["d"])).toordinal() - _EPOCH
+        except ValueError:  # the 30th of February
+            return None
 
     def code(text: str) -> int:
         number = day(text) if len(text) <= _LONGEST else None
@@ -244,13 +248,6 @@ def _date_reader(attribute: Numeric) -> Callable[[str], int]:
 def _month(name: str) -> str:
     name = name.lower()
     return next((str(n) for n, month in enumerate(_MONTHS, 1) if month.startswith(name)), "0")
-
-
-def _day(year: str, month: str, day: str) -> int | None:
-    try:
-        return datetime.date(int(year), int(month), int(day)).toordinal() - _EPOCH
-    except ValueError:  # the 30th of February
-        return None
 
 
 def _shape(text: str, shapes: tuple[tuple[re.Pattern[str], int], ...]) -> int:
@@ -352,9 +349,8 @@ def plain_array(array: Any, column: str) -> Any:
         if len(values) > len(array):  # a slice of something larger: look up what it uses only
             return pc.take(values, array.indices)
         return pa.DictionaryArray.from_arrays(array.indices, values, safe=False)
-    if types.is_large_string(kind) or types.is_string_view(kind):
-        return array.cast(pa.string())
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+    texts = types.is_large_string, types.is_string_view
+    if any(is_one(kind) for is_one in (*texts, *_BINARY)):
         try:
             return array.cast(pa.string())
         except pa.ArrowException:
@@ -383,6 +379,12 @@ def plain_array(array: Any, column: str) -> Any:
         f"column {column!r} holds values of type {kind}, which cannot be read",
         hint="Give the column one plain type: text, number, true/false or date.",
     )
+
+
+def flat_array(array: Any, column: str) -> Any:
+    """The same without a dictionary: every value stands in its place."""
+    array = plain_array(array, column)
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
 def is_list(kind: Any) -> bool:

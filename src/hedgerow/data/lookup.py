@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hedgerow.arrays import Bools, Bytes, Ints, Small, Words
-from hedgerow.data.encode import is_list, plain_array, text_of, to_list
+from hedgerow.data.encode import flat_array, is_list, plain_array, text_of, to_list
 from hedgerow.data.people import GOLDEN, first_rows, mix
 from hedgerow.errors import UsageError
 from hedgerow.schema import Items
@@ -214,9 +214,7 @@ def items_of(array: Any, column: str, lookup: Lookup) -> tuple[Small, Ints]:
         sizes = pc.list_value_length(array).cast(pa.int64()).fill_null(0)
         codes = lookup.find(array.flatten(), column)
         return codes, sizes.to_numpy(zero_copy_only=False).copy()  # one kind of array for all
-    array = plain_array(array, column)
-    if pa.types.is_dictionary(array.type):
-        array = pc.take(array.dictionary, array.indices)
+    array = flat_array(array, column)
     if pa.types.is_string(array.type):
         lookup.check_separator()
         return lookup.split(array)

@@ -165,8 +165,7 @@ def cap_rows(codes: NDArray[np.unsignedinteger[Any]], person: NDArray[Any], max_
         >>> len(keep), 3 in keep
         (3, True)
     """
-    columns = [codes[:, place] for place in range(codes.shape[1])]
-    return first_rows((person,), row_hash(columns), max_rows)
+    return first_rows((person,), row_hash(list(codes.T)), max_rows)
 
 
 def first_rows(person: Sequence[NDArray[Any]], rank: Words, max_rows: int) -> Ints:

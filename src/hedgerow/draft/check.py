@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from hedgerow.arrays import Ints
 from hedgerow.data.encode import ALIKE, NEAR, Codes, encode_array, plain_array, text_of, to_list
+from hedgerow.data.people import id_digests
 from hedgerow.data.preparation import FEWEST, Preparation, Tally
 from hedgerow.data.source import Progress, Source
 from hedgerow.data.table import Encoded, Report, RowStream, other_code
@@ -133,10 +134,7 @@ def holders(batch: Encoded, rows: int) -> Ints:
     """
     if batch.people is None:
         return np.arange(rows, rows + batch.rows, dtype=np.int64)
-    ids = batch.people.cast(pa.string()).dictionary_encode()
-    hashes = np.array([hash(text) for text in ids.dictionary.to_pylist()], np.int64)
-    numbers: Ints = hashes[ids.indices.to_numpy(zero_copy_only=False)]
-    return numbers
+    return id_digests(batch.people, b"")[:, 0].astype(np.int64)
 
 
 def _warn_of(held: Sequence[Held], what: str) -> list[str]:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hedgerow.data.database import Database
-from hedgerow.data.encode import is_list, plain_array, text_of
+from hedgerow.data.encode import flat_array, is_list, text_of
 from hedgerow.data.frames import split_text
 from hedgerow.data.open_input import check_header, magic_of, open_source
 from hedgerow.data.preparation import FEWEST
@@ -162,9 +162,7 @@ def items_of_lists(parts: Sequence[Any], column: str) -> set[str]:
     """The items that may be proposed of a list column, given as Arrow arrays."""
     records: Counter[str] = Counter()
     for part in parts:
-        values = plain_array(part.flatten(), column)
-        if pa.types.is_dictionary(values.type):
-            values = pc.take(values.dictionary, values.indices)
+        values = flat_array(part.flatten(), column)
         each = pa.table({"record": pc.list_parent_indices(part), "item": values})
         once = each.group_by(["record", "item"]).aggregate([])["item"]
         for counted in pc.value_counts(once.combine_chunks()).to_pylist():
@@ -502,28 +500,23 @@ def _assign_roles(columns: Sequence[Column]) -> tuple[Column, ...]:
     if (place := _find_class(columns)) is not None:
         guess = as_values(columns[place].guess)
         chosen[place] = replace(columns[place], guess=guess, role="class")
-    if (place := _find_person(columns)) is not None:
+    guesses = enumerate(column.guess.people for column in columns)
+    ranks = {place: people.rank for place, people in guesses if people and people.repeats}
+    if any(ranks.values()):  # the first of the likeliest columns whose values repeat
+        place = max(ranks, key=ranks.__getitem__)
         guess = columns[place].guess
         guess = replace(guess, comment=guess.people.comment(chosen=True) if guess.people else "")
         chosen[place] = replace(columns[place], guess=guess, role="person")
     return tuple(chosen)
 
 
-def _find_person(columns: Sequence[Column]) -> int | None:
-    """The place of the first of the likeliest columns whose values repeat, if there is one."""
-    guesses = enumerate(column.guess.people for column in columns)
-    ranks = {place: people.rank for place, people in guesses if people and people.repeats}
-    return max(ranks, key=ranks.__getitem__) if any(ranks.values()) else None
-
-
 def _find_class(columns: Sequence[Column]) -> int | None:
     """The place of the likeliest column, if there are others beside it."""
     published = sum(column.guess.published for column in columns)
-    able = [place for place, column in enumerate(columns)
-            if column.has_classes and not column.guess.useless]  # fmt: skip
     ranks = {
-        place: _class_rank(columns[place].name, len(columns[place].guess.labels))
-        for place in reversed(able)
+        place: _class_rank(column.name, len(column.guess.labels))
+        for place, column in reversed([*enumerate(columns)])
+        if column.has_classes and not column.guess.useless
     }
     if published > 1 and any(ranks.values()):
         return max(ranks, key=ranks.__getitem__)  # of equals the last column

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hedgerow.data.encode import is_missing, plain_array, text_of
+from hedgerow.data.encode import flat_array, is_missing, text_of
 
 # The values of a column of private data, as a draft looks at them.
 
@@ -92,16 +92,8 @@ def tidy(name: str, parts: Sequence[Any]) -> tuple[Any, dict[str, tuple[str, int
 
 def _join(name: str, parts: Sequence[Any]) -> Any:
     """One array of all parts, of a plain type."""
-    plain = []
-    for part in parts:
-        array = plain_array(part, name)
-        if pa.types.is_dictionary(array.type):
-            array = pc.take(array.dictionary, array.indices)
-        plain.append(array)
-    if not plain:
-        return pa.nulls(0)
-    array = pa.chunked_array(plain).combine_chunks()
-    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
+    flat = [flat_array(part, name) for part in parts]
+    return pa.concat_arrays(flat) if flat else pa.nulls(0)
 
 
 def _respelt(texts: Any, kind: Any) -> dict[str, tuple[str, int]]:

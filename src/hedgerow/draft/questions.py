@@ -403,7 +403,15 @@ def questions(sketch: Sketch | ItemSketch, answers: Answers) -> list[Question]:
             asked.append(ask(key, "yes", ("yes", "no"), columns=names, from_data=True))
         for group in split_family(family, answers):
             asked += _about(group, answers, len(published))
-    return [*asked, _sign_off(asked, answers)]
+    kept = [
+        name for one in asked
+        if one.key.startswith(("numbers of", "dates of", "values of"))
+        and answers.get(one.key) == one.default
+        for name in one.columns
+    ]  # fmt: skip
+    why = _TEXTS["reviewer"][1] + (f" As they were proposed: {join(kept)}." if kept else "")
+    asked.append(Question(key="reviewer", text=ask_reviewer(len(kept)), why=why, default=NOBODY))
+    return asked
 
 
 def _whole(sketch: Sketch, answers: Answers) -> Iterator[Question]:
@@ -467,13 +475,11 @@ def published_columns(sketch: Sketch, answers: Answers) -> list[Column]:
     if answers.get("unit", "yes") == "yes":  # until it is answered, whom it seems to be
         gone.add(answers.get("person", "" if person is None else person.name))
     chosen = answers.get("class", "none" if target is None else target.name)
-    kept = []
-    for column in sketch.columns:
-        if column.name not in gone:
-            role = "class" if column.name == chosen else None
-            guess = as_values(column.guess) if role else column.guess
-            kept.append(replace(column, role=role, guess=guess))
-    return kept
+    return [
+        replace(one, role="class", guess=as_values(one.guess)) if one.name == chosen
+        else replace(one, role=None)
+        for one in sketch.columns if one.name not in gone
+    ]  # fmt: skip
 
 
 def split_family(family: list[Column], answers: Answers) -> list[list[Column]]:
@@ -539,20 +545,8 @@ def _values_default(guess: Guess) -> str:
     taxonomy = (guess.settings or {}).get("taxonomy")
     if taxonomy is not None or not (guess.recode or any(map(is_labeled, guess.labels))):
         return taxonomy or join(guess.labels)
-    return join([*(f"{label} = {label}" for label in guess.labels),
-                 *(f"{rule} = {leaf}" for rule, leaf in guess.recode.items())])  # fmt: skip
-
-
-def _sign_off(asked: list[Question], answers: Answers) -> Question:
-    """The last question, which says what nobody has changed."""
-    kept = [
-        name for one in asked
-        if one.key.startswith(("numbers of", "dates of", "values of"))
-        and answers.get(one.key) == one.default
-        for name in one.columns
-    ]  # fmt: skip
-    why = _TEXTS["reviewer"][1] + (f" As they were proposed: {join(kept)}." if kept else "")
-    return Question(key="reviewer", text=ask_reviewer(len(kept)), why=why, default=NOBODY)
+    pairs = {label: label for label in guess.labels} | dict(guess.recode)
+    return join([f"{rule} = {leaf}" for rule, leaf in pairs.items()])
 
 
 # What every column becomes by the answers to the questions of a draft.
