@@ -26,7 +26,7 @@ from hedgerow.counting.engine import Domain
 from hedgerow.counting.items import ItemEngine, ItemPart
 from hedgerow.counting.parts import Crew, Engine, Part, Parted, RowLayout, RowPart, sum_counts
 from hedgerow.data import RowStream
-from hedgerow.data.lookup import Lookup, items_of
+from hedgerow.data.lookup import items_of
 from hedgerow.data.parquet import Piece, read_piece
 from hedgerow.data.source import Progress, silent
 from hedgerow.data.table import Report, encode_columns
@@ -474,11 +474,10 @@ class ClusterItems(Workers, ItemEngine):
 def read_items(pieces: Sequence[Piece], first: int, schema: Schema, column: str) -> ItemPart:
     """Reads and encodes pieces of the input; `first` is the number of the first record."""
     assert schema.items is not None
-    lookup = Lookup(schema.items)
-    records = Records(lookup, "", lambda places: [], first=first)
+    records = Records(schema.items, "", lambda places: [], first=first)
     for piece in pieces:
         for batch in read_piece(piece, [column], threads=False):  # others read at the same time
-            records.add(*items_of(batch.column(0), column, lookup))
+            records.add(*items_of(batch.column(0), column, records.lookup))
     part = ItemPart(records.finish())
     part.noted = records.noted
     return part

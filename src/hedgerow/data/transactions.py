@@ -118,7 +118,7 @@ def read_records(
             "the schema describes a table by its attributes, not transactions by their items",
             hint="Read it with hedgerow.data.read, or give a schema with `items:`.",
         )
-    lookup, progress = Lookup(items), progress or silent
+    progress = progress or silent
     if items.column is None and items.item is None and is_text(source):
         if schema.file != PLAIN:
             raise UsageError(
@@ -127,7 +127,7 @@ def read_records(
             )
         path = Path(os.fsdecode(source))
         records = Records(
-            lookup, str(path), lambda rows: [f"line {row + 1}" for row in rows], sink, tally=tally
+            items, str(path), lambda rows: [f"line {row + 1}" for row in rows], sink, tally=tally
         )
         _read_text(path, records, progress)
     else:
@@ -137,7 +137,7 @@ def read_records(
             source, known=columns, delimiter=delimiter, line_breaks=line_breaks, split=split,
             written=schema.file,
         )  # fmt: skip
-        records = Records(lookup, opened.what, opened.places, sink, tally=tally)
+        records = Records(items, opened.what, opened.places, sink, tally=tally)
         _read_columns(opened, records, progress)
     records.done(allow_empty)
     progress(1.0)
@@ -155,14 +155,13 @@ def open_pieces(source: Any, schema: Schema) -> tuple[Sequence[Piece], str, Reco
         The pieces (none if it is anything but Parquet files), the column that holds the items, and
         the records, none of which has been added.
     """
-    assert schema.items is not None
-    lookup = Lookup(schema.items)
-    if schema.items.column is None and is_text(source):
-        return (), "", Records(lookup, str(source), lambda rows: [])
-    known = [] if schema.items.column is None else [schema.items.column]
+    items = schema.items
+    assert items is not None
+    if items.column is None and is_text(source):
+        return (), "", Records(items, str(source), lambda rows: [])
+    known = [] if items.column is None else [items.column]
     opened = open_source(source, known=known, written=schema.file)
-    records = Records(lookup, opened.what, opened.places)
-    return opened.pieces, column_of(opened, schema.items), records
+    return opened.pieces, column_of(opened, items), Records(items, opened.what, opened.places)
 
 
 def is_text(source: Any) -> bool:
@@ -235,7 +234,7 @@ class Records:
     """Takes the items of records and applies the rules for them.
 
     Args:
-        lookup: Knows the universe and the rules.
+        items: The universe and the rules.
         what: How messages call the source.
         places: Turns record numbers (from 0) into words such as `line 12`.
         sink: Takes the codes of records and the number of each one's codes, block by block; without
@@ -246,14 +245,14 @@ class Records:
 
     def __init__(
         self,
-        lookup: Lookup,
+        items: Items,
         what: str,
         places: Places,
         sink: Sink | None = None,
         first: int = 0,
         tally: ItemTally | None = None,
     ) -> None:
-        self.lookup = lookup
+        self.lookup = Lookup(items)
         self._sink = sink
         self.tally = tally
         self.what = what
