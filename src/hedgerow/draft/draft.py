@@ -9,7 +9,7 @@ import re
 import textwrap
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -460,7 +460,7 @@ class Sketch:
 
 def sketch_of(
     title: str,
-    guesses: Sequence[tuple[str, Guess]],
+    guesses: Iterable[tuple[str, Guess]],
     written: Layout = PLAIN,
     person: str | None = None,
 ) -> Sketch:
@@ -689,31 +689,25 @@ def sketch_table(
           smoker: {type: categorical, values: ["no", "yes"]}
         # No column looked like a class. Give one `role: class` if releases should tell about it.
     """
-    is_path = isinstance(source, (str, os.PathLike))
+    path = Path(os.fsdecode(source)) if isinstance(source, (str, os.PathLike)) else None
     title = key_of(_title(source))
-    if is_path and delimiter is None and not line_breaks and written == PLAIN:
-        path = Path(os.fsdecode(source))
-        if looks_like_transactions(path):
-            seen = items_of_text(path)
-            return ItemSketch(title=title, labels=seen, what=str(path), path=path)
+    plain = path is not None and not line_breaks and written == PLAIN
+    if path and plain and delimiter is None and looks_like_transactions(path):
+        return ItemSketch(title=title, labels=items_of_text(path), what=str(path), path=path)
     opened = open_source(
         source,
         delimiter=delimiter,
         line_breaks=line_breaks,
         written=written,
-        split=None if is_path else split_text(" "),
+        split=None if path else split_text(" "),
     )
-    parts: list[list[Any]] = [[] for _ in opened.names]
     try:
-        for batch in opened.batches(range(len(opened.names))):
-            for place, part in enumerate(parts):
-                part.append(batch.column(place))
+        batches = list(opened.batches(range(len(opened.names))))
     except DataError as error:
-        between = item_separator(Path(os.fsdecode(source))) if is_path else None
-        if between is None:
+        between = item_separator(path) if path else None
+        if path is None or between is None:
             raise
-        path = Path(os.fsdecode(source))
-        if may_hold_lines(path) and not line_breaks and written == PLAIN:
+        if plain and may_hold_lines(path):
             seen = items_of_text(path, between)
             return ItemSketch(title=title, labels=seen, what=str(path), path=path)
         raise DataError(
@@ -722,28 +716,30 @@ def sketch_table(
             f"transactions by hand, with `separator: {json.dumps(between)}` below `items:` (see "
             "docs/transactions.md).",
         ) from None
-    for name, part in zip(opened.names, parts, strict=True):
+    parts = {
+        name: [batch.column(place) for batch in batches] for place, name in enumerate(opened.names)
+    }
+    for name, part in parts.items():
         if part and is_list(part[0].type) and label_fault(name) is None:
             seen = items_of_lists(part, name)
             return ItemSketch(title=title, labels=seen, what=opened.what, column=key_of(name))
     if not trust_header:
-        check_header(opened.names, parts, opened.what)
-    if not any(map(len, parts[0] if parts else ())):
+        check_header(opened.names, list(parts.values()), opened.what)
+    if not any(map(len, next(iter(parts.values()), ()))):
         raise DataError(
             f"{opened.what}: there are no records in it, so nothing can be drafted",
             hint="Look whether this is the right input, or write the schema by hand.",
         )
-    guesses = [
-        (name, guess_column(name, part)) for name, part in zip(opened.names, parts, strict=True)
-    ]
-    if len(guesses) == 1 and not trust_header and guesses[0][1].type in ("", "categorical"):
-        _refuse_records(parts[0], opened.what)
+    guesses = {name: guess_column(name, part) for name, part in parts.items()}
+    first = opened.names[0]
+    if len(guesses) == 1 and not trust_header and guesses[first].type in ("", "categorical"):
+        _refuse_records(parts[first], opened.what)
     if person is not None and person not in opened.names:
         raise UsageError(
             f"there is no column {person!r} that could tell people apart.",
             hint=f"Columns: {', '.join(opened.names)}.",
         )
-    sketch = sketch_of(title, _guess_again(guesses, parts, person), written, person)
+    sketch = sketch_of(title, _guess_again(guesses, parts, person).items(), written, person)
     if not any(column.guess.published and column.role is None for column in sketch.columns):
         raise DataError(
             f"{opened.what}: there is no column from which an attribute could be drafted",
@@ -756,29 +752,27 @@ def sketch_table(
 
 
 def _guess_again(
-    guesses: list[tuple[str, Guess]], parts: list[list[Any]], named: str | None
-) -> list[tuple[str, Guess]]:
+    guesses: dict[str, Guess], parts: Mapping[str, list[Any]], named: str | None
+) -> dict[str, Guess]:
     """The guesses, with no column for the person that cannot be one, and people counted, not rows.
 
     If people have several rows, a value of many rows may still be one person's.
     """
-    for place, (name, guess) in enumerate(guesses):
+    for name, guess in guesses.items():
         people = guess.people
         if people is not None and people.repeats and 0 < people.rank < NAMED:
-            others = [(other, parts[n]) for n, (other, _) in enumerate(guesses) if n != place]
-            if why := not_a_person(parts[place], others):
+            others = [(other, part) for other, part in parts.items() if other != name]
+            if why := not_a_person(parts[name], others):
                 people = replace(people, why=why, rank=0)
-                guess = replace(guess, people=people, comment=people.comment(chosen=False))
-                guesses[place] = name, guess
-    person = sketch_of("", guesses, person=named).role("person")
+                guesses[name] = replace(guess, people=people, comment=people.comment(chosen=False))
+    person = sketch_of("", guesses.items(), person=named).role("person")
     if person is None:
         return guesses
-    place = next(n for n, (name, _) in enumerate(guesses) if name == person.name)
-    who = texts_of(person.name, parts[place])
-    return [
-        (name, guess_column(name, *once_each(name, part, who)) if guess.published else guess)
-        for (name, guess), part in zip(guesses, parts, strict=True)
-    ]
+    who = texts_of(person.name, parts[person.name])
+    return {
+        name: guess_column(name, *once_each(name, parts[name], who)) if guess.published else guess
+        for name, guess in guesses.items()
+    }
 
 
 def _refuse_records(parts: list[Any], what: str) -> None:
