@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_args
 
 import typer
 
-from hedgerow.cli.options import explain, prose
+from hedgerow.cli.options import examples, explain, prose
 from hedgerow.cli.settings import Setting, kind_of, method_options, settings_of
 from hedgerow.registry import METHODS
 
@@ -156,10 +156,10 @@ def reference() -> str:
 
     rows = Counter(row for function in COMMANDS for row in map(_row, _parameters(function)))
     shared = [row for row, times in rows.items() if times > 1 and row.startswith("| `--")]
-    parts = [_HEAD, inspect.getdoc(hedgerow), ""]
+    parts = [_HEAD, prose(hedgerow), ""]
     parts += ["## Options of several commands", "", "| option | meaning |", "| --- | --- |"]
     parts += [*shared, ""]
-    for function, examples in COMMANDS.items():
+    for function in COMMANDS:
         name, parameters = name_of(function), _parameters(function)
         parts += [f"## hedgerow {name}", "", prose(function), ""]
         own = [row for row in map(_row, parameters) if row not in shared]
@@ -172,7 +172,7 @@ def reference() -> str:
             settings = [f"`{name}`" for option in method_options() for name in _names(option)]
             parts += ["Settings of [methods](choosing.md#which-method), which their pages explain: "
                       + ", ".join(settings) + ".", ""]  # fmt: skip
-        parts += ["```sh", *examples, "```", ""]
+        parts += ["```sh", *examples(function), "```", ""]
     return "\n".join(str(part) for part in parts)
 
 

@@ -21,63 +21,17 @@ from hedgerow.cli.commands.report import compare, dossier, evaluate, report, sam
 from hedgerow.cli.commands.schema import check, init, schema, sign, taxonomy
 from hedgerow.cli.commands.studio import studio, warm_up
 from hedgerow.cli.commands.verify_audit_ledger import audit, ledger, verify
-from hedgerow.cli.display.terminal import INTERRUPTED, Command, CommandGroup, example, heed_signals
-from hedgerow.cli.options import explain, prose
+from hedgerow.cli.display.terminal import INTERRUPTED, Command, CommandGroup, heed_signals
+from hedgerow.cli.options import ending, explain, prose
 from hedgerow.cli.settings import MethodCommand
 
 __all__ = ["COMMANDS", "app", "main", "name_of"]
 
-# The commands in the order of their use, each with an example.
-COMMANDS: dict[Callable[..., None], list[str]] = {
-    init: ["hedgerow init people.csv --out schema.yaml"],
-    check: ["hedgerow check schema.yaml", "hedgerow check schema.yaml --data people.csv"],
-    sign: ['hedgerow sign schema.yaml --name "Ada Brown"'],
-    schema: ["hedgerow schema diff schema-2025.yaml schema-2026.yaml"],
-    taxonomy: [
-        "hedgerow taxonomy icd-9-cm",
-        "hedgerow taxonomy jobs.csv --to yaml --out jobs.yaml",
-    ],
-    plan: [
-        "hedgerow plan --schema schema.yaml --epsilon 1 --rows 30000",
-        "hedgerow plan --schema schema.yaml --simulate --rows 30000",
-        'hedgerow plan --schema schema.yaml --epsilon 1 --table "illness by home"',
-        'hedgerow plan --schema schema.yaml --rows 30000 --accuracy "count of 500 within 60"',
-    ],
-    publish: [
-        "hedgerow publish people.parquet --schema schema.yaml --epsilon 1 --out release/",
-    ],
-    clusters: ["hedgerow clusters people.csv --schema schema.yaml --epsilon 1 --out release/"],
-    ledger: [
-        "hedgerow ledger clinic.ledger --open clinic --epsilon 3",
-        "hedgerow publish people.csv --schema schema.yaml --epsilon 1 --out release/ \\",
-        "    --ledger clinic.ledger --dataset clinic",
-        "hedgerow ledger clinic.ledger",
-    ],
-    show: ["hedgerow show release/ --top 20 --plot release.png"],
-    query: ['hedgerow query release/ "age in [30, 50] and smoker = yes"'],
-    table: [
-        "hedgerow table release/ occupation age --bins age=18,40,65",
-        "hedgerow table release/ --out release.xlsx",
-    ],
-    sample: ["hedgerow sample release/ --out rows.csv"],
-    verify: ["hedgerow verify release/"],
-    evaluate: ["hedgerow evaluate people.csv release/"],
-    compare: [
-        "hedgerow compare first/ second/ --simulate",
-        "hedgerow compare first/ second/ --raw people.csv --out not-private.html",
-    ],
-    report: [
-        "hedgerow report release/ --out report.html",
-        "hedgerow report release/ --raw people.csv --out not-private.html",
-    ],
-    dossier: [
-        "hedgerow dossier release/ --ledger clinic.ledger --out dossier.html",
-        "hedgerow dossier release/ --record deployment.yaml --published 2026-01-31",
-    ],
-    audit: ["hedgerow audit --method marginals --schema schema.yaml --epsilon 1"],
-    studio: ["hedgerow studio", "hedgerow studio clinic/ --no-browser"],
-    warm_up: ["hedgerow warm-up"],
-}
+# in the order of their use
+COMMANDS: tuple[Callable[..., None], ...] = (
+    init, check, sign, schema, taxonomy, plan, publish, clusters, ledger, show, query, table,
+    sample, verify, evaluate, compare, report, dossier, audit, studio, warm_up,
+)  # fmt: skip
 
 
 def _print_version(wanted: bool) -> None:
@@ -99,6 +53,9 @@ def hedgerow(version: Annotated[bool, _TellVersion] = False) -> None:
 
     A table goes in; noisy counts and a model of them come out, under a stated guarantee.
     Start with `init` to draft a schema, `check` and `sign` it, look at the `plan`, then `publish`.
+
+    Example:
+        hedgerow publish --help
     """
 
 
@@ -123,13 +80,12 @@ def _app(functions: Iterable[Callable[..., None]], *, listed: bool = False) -> t
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    command.callback(epilog=example("hedgerow publish --help"))(hedgerow)
+    command.callback(help=prose(hedgerow), epilog=ending(hedgerow))(hedgerow)
     for function in functions:
         kind = MethodCommand if function in (plan, publish) else Command
         known = (lambda: None) if listed else explain(function)
-        ending = None if listed else example(*COMMANDS[function])
-        name = name_of(function)
-        command.command(name, cls=kind, help=prose(function), epilog=ending)(known)
+        end = None if listed else ending(function)
+        command.command(name_of(function), cls=kind, help=prose(function), epilog=end)(known)
     return command
 
 

@@ -33,57 +33,35 @@ def check_place(
 ) -> None:
     """Raises if a file must not be written where it would be.
 
+    A release with other files than its own no longer passes `hedgerow verify`. Whoever gives a
+    release away would also give away what lies in its folder, or below it.
+
     Args:
         path: The file that would be written, if one would be.
         overwrite: Whether it may be replaced.
         option: The option that names it.
-        release: The folder that it must not lie in; none means that of any release.
+        release: The release whose folder it must not lie in; without it, that of any release.
     """
     if path is None:
         return
-    if release is None:
-        refuse_releases(path, option)
-    else:
-        refuse_inside(path, release, option)
-    refuse_existing(path, overwrite, option)
-
-
-def refuse_inside(path: Path, release: Path, option: str = "--out") -> None:
-    """Raises if a file would be written into the folder of a release, or below it.
-
-    A release with other files than its own no longer passes `hedgerow verify`.
-
-    Args:
-        path: The file that would be written.
-        release: The folder of the release.
-        option: The option that names the file.
-    """
     folder = path.parent.resolve()
     for above in (folder, *folder.parents):
-        if is_same(above, release):
+        if _is_release(above) if release is None else is_same(above, release):
             raise UsageError(
                 f"{path} lies in the folder of the release, which must hold nothing else.",
                 hint=f"Name a file in another folder with {option}.",
             )
+    refuse_existing(path, overwrite, option)
 
 
-def refuse_releases(path: Path, option: str = "--out") -> None:
-    """Raises if a file would be written into the folder of any release, or below it.
-
-    For what is made from private data: whoever gives the release away would give it away too.
-
-    Args:
-        path: The file that would be written.
-        option: The option that names the file.
-    """
+def _is_release(folder: Path) -> bool:
     from hedgerow.release.files import MANIFEST, read_manifest
 
-    folder = path.parent.resolve()
-    for above in (folder, *folder.parents):
-        if os.path.lexists(above / MANIFEST):
-            with suppress(ReleaseError):  # it may be another program's
-                read_manifest(above)
-                refuse_inside(path, above, option)
+    if os.path.lexists(folder / MANIFEST):
+        with suppress(ReleaseError):  # it may be another program's
+            read_manifest(folder)
+            return True
+    return False
 
 
 def is_same(one: Path, other: Path) -> bool:
@@ -145,10 +123,8 @@ def table_writer(out: Path, others: tuple[str, ...] = ()) -> Callable[[Any, Path
         UsageError: If the name says nothing.
     """
     name = out.name.lower()
-    if name.endswith(".parquet"):
-        return _write_parquet
-    if name.endswith((".csv", ".csv.gz")):
-        return _write_csv
+    if name.endswith((".parquet", ".csv", ".csv.gz")):
+        return _write_rows
     raise UsageError(
         f"{out} does not say what kind of file to write.",
         hint=f"Let it end in {', '.join(('.csv', '.csv.gz', *others))} or .parquet.",
@@ -162,16 +138,13 @@ def _unwritable(path: Path, error: OSError, option: str) -> ReleaseError:
     )
 
 
-def _write_parquet(rows: Any, path: Path) -> None:
-    from pyarrow import parquet
-
-    parquet.write_table(rows, path)
-
-
-def _write_csv(rows: Any, path: Path) -> None:
+def _write_rows(rows: Any, path: Path) -> None:
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import csv, parquet
 
+    if path.name.lower().endswith(".parquet"):
+        parquet.write_table(rows, path)
+        return
     kind = "gzip" if path.name.endswith(".gz") else None
     with pa.output_stream(str(path), compression=kind) as stream:
         csv.write_csv(rows, stream)

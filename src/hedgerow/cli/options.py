@@ -33,8 +33,20 @@ def arguments(documented: Any) -> dict[str, str]:
 
 
 def prose(documented: Any) -> str:
-    """What a docstring says before it comes to arguments."""
-    return (inspect.getdoc(documented) or "").partition("\n\nArgs:")[0]
+    """What a docstring says before it comes to arguments and examples."""
+    return re.split(r"\n\n(?:Args|Example):\n", inspect.getdoc(documented) or "")[0]
+
+
+def examples(documented: Any) -> list[str]:
+    """The examples of a docstring, a line each."""
+    lines = (inspect.getdoc(documented) or "").partition("Example:\n")[2].splitlines()
+    return [line.removeprefix("    ") for line in lines]
+
+
+def ending(documented: Any) -> str:
+    """The end of a command's help: how it is used."""
+    # A backspace alone on a line keeps the parser from refilling what follows.
+    return "\n".join(["\b", "Example:", *(f"  {line}" for line in examples(documented))])
 
 
 def explain(command: Callable[..., None]) -> Callable[..., None]:

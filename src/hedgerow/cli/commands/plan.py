@@ -79,6 +79,12 @@ def plan(
             of simulated rows.
         runs: simulation: runs of each setting; 5 by default.
         dependence: simulation: how strongly simulated columns depend on each other; 0.5 by default.
+
+    Example:
+        hedgerow plan --schema schema.yaml --epsilon 1 --rows 30000
+        hedgerow plan --schema schema.yaml --simulate --rows 30000
+        hedgerow plan --schema schema.yaml --epsilon 1 --table "illness by home"
+        hedgerow plan --schema schema.yaml --rows 30000 --accuracy "count of 500 within 60"
     """
     from hedgerow.evaluation.expected import expected_errors, read_target
     from hedgerow.methods.plan import RowsPlan

@@ -62,6 +62,9 @@ def publish(
         recipient: For the ledger: whom the release is for.
         purpose: For the ledger: what the release is for.
         verbose: Also say what the budget was spent on.
+
+    Example:
+        hedgerow publish people.parquet --schema schema.yaml --epsilon 1 --out release/
     """
     import hedgerow
     from hedgerow.present import words
@@ -150,6 +153,9 @@ def clusters(
         clusters: How many clusters.
         share: How much of epsilon finds the centroids.
         ledger: The budget ledger that books centroids and release.
+
+    Example:
+        hedgerow clusters people.csv --schema schema.yaml --epsilon 1 --out release/
     """
     from hedgerow.methods.clusters import publish_clusters
     from hedgerow.present import words

@@ -56,6 +56,9 @@ def query(
         total: The sum of this number, for each query.
         quantile: A quantile of this number, for each query: age=0.5 for the median.
         out: Write all answers to this file: .csv, .csv.gz or .parquet.
+
+    Example:
+        hedgerow query release/ "age in [30, 50] and smoker = yes"
     """
     from hedgerow.release import Release
 
@@ -248,6 +251,10 @@ def table(
         level: The coverage of intervals.
         simultaneous: Intervals that hold for all cells at once.
         out: Write it to this file: .csv, .csv.gz, .parquet, .html, .xlsx, .png, .svg or .pdf.
+
+    Example:
+        hedgerow table release/ occupation age --bins age=18,40,65
+        hedgerow table release/ --out release.xlsx
     """
     from hedgerow.cli.display.transactions import read_items
     from hedgerow.release import Release

@@ -41,6 +41,9 @@ def show(
         tree: Draw how regions were made instead.
         depth: How deep to draw with --tree.
         plot: Also draw the first finding, or the largest regions, to this PNG, SVG or PDF.
+
+    Example:
+        hedgerow show release/ --top 20 --plot release.png
     """
     from hedgerow.present.kinds import KINDS
     from hedgerow.present.report import overview
@@ -92,6 +95,10 @@ def report(
         raw: Also compare with the raw data it was made from. The page is then NOT PRIVATE.
         seed: With --raw, which counts are asked and which rows are learnt from.
         side: With --raw and supermodular, the side table of the release.
+
+    Example:
+        hedgerow report release/ --out report.html
+        hedgerow report release/ --raw people.csv --out not-private.html
     """
     from hedgerow.present import render
     from hedgerow.present.report import doubt, open_and_verify
@@ -173,6 +180,10 @@ def dossier(
         dataset: With --ledger, the data set of a release that is not in it.
         published: With --record or --catalog, when it was published (2026-01-31), if no ledger
             knows it.
+
+    Example:
+        hedgerow dossier release/ --ledger clinic.ledger --out dossier.html
+        hedgerow dossier release/ --record deployment.yaml --published 2026-01-31
     """
     from hedgerow.present import catalog as catalogs
     from hedgerow.present import render
@@ -272,6 +283,9 @@ def sample(
         out: The file to write: .csv, .csv.gz or .parquet; items: also .dat.
         rows: How many rows; by default as many as the release counts.
         seed: The same seed gives the same rows.
+
+    Example:
+        hedgerow sample release/ --out rows.csv
     """
     from hedgerow.cli.display.transactions import fimi_writer
     from hedgerow.release import Release
@@ -336,6 +350,9 @@ def evaluate(
         seed: Which counts, and which rows models learn from.
         side: supermodular: the side table of the release.
         out: Also write all numbers to this JSON file.
+
+    Example:
+        hedgerow evaluate people.csv release/
     """
     from hedgerow.present.against import evaluation
     from hedgerow.release import Release
@@ -421,6 +438,10 @@ def compare(
             private data.
         out: Also write a page, as HTML.
         seed: With --raw, which counts are asked for.
+
+    Example:
+        hedgerow compare first/ second/ --simulate
+        hedgerow compare first/ second/ --raw people.csv --out not-private.html
     """
     from hedgerow.evaluation.compare import compare_opened, folder_names
     from hedgerow.present import render

@@ -57,6 +57,9 @@ def init(
         no_questions: Ask nothing, as without a terminal, and write a draft.
         proposals: With --json, also print what the questions are made from, as PRIVATE as the data.
         no_file: With --proposals, write no draft.
+
+    Example:
+        hedgerow init people.csv --out schema.yaml
     """
     from hedgerow.draft.draft import ItemSketch, Sketch, draft_text, sketch_table
 
@@ -128,6 +131,10 @@ def check(
         unused: With --data, also name values that no row has. NOT PRIVATE.
         show_values: With --data, also quote values that differ from the schema's only in case or
             spaces. NOT PRIVATE.
+
+    Example:
+        hedgerow check schema.yaml
+        hedgerow check schema.yaml --data people.csv
     """
     from hedgerow.present.report import facts
     from hedgerow.schema import Schema, refuse_no_unit
@@ -297,6 +304,9 @@ def sign(
         data: Also look at this private table, and mark values that fewer than 10 people have. NOT
             PRIVATE.
         yes: It was looked at before; ask nothing.
+
+    Example:
+        hedgerow sign schema.yaml --name "Ada Brown"
     """
     import datetime
 
@@ -357,6 +367,9 @@ def schema(
     Args:
         task: What to do: compare.
         files: The first and the second schema file.
+
+    Example:
+        hedgerow schema diff schema-2025.yaml schema-2026.yaml
     """
     from hedgerow.schema import Schema
     from hedgerow.schema.diff import schema_diff
@@ -405,6 +418,10 @@ def taxonomy(
         depth: How many levels of the tree to show.
         to: Write the taxonomy in this form.
         out: Write it to this file; without it the text is printed.
+
+    Example:
+        hedgerow taxonomy icd-9-cm
+        hedgerow taxonomy jobs.csv --to yaml --out jobs.yaml
     """
     from hedgerow.schema import taxonomy_files as forms
     from hedgerow.schema.taxonomy import Reading

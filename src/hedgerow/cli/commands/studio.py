@@ -28,6 +28,10 @@ def studio(
         folder: The folder of your data; nothing outside it is opened.
         port: The port; 0 for any free one.
         no_browser: Open no browser; print the link alone.
+
+    Example:
+        hedgerow studio
+        hedgerow studio clinic/ --no-browser
     """
     import webbrowser
 
@@ -65,6 +69,9 @@ def warm_up(
 
     Without this, each loop is compiled when it is first needed, which takes some seconds; small
     tables need none.
+
+    Example:
+        hedgerow warm-up
     """
     import tempfile
     from pathlib import Path

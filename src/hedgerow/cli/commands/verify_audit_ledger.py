@@ -29,6 +29,9 @@ def verify(
 
     Its files must be intact, and its ledger add up to what it states. Exit code 6 if a check
     fails or the run was seeded, 7 if its method, schedule or score is not installed here.
+
+    Example:
+        hedgerow verify release/
     """
     from hedgerow.verification import verify as verify_release
 
@@ -106,6 +109,9 @@ def audit(
         runs: Transcripts to replay, and runs of each distinguisher on each table.
         seconds: Start no new attack after about this many seconds.
         seed: Makes the audit repeatable.
+
+    Example:
+        hedgerow audit --method marginals --schema schema.yaml --epsilon 1
     """
     from hedgerow.audit import audit as run_audit
     from hedgerow.schema import Schema
@@ -262,7 +268,7 @@ def ledger(
     reason: Annotated[str | None, option("WHY")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what the releases of a data set have spent, or set a total for one.
+    r"""Show what the releases of a data set have spent, or set a total for one.
 
     Pass the ledger to every `hedgerow publish`: a run beyond the total is refused. One that was
     killed while it drew stays booked.
@@ -283,6 +289,12 @@ def ledger(
         recipient: Whom a release is for; goes with --add and --note.
         purpose: What a release is for; goes with --add and --note.
         reason: Why; goes with --raise, --same-people and --give-back.
+
+    Example:
+        hedgerow ledger clinic.ledger --open clinic --epsilon 3
+        hedgerow publish people.csv --schema schema.yaml --epsilon 1 --out release/ \
+            --ledger clinic.ledger --dataset clinic
+        hedgerow ledger clinic.ledger
     """
     from hedgerow.ledger.file import similar
     from hedgerow.ledger.ledger import BudgetLedger

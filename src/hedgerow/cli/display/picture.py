@@ -42,22 +42,25 @@ def check_picture(path: Path) -> None:
 
 @contextmanager
 def _canvas(
-    path: Path, overwrite: bool, size: tuple[float, float], title: str, *, private: bool
+    path: Path, overwrite: bool, title: str, private: bool, size: tuple[float, float] | None = None
 ) -> Iterator[Any]:
     """Axes to draw on, which are written to a file once the block has ended well.
 
     Args:
         path: The file; its ending says which kind.
         overwrite: Whether to replace it if it is there.
-        size: How wide and high it is, in inches.
         title: What stands above it.
         private: Whether nobody but its owner may read it.
+        size: How wide and high it is, in inches; without it, as curves are, which have a legend.
     """
     check_picture(path)
-    figure, axes = new_figure(size)
+    wide, high = size or (8, 5)
+    figure, axes = new_figure((wide, high))
     yield axes
+    if size is None:
+        axes.legend(loc="best", frameon=False, fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(fill(title, int(10 * size[0])), fontsize=10, loc="left", parse_math=False)
+    axes.set_title(fill(title, int(10 * wide)), fontsize=10, loc="left", parse_math=False)
     _write(figure, path, overwrite, private)
 
 
@@ -79,7 +82,7 @@ def draw_frontier(
         private: Whether nobody but its owner may read it.
     """
     points, (setting, word) = picture["points"], FRONTIER_WORDS[picture["model"]]
-    with _canvas(path, overwrite, (8, 5), title, private=private) as axes:
+    with _canvas(path, overwrite, title, private) as axes:
         axes.plot([one["risk"] for one in points], [one["utility"] for one in points], "o-", lw=1)
         # settings that give the same need one label
         places = {(round(one["risk"], 12), round(one["utility"], 6)): one for one in points[::-1]}
@@ -94,7 +97,6 @@ def draw_frontier(
         axes.set_xscale("log")
         axes.set_xlabel("mean risk of a side row (weighted sensitivity / side rows alike)")
         axes.set_ylabel("mean utility of a side row")
-        axes.legend(loc="best", frameon=False, fontsize=8)
 
 
 def draw_simulation(found: Simulation, path: Path, overwrite: bool) -> None:
@@ -110,7 +112,7 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool) -> None:
     measure, public = found.measures[0], found.public is not None
     where = f"rows of {found.public}, which is public" if public else "simulated rows"
     title = f"{found.schema}: releases of {found.rows:,} {where}; real data differs"
-    with _canvas(path, overwrite, (8, 5), title, private=public) as axes:
+    with _canvas(path, overwrite, title, public) as axes:
         for setting in dict.fromkeys(point.setting for point in found.points):
             points = [point for point in found.points if point.setting == setting]
             at = [float(Fraction(point.epsilon)) for point in points]
@@ -125,7 +127,6 @@ def draw_simulation(found: Simulation, path: Path, overwrite: bool) -> None:
         axes.set_xticks([], minor=True)
         axes.set_xlabel("epsilon")
         axes.set_ylabel(f"{MEASURES[measure]}; shaded: all runs")
-        axes.legend(loc="best", frameon=False, fontsize=8)
 
 
 def draw_accuracy(best: AccuracyPlan, name: str, path: Path, overwrite: bool) -> None:
@@ -138,7 +139,7 @@ def draw_accuracy(best: AccuracyPlan, name: str, path: Path, overwrite: bool) ->
         overwrite: Whether to replace it if it is there.
     """
     title = f"{name}, {best.rows:,} rows: below the dotted line a target is reached"
-    with _canvas(path, overwrite, (8, 5), title, private=best.public is not None) as axes:
+    with _canvas(path, overwrite, title, best.public is not None) as axes:
         for one in best.targets:
             errors = {float(e): x for e, x in one.errors.items() if x is not None}
             if errors:
@@ -147,7 +148,6 @@ def draw_accuracy(best: AccuracyPlan, name: str, path: Path, overwrite: bool) ->
         axes.axhline(1.0, ls=":", lw=1)
         axes.set(xscale="log", yscale="log", xlabel="epsilon")
         axes.set_ylabel("error at 95%, divided by the target")
-        axes.legend(loc="best", frameon=False, fontsize=8)
 
 
 def draw(release: Release, regions: list[ShownRegion], path: Path, overwrite: bool) -> None:
@@ -166,7 +166,7 @@ def draw(release: Release, regions: list[ShownRegion], path: Path, overwrite: bo
         title = f"the {release.describe().largest} ({amount})"
     title = f"{release.schema.name}: {title}"
     size = (9, 1.6 + 0.55 * max(len(regions), 2))
-    with _canvas(path, overwrite, size, title, private=seeded) as axes:
+    with _canvas(path, overwrite, title, seeded, size) as axes:
         from matplotlib import colormaps
 
         classes = list(release.schema.classes) or [""]
@@ -250,7 +250,7 @@ def _draw_table(release: MarginalsRelease, top: int, path: Path, overwrite: bool
         people, shares = schema.unit_names[1], [differ[0].shares, differ[0].low, differ[0].high]
         title, places = _plain(differ[0].sentence(people)), np.arange(len(differ[0].groups))
         size = (9, 1.6 + 0.3 * max(len(places), 3))
-        with _canvas(path, overwrite, size, title, private=seeded) as axes:
+        with _canvas(path, overwrite, title, seeded, size) as axes:
             middle, low, high = (100 * one for one in shares)
             axes.barh(places, middle, color=BAR, height=0.72)
             draw_ends(axes, places, low, high, float(high.max()))

@@ -214,12 +214,6 @@ def _complain(
         typer.echo(f"  {hint}", err=True)
 
 
-def example(*lines: str) -> str:
-    """The end of a command's help: how it is used."""
-    # A backspace alone on a line keeps the parser from refilling what follows.
-    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
-
-
 def say(text: str = "", err: bool = False) -> None:
     """Prints a line of the result, or one that is not part of it."""
     stream = sys.stderr if err else sys.stdout
