@@ -18,7 +18,7 @@ from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.store.html_text import visible
 from hedgerow.studio.folder import Conflict, Outside, Releases, argument, inside
 from hedgerow.studio.guard import Keys
-from hedgerow.studio.jobs import Job, Jobs
+from hedgerow.studio.jobs import Job, Jobs, command_text
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
@@ -315,6 +315,13 @@ class Asked:
         if self.fault is not None and status == 200:
             status = status_of(self.fault)
         return self.studio.pages.show(page, status, asked=self, **values)
+
+    def page(
+        self, name: str, status: int = 200, /, command: Sequence[str] = (), **values: Any
+    ) -> Response:
+        """A page on the path from data to a release, with the command that does the same."""
+        words = command_text(command) if command else ""
+        return self.show(name, status, way=self.way, command=words, **values)
 
     def done(self, name: str) -> Job | None:
         """The work of this step that a parameter names, if it is done."""

@@ -114,11 +114,10 @@ def plan(
         tried = [] if accuracy else _read_epsilons(epsilons, epsilon)
         _check_trials(public, plot, overwrite, as_json)
         if accuracy:
-            remarks = show_plan_by_accuracy(known, targets, trials, plot, overwrite, as_json)
+            lines = show_plan_by_accuracy(known, targets, trials, plot, overwrite, as_json)
         else:
-            remarks = show_simulation(known, tried, trials, plot, overwrite, as_json)
-        for line in remarks:
-            say(line)
+            lines = show_simulation(known, tried, trials, plot, overwrite, as_json)
+        say(*lines)
         if plot is not None and not as_json:
             say(f"\nDrew errors against epsilon to {plot}.")
         return
@@ -164,11 +163,10 @@ def plan(
         # Where steps see everyone, there is one path only.
         path = f", {planned.depth} on any path" if planned.depth < planned.specializations else ""
         say(f"At most {many(planned.specializations, 'specialization')}{path}.")
-    lines = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
-    print_table(["would be spent on", "how often", "each"], lines)
-    for words in (planned.remark, planned.usefulness, planned.largest):
-        if words is not None:
-            note(words)
+    spent = [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()]
+    print_table(["would be spent on", "how often", "each"], spent)
+    remarks = (planned.remark, planned.usefulness, planned.largest)
+    note(*(words for words in remarks if words is not None))
     if promised:
         say("\nThe tables that you named, in 95 of 100 cases:")
         rows_of_tables = [
@@ -450,7 +448,7 @@ def show_simulation(
         rows = f"{simulation.rows:,} rows of {simulation.public}"
         say(f"{simulation.schema}: releases of {rows}, {runs} of each.\n")
     _print_points(simulation)
-    say()
+    say("")
     return [*_legend(simulation), *remarks]
 
 

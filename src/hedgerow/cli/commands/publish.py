@@ -110,9 +110,7 @@ def publish(
         say(f"Published to {out}: {words.describe_parts(release)}.")
         if known.kind == "transactions":
             say(release.describe().summary)
-        for line in (*words.guarantee(release), words.unmeasured(release)):
-            if line is not None:
-                say(line)
+        say(*filter(None, (*words.guarantee(release), words.unmeasured(release))))
         if verbose:
             spent = words.list_spent(release)
             print_table(["what for", "budget", words.spent_of(known)], spent)

@@ -163,16 +163,12 @@ def _tell_answers(release: Release, answers: list[Answer], level: float) -> None
 
     if len(answers) > _IN_WORDS:
         _tabulate(release, answers)
-        say()
-        for line in how_to_read(release, answers, level):
-            say(line)
+        say("", *how_to_read(release, answers, level))
         return
     for place, answer in enumerate(answers):
         if place and release.kind != "transactions":
-            say()
-        say(answer["query"])
-        for line in describe_answer(release, answer, level):
-            say(f"  {line}")
+            say("")
+        say(answer["query"], *(f"  {line}" for line in describe_answer(release, answer, level)))
     if release.kind == "rows":
         say(f"\n{MISSING.format(those=release.schema.unit_names[1])}")
 
@@ -399,11 +395,13 @@ def _tell_rules(release: Release, rules: pa.Table, level: float) -> None:
         rows.append([row["given"], row["then"], *words])
     heads = ["given", "then", *(head for name in numbers for head in (name, "from", "to"))]
     print_table(heads, rows, set(range(2, len(heads))))
-    say()
-    say(f"from, to: intervals; each contains the true number with a probability of at least "
-        f"{100 * level:g}%, for a rule that was chosen without looking.")  # fmt: skip
-    say("Rules were picked by their estimates, and the largest are often too large.")
-    say("lift: how many times as many hold it among those as among all.")
+    say(
+        "",
+        "from, to: intervals; each contains the true number with a probability of at least "
+        f"{100 * level:g}%, for a rule that was chosen without looking.",
+        "Rules were picked by their estimates, and the largest are often too large.",
+        "lift: how many times as many hold it among those as among all.",
+    )
 
 
 def _bins(texts: list[str]) -> dict[str, Any]:
@@ -451,9 +449,7 @@ def _tell_table(release: Release, counts: CountTable, where: str | None) -> None
     first = len(counts.names)
     shown = rows if len(rows) <= _SHOWN + 1 else [*rows[:_SHOWN], *rows[len(counts) :]]
     print_table(heads, shown, set(range(first, first + len(columns(counts)))))
-    say()
-    for sentence in how_to_read(counts, release.schema):
-        say(sentence)
+    say("", *how_to_read(counts, release.schema))
     if len(shown) < len(rows):
         note(f"Only the first {_SHOWN} cells are shown; --out FILE writes them all.")
 

@@ -188,13 +188,11 @@ def check(
         names = " by ".join(known.columns[place].name for place in named.places)
         weight = f" (weight {float(named.weight):g})" if named.weight != 1 else ""
         say(f"the release should hold: {names}{weight}")
-    for rule in contents["rules"]:
-        say(f"rule: {rule}")
+    say(*(f"rule: {rule}" for rule in contents["rules"]))
     print_published(published_columns(known, getattr(preparation, "rare", None)), say)
     if known.is_draft or known.metadata.signed is None:
         say(f"Sign it when all of that is public knowledge: hedgerow sign {schema} --name ...")
-    for name, value in facts(known):
-        say(f"{name}: {value}")
+    say(*(f"{name}: {value}" for name, value in facts(known)))
     if data is not None:
         say(f"{getattr(source, 'shown', data)} follows the schema.")  # without a password
     if preparation is not None:
@@ -457,11 +455,10 @@ def taxonomy(
             }
         )  # fmt: skip
         return
-    for line in forms.outline(root, depth):
-        say(line)
     say(
+        *forms.outline(root, depth),
         f"{many(len(whole.leaves), 'value')}, {many(groups, 'group')}, "
-        f"{many(whole.height, 'level')}, {many(len(reading.rules), 'rule')}"
+        f"{many(whole.height, 'level')}, {many(len(reading.rules), 'rule')}",
     )
 
 

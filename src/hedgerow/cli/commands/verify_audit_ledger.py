@@ -69,9 +69,7 @@ def verify(
     recomputed = strength(verdict.epsilon or Fraction(0), verdict.delta or Fraction(0))
     if recomputed != strength(epsilon, delta):
         say(f"Recomputed, it comes to less: {recomputed}.")
-    say("Nobody can tell from a release alone:")
-    for words in verdict.unchecked:
-        say(f"  - {words}")
+    say("Nobody can tell from a release alone:", *(f"  - {words}" for words in verdict.unchecked))
 
 
 _WORDS = {
@@ -156,9 +154,7 @@ def _show(lines: tuple[Line, ...]) -> None:
         )
     columns = ["audit", "what is looked at", "tried", "strongest bound", "epsilon", "holds"]
     print_table(columns, rows, right={2, 3, 4})
-    for line in lines:
-        if not line.ok:
-            note(f"{line.audit}, {line.mode}: {line.words}")
+    note(*(f"{line.audit}, {line.mode}: {line.words}" for line in lines if not line.ok))
 
 
 # A data set of a budget ledger in tables, and for machines.
@@ -202,9 +198,7 @@ def show_account(account: Account) -> None:
     else:
         say("No release has been booked yet.")
     states = {entry.state for entry in account.entries}
-    for state, words in _STATES.items():
-        if state in states:
-            say(f"{state}: {words}")
+    say(*(f"{state}: {words}" for state, words in _STATES.items() if state in states))
     if any(entry.replaced for entry in account.entries):
         say("replaced: another release was saved over it. It was published, so it counts.")
     changes = [
@@ -335,7 +329,7 @@ def ledger(
         say(f"{file} has no data set yet. Open one: hedgerow ledger FILE --open NAME --epsilon 3")
     for place, account in enumerate(accounts):
         if place:
-            say()
+            say("")
         show_account(account)
 
 

@@ -9,11 +9,11 @@ import signal
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -214,15 +214,19 @@ def _complain(
         typer.echo(f"  {hint}", err=True)
 
 
-def say(text: str = "", err: bool = False) -> None:
-    """Prints a line of the result, or one that is not part of it."""
-    stream = sys.stderr if err else sys.stdout
-    typer.echo(_fitted(text) if stream.isatty() else text, err=err)
+def say(*lines: str) -> None:
+    """Prints lines of the result."""
+    _print(lines, sys.stdout)
 
 
-def note(text: str) -> None:
-    """Prints a line that is not part of the result, such as a warning."""
-    say(text, err=True)
+def note(*lines: str) -> None:
+    """Prints lines that are not part of the result, such as a warning."""
+    _print(lines, sys.stderr)
+
+
+def _print(lines: Iterable[str], stream: TextIO) -> None:
+    for line in lines:
+        typer.echo(_fitted(line) if stream.isatty() else line, file=stream)
 
 
 def _fitted(text: str) -> str:
@@ -370,6 +374,6 @@ def tell_preparation(found: Preparation | ItemPreparation) -> None:
 
     title = "What became of the data (NOT PRIVATE: exact counts, for the holder of the data alone)"
     sections = (Section("", about_rows(found)), Section("", about_tables(found)))
-    say()
+    say("")
     print_document(Document(title=title, sections=sections))
     warn(*found.warnings())

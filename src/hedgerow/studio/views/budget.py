@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.evaluation.expected import ExpectedError, expected_errors
+from hedgerow.present.words import after, caution, factor, percent_up, purpose_words
+from hedgerow.privacy.budget import Budget
 from hedgerow.registry import METHODS, for_data, load
 from hedgerow.schema.attributes import describe_weight
 from hedgerow.schema.relations import read_tables
@@ -23,7 +26,6 @@ from hedgerow.studio.views.project import accounts_of
 from hedgerow.studio.views.schema import save
 
 if TYPE_CHECKING:
-    from hedgerow.evaluation.expected import ExpectedError
     from hedgerow.schema import Schema
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "2", "4")
@@ -66,12 +68,12 @@ def show(asked: Asked) -> Response:
     result = job.result if job else None
     curves = [] if result is None else curves_of(result)
     tried = {one["epsilon"] for curve in curves for one in curve["points"]} or EPSILONS
-    return asked.show(
-        "budget", way=way, text=asked.text, schema=schema, method=method, delta=delta,
+    return asked.page(
+        "budget", text=asked.text, schema=schema, method=method, delta=delta,
         epsilon=epsilon, epsilons=sorted(tried, key=float), fault=fault,
         take=usual if fault and usual != "0" and delta == "0" else "",
         methods={name: METHODS[name].words for name in for_data(schema.kind)},
-        accounts=accounts_of(asked, ledgers), command=command_text(_plan(way, method, delta)),
+        accounts=accounts_of(asked, ledgers), command=_plan(way, method, delta),
         simulate=command_text(_simulation(way, method, delta)),
         curves=curves, size=(_WIDE, _HIGH),
         reached=result["plans"][0]["epsilon"] if result and "plans" in result else "",
@@ -86,9 +88,6 @@ def _means(way: Way, schema: Schema, method: str, delta: str) -> dict[str, Any]:
     Raises:
         HedgerowError: If it is not a budget, or the method cannot do with it.
     """
-    from hedgerow.present.words import after, caution, factor, percent_up, purpose_words
-    from hedgerow.privacy.budget import Budget
-
     budget = Budget.of(way.get("epsilon", "1"), delta)
     rows = int(way.get("rows")) if way.get("rows").isdigit() else None
     planned = load(METHODS[method].settings)().plan(
@@ -204,11 +203,11 @@ def show_tables(asked: Asked) -> Response:
         fault = error
     weights = [describe_weight(table.weight) for table in schema.tables]
     lines = list(zip(_words(schema), weights, errors, strict=True))
-    return asked.show(
-        "tables", way=way, text=asked.text, schema=schema, method=method, lines=lines, fault=fault,
+    return asked.page(
+        "tables", text=asked.text, schema=schema, method=method, lines=lines, fault=fault,
         epsilon=way.get("epsilon", "1"), rows=errors[0].rows if errors and errors[0] else 0,
         names=[one.name for one in schema.columns],
-        example=_example(schema), command=command_text(_plan(way, method, way.get("delta", "0"))),
+        example=_example(schema), command=_plan(way, method, way.get("delta", "0")),
     )  # fmt: skip
 
 
@@ -273,8 +272,6 @@ def _example(schema: Schema) -> str:
 
 
 def _expected(way: Way, schema: Schema, method: str) -> tuple[ExpectedError, ...]:
-    from hedgerow.evaluation.expected import expected_errors
-
     rows = int(way.get("rows")) if way.get("rows").isdigit() else None
     settings = load(METHODS[method].settings)()
     epsilon, delta = way.get("epsilon", "1"), way.get("delta", "0")

@@ -14,7 +14,6 @@ from starlette.responses import Response
 from hedgerow.draft.questions import ask_reviewer
 from hedgerow.errors import UsageError
 from hedgerow.schema.diff import published_columns
-from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import (
     ELSEWHERE,
     SchemaText,
@@ -41,14 +40,14 @@ def show(asked: Asked) -> Response:
     about, domains, draft = schema.metadata, text.domains(), asked.studio.drafts.get(text.path)
     # where the studio has not seen the draft as it was made, all counts as unchanged
     kept = [name for name, one in domains.items() if draft is None or draft.get(name) == one]
-    return asked.show(
+    return asked.page(
         "check", signer=about.reviewer or "", signed_on=about.reviewed or "",
         about={FIELDS[key][0]: getattr(about, key) for key in FIELDS if getattr(about, key)},
-        way=way, text=text, schema=schema, result=result, prepared=prepared,
+        text=text, schema=schema, result=result, prepared=prepared,
         published=published_columns(schema, rare), counted=bool(drafted or result),
         warnings=warnings, warned=bool(result and _warnings(result)),
         question=ask_reviewer(len(kept)), kept=kept,
-        command=command_text(_command(way)) if way.get("data") else "",
+        command=_command(way) if way.get("data") else (),
     )  # fmt: skip
 
 
@@ -120,7 +119,7 @@ def show_history(asked: Asked) -> Response:
             "As it was first" if one.page == ELSEWHERE else _PAGES.get(one.page, one.page),
             "is_current": now is not None and one.number == now.number,
         })  # fmt: skip
-    return asked.show("history", way=asked.way, text=text, lines=lines)
+    return asked.page("history", text=text, lines=lines)
 
 
 def restore(asked: Asked) -> Response:

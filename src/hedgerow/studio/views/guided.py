@@ -23,7 +23,6 @@ from hedgerow.draft.replies import from_lines, join, read_bounds, read_names, to
 from hedgerow.errors import SchemaError, UsageError
 from hedgerow.store.html_text import visible
 from hedgerow.studio.folder import Conflict, Outside
-from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText, describe_change
 from hedgerow.studio.steps import Asked, Way
 from hedgerow.studio.views.project import recount
@@ -256,8 +255,8 @@ def ask_unit(
     """The questions about the whole table."""
     fields = {one.part: one for one in fields_of(guided, asked, errors or {}, unit="yes")
               if not one.question.columns}  # fmt: skip
-    return asked.show(
-        "asked_unit", _status(errors, fault), way=asked.way, text=text, fields=fields,
+    return asked.page(
+        "asked_unit", _status(errors, fault), text=text, fields=fields,
         names=[one.name for one in guided.sketch.columns], notes=fields["drop"].question.notes,
         error=fault, repeated=list_repeated(text), command=_command(asked.way),
         leads=asked.find_fields(fault),
@@ -294,8 +293,8 @@ def ask_columns(
     shown = {part: replace(one, why=one.why.removeprefix(PUBLIC).strip(), notes={}, columns=())
              for part, one in whys.items()}  # fmt: skip
     bulk = Bulk.of(asked, {one.number: one.names for one in groups})
-    return asked.show(
-        "asked_columns", _status(errors, fault), way=asked.way, text=text, groups=groups,
+    return asked.page(
+        "asked_columns", _status(errors, fault), text=text, groups=groups,
         error=fault, bulk=bulk, whys=shown, public=PUBLIC, kinds=_KINDS,
         more=[one for one in groups if any(new.columns[0] in one.names for new in more)],
         told=_KINDS | _RULES, seen=text.mark, command=_command(asked.way), wrong=len(errors or {}),
@@ -348,9 +347,9 @@ def _groups(guided: Guided, fields: list[Field]) -> list[SimpleNamespace]:
     return shown
 
 
-def _command(way: Way) -> str:
+def _command(way: Way) -> list[str]:
     """The command that asks the same on a terminal."""
     if not way.get("data"):
-        return ""
+        return []
     written = way.options("header_row", "delimiter", "encoding", "sheet")
-    return command_text(["init", way.argument("data"), "--out", way.argument("schema"), *written])
+    return ["init", way.argument("data"), "--out", way.argument("schema"), *written]

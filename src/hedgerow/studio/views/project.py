@@ -14,7 +14,6 @@ from starlette.responses import RedirectResponse, Response
 from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.studio.first_rows import look as read_first
 from hedgerow.studio.folder import argument, describe, fresh, inside, look
-from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Asked, Way, go
 
 # The first page: what lies in the folder.
@@ -136,10 +135,10 @@ def _page(asked: Asked, records: list[list[str]]) -> Response:
     except (DataError, UsageError) as fault:
         error = fault
     out = path.name.split(".")[0] + "-schema.yaml"
-    return asked.show(
-        "data", 200 if error is None else 400, way=way, names=names, kinds=kinds, records=records,
+    return asked.page(
+        "data", 200 if error is None else 400, names=names, kinds=kinds, records=records,
         schemas=_fitting(way, listing.schemas, names), out=out, error=error,
-        command=command_text(_command(way, out)), encodings=get_args(Encoding),
+        command=_command(way, out), encodings=get_args(Encoding),
         delimiters=_DELIMITERS,
     )  # fmt: skip
 

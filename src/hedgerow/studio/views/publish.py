@@ -11,8 +11,12 @@ from typing import Any
 from starlette.responses import Response
 
 from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.ledger.file import plain
+from hedgerow.ledger.ledger import BudgetLedger
+from hedgerow.present.words import factor
+from hedgerow.privacy.budget import LARGE_EPSILON, Budget, refuse_large
+from hedgerow.release.files import leftovers
 from hedgerow.studio.folder import Conflict, ReleaseFolder, argument, free_name, fresh, inside, look
-from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Asked, Way, link
 from hedgerow.studio.views.budget import method_of
 from hedgerow.studio.views.project import accounts_of
@@ -24,30 +28,25 @@ _OPEN = "+"  # before the name of the ledger that a data set is to be opened in;
 
 def show(asked: Asked) -> Response:
     """What would be spent on whom, and where the release would go."""
-    from hedgerow.present.words import factor
-    from hedgerow.privacy.budget import LARGE_EPSILON, Budget
-
     way, text, schema = asked.way, asked.text, asked.schema
     method = method_of(way, schema.kind)
     budget = Budget.of(way.get("epsilon", "1"), way.get("delta", "0"))
     listing = look(way.root)
     accounts = accounts_of(asked, listing.ledgers)
     earlier = [one for one in listing.releases if one.name == schema.name]
-    return asked.show(
-        "publish", way=way, text=text, schema=schema, method=method,
+    return asked.page(
+        "publish", text=text, schema=schema, method=method,
         factor=factor(budget.epsilon), large=budget.epsilon > LARGE_EPSILON,
         repeated=list_repeated(text) if schema.unit == "row" else [],
         out=free_name(way.root, "release"), once=secrets.token_urlsafe(12),
         accounts=accounts, opens=_opens(schema.name, accounts), earlier=earlier,
         together=_together(budget.epsilon, schema.name, earlier, accounts),
-        command=command_text(_command(asked, way, method, free_name(way.root, "release"))),
+        command=_command(asked, way, method, free_name(way.root, "release")),
     )  # fmt: skip
 
 
 def run(asked: Asked) -> Response:
     """Publishes, as `hedgerow publish` does."""
-    from hedgerow.privacy.budget import refuse_large
-
     way, text, schema = asked.way, asked.text, asked.schema
     method = method_of(way, schema.kind)
     if schema.unit == "row":
@@ -105,9 +104,6 @@ def _open(asked: Asked, way: Way, name: str) -> None:
     Raises:
         UsageError: If the total does not cover this release, or the file is there already.
     """
-    from hedgerow.ledger.ledger import BudgetLedger
-    from hedgerow.privacy.budget import Budget
-
     delta = way.get("delta", "0")
     total = Budget.of(asked.get("total"), asked.get("total_delta") or delta)
     this = Budget.of(way.get("epsilon", "1"), delta)
@@ -142,9 +138,6 @@ def _together(
 
     A release can be in the folder, in a ledger, or in both, so the larger sum of the two counts.
     """
-    from hedgerow.ledger.file import plain
-    from hedgerow.privacy.budget import Budget
-
     spent = Fraction(0)
     for one in earlier:
         try:
@@ -177,7 +170,5 @@ def _command(asked: Asked, way: Way, method: str, out: str) -> list[str]:
 
 def _clear(out: Path) -> None:
     """Removes what a run leaves that had to be killed; one that was stopped leaves nothing."""
-    from hedgerow.release.files import leftovers
-
     for folder in leftovers(out):
         shutil.rmtree(folder, ignore_errors=True)

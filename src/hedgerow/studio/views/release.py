@@ -6,15 +6,22 @@ import re
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from markupsafe import Markup, escape
+from pyarrow import csv
 from starlette.responses import HTMLResponse, Response
 
 from hedgerow.errors import HedgerowError, UsageError
+from hedgerow.estimate.partition import TreePartition
+from hedgerow.present import against, answers, catalog, kinds, render, tables
+from hedgerow.present import dossier as dossiers
+from hedgerow.present import report as reports
+from hedgerow.present.document import Text
+from hedgerow.present.findings import findings
+from hedgerow.present.words import guarantee
 from hedgerow.release import Release, TableRelease
 from hedgerow.studio.folder import Opened, argument, free_name, fresh, inside, look
-from hedgerow.studio.jobs import command_text
 from hedgerow.studio.steps import Asked, Way
 
 # reports are pages of their own: without scripts, but with styles in attributes
@@ -28,34 +35,21 @@ _JUDGMENT = ".json"  # the end of the file of a comparison with the raw data
 _LISTED = 2000  # words that a query box completes
 
 
-def _open_release(asked: Asked) -> tuple[Way, Release, str]:
-    """The release that is asked for, and how a command names it."""
-    way = asked.way
-    return way, _open(asked, way).release, way.argument("release")
-
-
-def _open(asked: Asked, way: Way) -> Opened:
-    return asked.studio.releases.open(way.path("release"))
+def _open(asked: Asked) -> Opened:
+    return asked.studio.releases.open(asked.way.path("release"))
 
 
 def show(asked: Asked) -> Response:
     """What the release promises, whether that holds, and what can be done with it."""
-    from hedgerow.present.findings import findings
-    from hedgerow.present.render import fragment
-    from hedgerow.present.report import doubt
-    from hedgerow.present.words import guarantee
-
-    way = asked.way
-    opened = _open(asked, way)
+    opened = _open(asked)
     release, verdict = opened.release, opened.verdict
-    doubted = doubt(release, verdict)
-    return asked.show(
-        "release", way=way, release=release, told=release.describe(), verdict=verdict,
-        doubted=doubted, sentences=guarantee(release),
-        findings=None if doubted is not None else opened.page(
-            "findings", lambda: fragment(findings(release))
-        ),
-        command=command_text(["verify", way.argument("release")]),
+    doubted, stands_out = reports.doubt(release, verdict), None
+    if doubted is None:
+        stands_out = opened.page("findings", lambda: render.fragment(findings(release)))
+    return asked.page(
+        "release", command=["verify", asked.way.argument("release")], release=release,
+        told=release.describe(), verdict=verdict, doubted=doubted, sentences=guarantee(release),
+        findings=stands_out,
     )  # fmt: skip
 
 
@@ -73,11 +67,9 @@ def report(asked: Asked) -> Response:
 
 
 def _report(asked: Asked) -> str:
-    from hedgerow.present import render
-    from hedgerow.present.report import report as document
-
-    opened = _open(asked, asked.way)
-    return opened.page("report", lambda: render.page(document(opened.release, opened.verdict)))
+    opened = _open(asked)
+    contents = opened.release, opened.verdict
+    return opened.page("report", lambda: render.page(reports.report(*contents)))
 
 
 def dossier(asked: Asked) -> Response:
@@ -86,57 +78,45 @@ def dossier(asked: Asked) -> Response:
 
 
 def _dossier(asked: Asked) -> str:
-    from hedgerow.present import render
-    from hedgerow.present.dossier import dossier as document
-
-    way = asked.way
-    opened = _open(asked, way)
-    return render.page(document(opened.release, opened.verdict, _find_entry(way, opened.release)))
+    opened = _open(asked)
+    booked = _find_entry(asked.way, opened.release)
+    return render.page(dossiers.dossier(opened.release, opened.verdict, booked))
 
 
 def _find_entry(way: Way, release: Release) -> Any:
     """The entry of the release in a ledger of the folder, if one has it."""
     from hedgerow.ledger.file import digest_of
     from hedgerow.ledger.ledger import BudgetLedger
-    from hedgerow.present.dossier import found_in
 
     for ledger in look(way.root).ledgers:
         accounts = BudgetLedger(inside(way.root, ledger)).accounts()
-        entry, _ = found_in(accounts, release, digest_of(way.path("release")))
+        entry, _ = dossiers.found_in(accounts, release, digest_of(way.path("release")))
         if entry is not None:
             return entry
     return None
 
 
-def _names(release: Release) -> list[str]:
-    if release.kind == "transactions":
-        return ["item"]
-    return [one.name for one in release.schema.columns]
-
-
 def table(asked: Asked) -> Response:
     """Counts of all values of an attribute, or of two together, with error bars."""
-    from hedgerow.present.render import fragment
-    from hedgerow.present.tables import count_grid, how_to_read, title_of
-
-    way, release, name = _open_release(asked)
-    known = _names(release)
+    release = _open(asked).release
+    are_items = release.kind == "transactions"
+    known = ["item"] if are_items else [one.name for one in release.schema.columns]
     first, second = asked.get("first") or known[0], asked.get("second")
-    by: Literal["count", "share"] = "share" if asked.get("by") == "share" else "count"
+    by = "share" if asked.get("by") == "share" else "count"
     where = asked.get("where").strip()
     chosen = [first, *([second] if second else [])]
-    condition: Any = (_items(where) if release.kind == "transactions" else where) or None
+    condition: Any = (_items(where) if are_items else where) or None
     cells = release.table(*chosen, where=condition, share=by == "share")
     total = len(cells)
     cells = cells.largest(_SHOWN) if total > _SHOWN else cells
-    written = ["table", name, *chosen, *(["--by", "share"] if by == "share" else [])]
-    written += [f"--where={where}"] if where else []
-    return asked.show(
-        "table", way=way, names=known, first=first, second=second, by=by, where=where,
-        kind=release.kind, title=title_of(release, cells, where or None),
-        grid=fragment([count_grid(release, cells, where or None)]),
-        notes=how_to_read(cells, release.schema),
-        total=total, shown=len(cells), command=command_text(written),
+    command = ["table", asked.way.argument("release"), *chosen]
+    command += ["--by", "share"] if by == "share" else []
+    command += [f"--where={where}"] if where else []
+    return asked.page(
+        "table", command=command, names=known, first=first, second=second, by=by, where=where,
+        kind=release.kind, title=tables.title_of(release, cells, where or None),
+        grid=render.fragment([tables.count_grid(release, cells, where or None)]),
+        notes=tables.how_to_read(cells, release.schema), total=total, shown=len(cells),
         example=release.example.strip("'\""),
     )  # fmt: skip
 
@@ -147,23 +127,23 @@ def _items(text: str) -> list[str]:
 
 def query(asked: Asked) -> Response:
     """How many records meet a condition, or hold some items?"""
-    from hedgerow.present.answers import MISSING, describe_answer, list_answers
-
-    way, release, name = _open_release(asked)
+    release = _open(asked).release
+    example = release.example.strip("'\"")
     text, lines, error = asked.get("query").strip(), list[str](), None
     if text:
         asks: Any = _items(text) if release.kind == "transactions" else text
         try:
-            (answer,) = list_answers(release, [text], [asks], _LEVEL)
-            lines = describe_answer(release, answer, _LEVEL)
+            (answer,) = answers.list_answers(release, [text], [asks], _LEVEL)
+            lines = answers.describe_answer(release, answer, _LEVEL)
             if release.kind == "rows":
-                lines.append(MISSING.format(those=release.schema.unit_names[1]).rstrip("."))
+                those = release.schema.unit_names[1]
+                lines.append(answers.MISSING.format(those=those).rstrip("."))
         except HedgerowError as fault:
             error = fault
-    return asked.show(
-        "query", 200 if error is None else 400, way=way, text=text, lines=lines, error=error,
-        kind=release.kind, example=release.example.strip("'\""), words=_words(release),
-        command=command_text(["query", name, text or release.example.strip("'\"")]),
+    return asked.page(
+        "query", 200 if error is None else 400, text=text, lines=lines, error=error,
+        command=["query", asked.way.argument("release"), text or example], kind=release.kind,
+        example=example, words=_words(release),
     )  # fmt: skip
 
 
@@ -171,44 +151,39 @@ def _words(release: Release) -> list[str]:
     """What a query can name: all of it is in the public schema."""
     if release.kind == "transactions":
         return list(release.schema.transaction_items.labels[:_LISTED])
-    words: list[str] = []
+    words: dict[str, None] = {}
     for column in release.schema.columns:
-        words.append(column.name)
         taxonomy = getattr(column, "taxonomy", None)
-        words += [] if taxonomy is None else list(taxonomy.labels)
-    return list(dict.fromkeys(words))[:_LISTED]
+        words |= dict.fromkeys([column.name, *(taxonomy.labels if taxonomy else ())])
+    return list(words)[:_LISTED]
 
 
 def tree(asked: Asked) -> Response:
     """What was published: how everyone was divided, level by level, and the largest parts."""
-    from hedgerow.estimate.partition import TreePartition
-    from hedgerow.present.kinds import KINDS, cuts, grow_tree
-    from hedgerow.present.render import fragment
-
-    way, release, name = _open_release(asked)
+    release = _open(asked).release
     root, parts = None, {}
     if release.kind == "table":
         table = release.expect(TableRelease)
         if isinstance(table.partition, TreePartition):
-            root = grow_tree(table, table.partition, _DEEP)
+            root = kinds.grow_tree(table, table.partition, _DEEP)
         else:
-            parts = cuts(table, table.partition)
-    told, largest = release.describe(), KINDS[release.kind].division(release, _ROWS)
-    return asked.show(
-        "tree", way=way, root=root, parts_of=parts, told=told, largest=fragment(largest),
-        command=command_text(["show", name]),
+            parts = kinds.cuts(table, table.partition)
+    largest = kinds.KINDS[release.kind].division(release, _ROWS)
+    return asked.page(
+        "tree", command=["show", asked.way.argument("release")], root=root, parts_of=parts,
+        told=release.describe(), largest=render.fragment(largest),
     )  # fmt: skip
 
 
 def rows(asked: Asked) -> Response:
     """A few synthetic records, which describe nobody."""
-    way, release, name = _open_release(asked)
+    release = _open(asked).release
     drawn: Any = release.synthesize(_ROWS, kind="arrow")
     records = [[_cell(one) for one in row.values()] for row in drawn.to_pylist()]
-    return asked.show(
-        "rows", way=way, heads=list(drawn.column_names), records=records,
-        unmeasured=release.unmeasured, told=release.describe(),
-        command=command_text(["sample", name, "--out", "rows.csv"]),
+    return asked.page(
+        "rows", command=["sample", asked.way.argument("release"), "--out", "rows.csv"],
+        heads=list(drawn.column_names), records=records, unmeasured=release.unmeasured,
+        told=release.describe(),
     )  # fmt: skip
 
 
@@ -222,30 +197,25 @@ def _cell(value: object) -> str:
 def compare(asked: Asked) -> Response:
     """Releases side by side, by what they say themselves."""
     from hedgerow.evaluation.compare import compare_opened, folder_names
-    from hedgerow.present.against import comparison
-    from hedgerow.present.document import Text
-    from hedgerow.present.render import fragment
 
-    way, release, name = _open_release(asked)
-    lines, folders = Markup(), [way.path("release")]
-    folders += [inside(way.root, one, folder=True) for one in asked.every("other")]
-    if len(folders) > 1:
-        opened = [release, *(asked.studio.releases.open(one).release for one in folders[1:])]
-        document = comparison(compare_opened(folder_names(folders), opened))
+    way, lines = asked.way, Markup()
+    others = [inside(way.root, one, folder=True) for one in asked.every("other")]
+    folders = [way.path("release"), *others]
+    if others:
+        opened = [asked.studio.releases.open(one).release for one in folders]
+        document = against.comparison(compare_opened(folder_names(folders), opened))
         parts = [part for section in document.sections for part in section.parts]
-        lines = fragment([*parts, Text(document.foot, "note")])
-    others = [one for one in look(way.root).releases if one.folder != way.get("release")]
-    names = [name, *(argument(way.root, one) for one in folders[1:])]
-    return asked.show(
-        "compare", way=way, lines=lines, others=others, chosen=asked.every("other"),
-        command=command_text(["compare", *names]) if lines else "",
-    )  # fmt: skip
+        lines = render.fragment([*parts, Text(document.foot, "note")])
+    known = [one for one in look(way.root).releases if one.folder != way.get("release")]
+    command = ["compare", *(argument(way.root, one) for one in folders)] if others else ()
+    return asked.page(
+        "compare", command=command, lines=lines, others=known, chosen=asked.every("other")
+    )
 
 
 def download(asked: Asked) -> Response:
     """The release as a file: all of it, its tables, its report, its dossier, synthetic rows."""
-    way, _, _ = _open_release(asked)
-    kind, name = asked.get("as"), way.path("release").name
+    kind, name = asked.get("as"), asked.way.path("release").name
     if kind not in _ENDINGS:
         raise UsageError("there is no such file.", hint="Choose one on the page of the release.")
     ending = _ENDINGS[kind]
@@ -284,22 +254,16 @@ _ENDINGS = {
 
 def _write(asked: Asked, kind: str, path: Path) -> None:
     """Writes a file that can be downloaded, as the commands do."""
-    opened = _open(asked, asked.way)
+    opened = _open(asked)
     release = opened.release
     if kind == "zip":
         _pack(asked, path)
     elif kind == "workbook":
-        from hedgerow.present.tables import write_workbook
-
-        write_workbook(release, path)
+        tables.write_workbook(release, path)
     elif kind == "catalog":  # tables with their description for data portals
-        from hedgerow.present.catalog import Listing, catalog, write_archive
-
-        booked = _find_entry(asked.way, release)
-        write_archive(catalog(release, opened.verdict, Listing(), booked), path)
+        described = release, opened.verdict, catalog.Listing(), _find_entry(asked.way, release)
+        catalog.write_archive(catalog.catalog(*described), path)
     elif kind == "rows":
-        from pyarrow import csv
-
         form: dict[str, Any] = {"form": "long"} if release.kind == "transactions" else {}
         csv.write_csv(release.synthesize(kind="arrow", **form), path)
     else:
@@ -311,16 +275,13 @@ def _write(asked: Asked, kind: str, path: Path) -> None:
 
 def show_evaluation(asked: Asked) -> Response:
     """What is left of the data in the release, once a comparison was asked for."""
-    way = asked.way
-    release, job = way.path("release"), asked.done("evaluated")
-    out = free_name(way.root, f"not-private-{release.name}", _JUDGMENT)
-    return asked.show(
-        "evaluate", way=way, data=look(way.root).data, out=out,
+    way, job = asked.way, asked.done("evaluated")
+    out = free_name(way.root, f"not-private-{way.path('release').name}", _JUDGMENT)
+    data = way.argument("data") if way.get("data") else "DATA"
+    command = ["evaluate", data, way.argument("release"), "--out", f"{out}{_JUDGMENT}"]
+    return asked.page(
+        "evaluate", command=job.arguments if job else command, data=look(way.root).data, out=out,
         result=job.result if job else None, sections=_describe(job.result) if job else {},
-        command=job.command if job else command_text(
-            ["evaluate", way.argument("data") if way.get("data") else "DATA",
-             way.argument("release"), "--out", f"{out}{_JUDGMENT}"]
-        ),
     )  # fmt: skip
 
 
@@ -341,9 +302,7 @@ def _describe(result: Any) -> dict[str, Markup]:
     from pydantic import TypeAdapter
 
     from hedgerow.evaluation.scorecard import Judgment
-    from hedgerow.present import against
-    from hedgerow.present.render import fragment
 
     fields = {key: one for key, one in result.items() if key in Judgment.__dataclass_fields__}
     judgment = TypeAdapter(Judgment).validate_python(fields)
-    return {one.title: fragment(one.parts) for one in against.sections(judgment)}
+    return {one.title: render.fragment(one.parts) for one in against.sections(judgment)}

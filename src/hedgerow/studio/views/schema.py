@@ -13,7 +13,6 @@ from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema.yaml_text import Entries, ListNode, Node, Text
 from hedgerow.store.html_text import visible
 from hedgerow.studio.folder import Conflict
-from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText, block, describe_change, entries_of, plain
 from hedgerow.studio.steps import Asked
 
@@ -32,8 +31,8 @@ def show_unit(asked: Asked) -> Response:
         return ask_unit(asked, text, guided)
     if text.is_draft and not text.has_unit:  # nobody has changed it yet: no command reads it
         asked.studio.drafts[text.path] = text.domains()
-    more = {"is_items": bool(text.items), "repeated": list_repeated(text)}
-    return asked.show("unit", way=asked.way, text=text, person=_person(text), **more)
+    kind, repeated = bool(text.items), list_repeated(text)
+    return asked.page("unit", text=text, person=_person(text), is_items=kind, repeated=repeated)
 
 
 def save_unit(asked: Asked) -> Response:
@@ -185,9 +184,9 @@ def _page(asked: Asked, text: SchemaText, error: SchemaError | Conflict | None =
     """The columns as `text` has them, which may be what was entered and not saved."""
     way = asked.way
     now = way.text() if isinstance(error, Conflict) else None
-    return asked.show(
-        "columns", 409 if now else 400 if error else 200, way=way, text=way.text(), error=error,
-        command=command_text(["check", way.argument("schema")]), leads=asked.find_fields(error),
+    return asked.page(
+        "columns", 409 if now else 400 if error else 200, text=way.text(), error=error,
+        command=["check", way.argument("schema")], leads=asked.find_fields(error),
         seen=now.mark if now else asked.get("seen") or text.mark,
         changes=[] if now is None else describe_change(now, text), bulk=_bulk(asked, text),
         columns=_show_columns(text, error), items=_items(text.items) if text.items else None,
@@ -430,9 +429,9 @@ def show_publisher(asked: Asked) -> Response:
     values = {key: one.value for key, one in known.items() if isinstance(one, Text)}
     values |= dict(zip(_UNIT_NAMES, names, strict=False))  # whatever a file says
     entered = {key: asked.get(key) for key in (*FIELDS, *_UNIT_NAMES) if key in asked.form}
-    return asked.show(
-        "about", way=way, text=text, fields=FIELDS, values=values | entered,
-        command=command_text(["check", way.argument("schema")]),
+    return asked.page(
+        "about", text=text, fields=FIELDS, values=values | entered,
+        command=["check", way.argument("schema")],
     )  # fmt: skip
 
 

@@ -26,7 +26,6 @@ from hedgerow.schema.taxonomy_files import (
 )
 from hedgerow.schema.yaml_text import Entries, ListNode, Node, Report, Text, from_python
 from hedgerow.studio.folder import inside, is_data, look
-from hedgerow.studio.jobs import command_text
 from hedgerow.studio.schema_text import SchemaText
 from hedgerow.studio.steps import Asked, Way
 from hedgerow.studio.views.schema import save
@@ -58,9 +57,9 @@ def show(asked: Asked, exchange: SimpleNamespace | None = None) -> Response:
     command = ["taxonomy", way.argument("schema"), *(["--attribute", name] if name else [])]
     if schema.kind == "transactions":
         command = ["check", way.argument("schema")]
-    return asked.show(
-        "taxonomies", way=way, text=text, columns=columns, name=name, tree=tree, lint=lint,
-        size=size, built_in=list(built_in()), files=_files(way), command=command_text(command),
+    return asked.page(
+        "taxonomies", text=text, columns=columns, name=name, tree=tree, lint=lint,
+        size=size, built_in=list(built_in()), files=_files(way), command=command,
         # numbers of another tree mean other nodes
         ticked=asked.every("node") if asked.get("seen") == text.mark else [],
         exchange=exchange, warnings=warnings, is_items=schema.kind == "transactions",
