@@ -68,9 +68,9 @@ class SchemaText:
         ...     "  # Why.\n  age: {type: numeric, low: 0, high: 9}\n")
         >>> schema.reason("age")
         'Why.'
-        >>> stated = schema.with_key("unit", plain("row"))
+        >>> stated = schema.put(plain("row"), "unit")
         >>> age = {"type": plain("numeric"), "low": plain("0"), "high": plain("99")}
-        >>> print(stated.with_column("age", age).text)
+        >>> print(stated.put(age, "attributes", "age").text)
         name: s
         unit: row
         attributes:
@@ -136,12 +136,6 @@ class SchemaText:
         """What stands below `metadata:`."""
         return entries_of(self.keys.get("metadata"))
 
-    def with_items(self, settings: Mapping[str, Node]) -> SchemaText:
-        """The same with other settings of the items."""
-        if _same(self.items, settings):
-            return self
-        return self.with_key("items", block(settings))
-
     def value(self, key: str) -> str:
         """What a key at the top says, if it is a text."""
         node = self.keys.get(key)
@@ -183,27 +177,34 @@ class SchemaText:
         domains = {name: _domain(settings) for name, settings in self.columns.items()}
         return {name: one for name, one in domains.items() if one}
 
-    def with_key(self, key: str, node: Node | None) -> SchemaText:
-        """The same with another value of a key at the top, or without it."""
-        new = [] if node is None else _write(_key(key), node, "")
-        if key in self.keys:
-            return self._splice(*self._lines(key), new)
-        if not new:
-            return self
-        first = next(
-            (k.line for k, _ in self._root.pairs if k.value in ("attributes", "items")), None
-        )
-        at = first or 1
-        return self._splice(at, at - 1, new)
+    def put(self, value: Node | Mapping[str, Node] | None, *path: str) -> SchemaText:
+        """The same with another value of a key, or without it.
 
-    def with_column(self, column: str, settings: Mapping[str, Node]) -> SchemaText:
-        """The same with other settings of a column."""
-        if _same(self.columns.get(column, {}), settings):
+        Args:
+            value: The value; settings stay as they are written if they are the same.
+            path: The key and those above it, from the top.
+        """
+        node: Node | None = self._root
+        for key in path:
+            node = entries_of(node).get(key)
+        is_same = node is value
+        if isinstance(value, Mapping):
+            before = entries_of(node)
+            is_same = [*before] == [*value] and all(before[key] is value[key] for key in value)
+            value = block(value)
+        if is_same:
             return self
-        first, last = self._lines("attributes", column)
-        line = self.text.splitlines()[first - 1]
-        indent = line[: len(line) - len(line.lstrip())]
-        return self._splice(first, last, _write(_key(column), block(settings), indent))
+        if node is None and len(path) == 1:  # a new key comes before the columns
+            tops = [k.line for k, _ in self._root.pairs if k.value in ("attributes", "items")]
+            first = tops[0] if tops and tops[0] else 1
+            last, indent = first - 1, ""
+        else:
+            first, last = self._lines(*path)
+            line = self.text.splitlines()[first - 1]
+            indent = line[: len(line) - len(line.lstrip())]
+        lines = self.text.splitlines()
+        lines[first - 1 : last] = [] if value is None else _write(_key(path[-1]), value, indent)
+        return SchemaText(self.path, "\n".join(lines) + "\n")
 
     def schema(self) -> Schema:
         """The schema that the text describes.
@@ -250,7 +251,7 @@ class SchemaText:
             )
         signers = (Text(reviewer), Text(day, plain=True), Text(shown))
         signed = self._with_signers(dict(zip(_SIGNERS, signers, strict=True)))
-        signed = signed.with_key("draft", None)
+        signed = signed.put(None, "draft")
         return signed._without_reasons() if self._began_as_draft else signed
 
     def _without_reasons(self) -> SchemaText:
@@ -275,7 +276,7 @@ class SchemaText:
         """The same with these signers in the place of the earlier ones."""
         about = {key: one for key, one in self._about.items() if key not in _SIGNERS}
         about |= signers
-        return self.with_key("metadata", block(about) if about else None)
+        return self.put(about or None, "metadata")
 
     def _says(self) -> list[str]:
         """What somebody signs, however it is laid out: all but the signature."""
@@ -312,7 +313,7 @@ class SchemaText:
                 self.schema()
             changed = before.is_signed and before._says() != self._says()
             withdrawn = changed and not self._is_signed_so
-            bare = self._with_signers({}).with_key("draft", plain("true")) if withdrawn else self
+            bare = self._with_signers({}).put(plain("true"), "draft") if withdrawn else self
             handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
             try:
                 with open(handle, "w", encoding="utf-8") as file:
@@ -352,11 +353,6 @@ class SchemaText:
             end -= 1  # comments belong to what follows
         return first, end
 
-    def _splice(self, first: int, last: int, new: list[str]) -> SchemaText:
-        lines = self.text.splitlines()
-        lines[first - 1 : last] = new
-        return SchemaText(self.path, "\n".join(lines) + "\n")
-
 
 def _join_comments(lines: list[str]) -> str:
     return " ".join(line.strip().lstrip("#").strip() for line in lines)
@@ -387,10 +383,6 @@ def _leaves(node: Node) -> list[str]:
     if isinstance(node, ListNode):
         return [label for one in node.items for label in _leaves(one)]
     return [label for key, one in node.pairs for label in _leaves(one) or [key.value]]
-
-
-def _same(one: Mapping[str, Node], other: Mapping[str, Node]) -> bool:
-    return list(one) == list(other) and all(one[key] is other[key] for key in one)
 
 
 def _scalar(node: Text) -> str:

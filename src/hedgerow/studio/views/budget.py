@@ -255,7 +255,7 @@ def with_tables(text: SchemaText, names: list[list[str]], weights: list[str]) ->
             (plain("attributes"), among), (plain("weight"), plain(weight))
         ]  # fmt: skip
         tables.append(among if weight == "1" else Entries(heavy))
-    return text.with_key("tables", ListNode(tables) if tables else None)
+    return text.put(ListNode(tables) if tables else None, "tables")
 
 
 def _words(schema: Schema) -> list[str]:

@@ -13,7 +13,7 @@ from hedgerow.errors import SchemaError, UsageError
 from hedgerow.schema.yaml_text import Entries, ListNode, Node, Text
 from hedgerow.store.html_text import visible
 from hedgerow.studio.folder import Conflict
-from hedgerow.studio.schema_text import SchemaText, block, describe_change, entries_of, plain
+from hedgerow.studio.schema_text import SchemaText, describe_change, entries_of, plain
 from hedgerow.studio.steps import Asked
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def save_unit(asked: Asked) -> Response:
         changed = _of_items(text, column, asked.get("item"))
     else:
         changed = _of_columns(text, column, asked.get("max_rows").strip() or "1")
-    changed = changed.with_key("unit", plain(unit))
+    changed = changed.put(plain(unit), "unit")
     return save(asked, changed, "columns")
 
 
@@ -107,21 +107,21 @@ def _of_columns(text: SchemaText, column: str, most: str) -> SchemaText:
     """The schema of a table with this column for the person, or with none."""
     before, _ = _person(text)
     if before and before != column:
-        text = text.with_column(before, {"role": plain("identifier")})
+        text = text.put({"role": plain("identifier")}, "attributes", before)
     if not column:
         return text
     if column not in text.columns:
         raise UsageError(
             "the column was not chosen.", hint="Choose the one that identifies people."
         )
-    return text.with_column(column, {"role": plain("person"), "max_rows": plain(most)})
+    return text.put({"role": plain("person"), "max_rows": plain(most)}, "attributes", column)
 
 
 def _of_items(text: SchemaText, column: str, item: str) -> SchemaText:
     """The same for transactions: below `items:`."""
     settings = {key: one for key, one in text.items.items() if key not in ("person", "item")}
     who: dict[str, Node] = {"person": Text(column), "item": Text(item)} if column else {}
-    return text.with_items(settings | who)
+    return text.put(settings | who, "items")
 
 
 # The third step: what is public about every column, with the reasons of the draft.
@@ -276,7 +276,7 @@ def _with_columns(text: SchemaText, asked: Asked) -> SchemaText:
                 role = {"role": new["role"]} if shared and "role" in new else {}
                 entered[name] = (shared or entered[first]) | role
     for name, settings in entered.items():
-        text = text.with_column(name, settings)
+        text = text.put(settings, "attributes", name)
     return text
 
 
@@ -350,7 +350,7 @@ def _with_items(text: SchemaText, asked: Asked) -> SchemaText:
         if ends != [_items(text.items).get(key) for key in ("from", "to")]:
             pair = ListNode([plain(end) for end in ends])
             settings["universe"] = Entries([(Text("range", plain=True), pair)])
-    return text.with_items(settings)
+    return text.put(settings, "items")
 
 
 # Many columns at once, by an ordinary form: which are shown, and what becomes of those ticked.
@@ -445,6 +445,6 @@ def save_publisher(asked: Asked) -> Response:
     names = [Text(asked.get(key).strip()) for key in _UNIT_NAMES]
     known.pop("unit_name", None)
     known |= {"unit_name": ListNode([*names])} if any(one.value for one in names) else {}
-    changed = asked.text.with_key("metadata", block(known) if known else None)
+    changed = asked.text.put(known or None, "metadata")
     changed.save(asked.get("seen"), "about")
     return asked.way.go("check")

@@ -236,8 +236,8 @@ def _with_tree(text: SchemaText, column: Categorical | Items, tree: dict[str, No
     gone = ("values", "universe", "fan_out", "taxonomy", "root", *_RULES)
     kept = {key: node for key, node in _settings(text, column).items() if key not in gone}
     if isinstance(column, Items):
-        return text.with_items(tree | kept)
-    return text.with_column(column.name, kept | tree)
+        return text.put(tree | kept, "items")
+    return text.put(kept | tree, "attributes", column.name)
 
 
 def _import(text: SchemaText, column: Categorical | Items, source: str, way: Way) -> SchemaText:
