@@ -9,11 +9,13 @@ import signal
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -214,19 +216,15 @@ def _complain(
         typer.echo(f"  {hint}", err=True)
 
 
-def say(*lines: str) -> None:
-    """Prints lines of the result."""
-    _print(lines, sys.stdout)
-
-
-def note(*lines: str) -> None:
-    """Prints lines that are not part of the result, such as a warning."""
-    _print(lines, sys.stderr)
-
-
-def _print(lines: Iterable[str], stream: TextIO) -> None:
+def say(*lines: str, err: bool = False) -> None:
+    """Prints lines of the result, or beside it."""
+    stream = sys.stderr if err else sys.stdout
     for line in lines:
-        typer.echo(_fitted(line) if stream.isatty() else line, file=stream)
+        typer.echo(_fitted(line) if stream.isatty() else line, err=err)
+
+
+note = partial(say, err=True)
+"""Prints lines that are not part of the result, such as a warning."""
 
 
 def _fitted(text: str) -> str:
@@ -282,26 +280,29 @@ def print_json(value: Any) -> None:
 # How far a command is: a bar on the terminal, or lines for another program.
 
 
+@dataclass
 class Bar:
     """Progress that can be called with a share.
 
     Args:
         tell: Shows the share that is done, and what is being done.
+        share: That share.
+        words: What is being done.
     """
 
-    def __init__(self, tell: Callable[[float, str], object]) -> None:
-        self._tell = tell
-        self._share, self._stage = 0.0, ""
+    tell: Callable[[float, str], object]
+    share: float = 0.0
+    words: str = ""
 
     def __call__(self, share: float) -> None:
         """Shows the share that is done."""
-        self._share = min(1.0, max(0.0, share))
-        self._tell(self._share, self._stage)
+        self.share = min(1.0, max(0.0, share))
+        self.tell(self.share, self.words)
 
     def stage(self, words: str) -> None:
         """Shows what is being done."""
-        self._stage = words
-        self._tell(self._share, self._stage)
+        self.words = words
+        self.tell(self.share, words)
 
 
 @contextmanager

@@ -17,10 +17,10 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.registry import METHODS, for_data, load
 from hedgerow.schema.attributes import describe_weight
 from hedgerow.schema.relations import read_tables
-from hedgerow.schema.yaml_text import Entries, ListNode, Node, Text
+from hedgerow.schema.yaml_text import ListNode, Node, Text
 from hedgerow.studio.folder import look
 from hedgerow.studio.jobs import command_text
-from hedgerow.studio.schema_text import SchemaText, plain
+from hedgerow.studio.schema_text import SchemaText, block, plain
 from hedgerow.studio.steps import Asked, Way
 from hedgerow.studio.views.project import accounts_of
 from hedgerow.studio.views.schema import save
@@ -58,27 +58,25 @@ def show(asked: Asked) -> Response:
     way, schema = asked.way, asked.schema
     method = method_of(way, schema.kind)
     epsilon, delta = way.get("epsilon", "1"), way.get("delta", _usual_delta(method))
-    fault, means = None, dict[str, Any]()
+    fault, means, usual = None, dict[str, Any](), _usual_delta(method)
     try:
         means = _means(way, schema, method, delta)
     except HedgerowError as error:
         fault = error
-    usual = _usual_delta(method)
-    ledgers, job = look(way.root).ledgers, asked.done("simulated")
-    result = job.result if job else None
-    curves = [] if result is None else curves_of(result)
+    job = asked.done("simulated")
+    result = job.result if job else {}
+    curves = curves_of(result) if job else []
     tried = {one["epsilon"] for curve in curves for one in curve["points"]} or EPSILONS
+    plans = result.get("plans")
     return asked.page(
         "budget", text=asked.text, schema=schema, method=method, delta=delta,
         epsilon=epsilon, epsilons=sorted(tried, key=float), fault=fault,
         take=usual if fault and usual != "0" and delta == "0" else "",
         methods={name: METHODS[name].words for name in for_data(schema.kind)},
-        accounts=accounts_of(asked, ledgers), command=_plan(way, method, delta),
-        simulate=command_text(_simulation(way, method, delta)),
-        curves=curves, size=(_WIDE, _HIGH),
-        reached=result["plans"][0]["epsilon"] if result and "plans" in result else "",
-        by_accuracy=bool(result and "plans" in result), tables=[one.name for one in schema.columns],
-        **means,
+        accounts=accounts_of(asked, look(way.root).ledgers), command=_plan(way, method, delta),
+        simulate=command_text(_simulation(way, method, delta)), curves=curves,
+        size=(_WIDE, _HIGH), reached=plans[0]["epsilon"] if plans else "",
+        by_accuracy=bool(plans), tables=[one.name for one in schema.columns], **means,
     )  # fmt: skip
 
 
@@ -88,14 +86,10 @@ def _means(way: Way, schema: Schema, method: str, delta: str) -> dict[str, Any]:
     Raises:
         HedgerowError: If it is not a budget, or the method cannot do with it.
     """
-    budget = Budget.of(way.get("epsilon", "1"), delta)
-    rows = int(way.get("rows")) if way.get("rows").isdigit() else None
-    planned = load(METHODS[method].settings)().plan(
-        schema, epsilon=budget.epsilon, delta=budget.delta, rows=rows
-    )
+    budget, settings = Budget.of(way.get("epsilon", "1"), delta), load(METHODS[method].settings)()
+    planned = settings.plan(schema, epsilon=budget.epsilon, delta=budget.delta, rows=_rows(way))
     return {
-        "factor": factor(budget.epsilon),
-        "caution": caution(budget.epsilon),
+        "factor": factor(budget.epsilon), "caution": caution(budget.epsilon),
         "odds": [(f"{before:.0%}", percent_up(after(before, float(budget.epsilon))))
                  for before in (0.01, 0.1, 0.5)],
         "lines": [[purpose_words(purpose), *rest] for purpose, *rest in planned.lines()],
@@ -198,11 +192,14 @@ def show_tables(asked: Asked) -> Response:
     errors: tuple[ExpectedError | None, ...] = (None,) * len(schema.tables)
     fault = None
     try:
-        errors = _expected(way, schema, method) or errors
+        settings, delta = load(METHODS[method].settings)(), way.get("delta", "0")
+        epsilon = way.get("epsilon", "1")
+        errors = expected_errors(schema, settings, epsilon, delta, _rows(way)) or errors
     except HedgerowError as error:
         fault = error
     weights = [describe_weight(table.weight) for table in schema.tables]
-    lines = list(zip(_words(schema), weights, errors, strict=True))
+    titles = [f"{first} by {' and '.join(rest)}" for first, *rest in _named(schema)]
+    lines = list(zip(titles, weights, errors, strict=True))
     return asked.page(
         "tables", text=asked.text, schema=schema, method=method, lines=lines, fault=fault,
         epsilon=way.get("epsilon", "1"), rows=errors[0].rows if errors and errors[0] else 0,
@@ -214,7 +211,7 @@ def show_tables(asked: Asked) -> Response:
 def change_tables(asked: Asked) -> Response:
     """Adds a table, takes one out, or sets weights."""
     schema = asked.schema
-    names = [[schema.columns[place].name for place in one.places] for one in schema.tables]
+    names = _named(schema)
     weights = [asked.get(f"weight-{n}").strip() or str(describe_weight(one.weight))
                for n, one in enumerate(schema.tables)]  # fmt: skip
     removed = asked.get("remove")
@@ -241,9 +238,8 @@ def read_table(words: str, schema: Schema) -> tuple[list[str], str]:
     tables, complaints = read_tables([words], schema)
     for _, what, hint in complaints:
         raise UsageError(f"{what[:1].upper()}{what[1:]}.", hint=hint)
-    return [schema.columns[place].name for place in tables[0].places], str(
-        describe_weight(tables[0].weight)
-    )
+    names = [schema.columns[place].name for place in tables[0].places]
+    return names, str(describe_weight(tables[0].weight))
 
 
 def with_tables(text: SchemaText, names: list[list[str]], weights: list[str]) -> SchemaText:
@@ -251,28 +247,22 @@ def with_tables(text: SchemaText, names: list[list[str]], weights: list[str]) ->
     tables: list[Node] = []
     for columns, weight in zip(names, weights, strict=True):
         among = ListNode([Text(one) for one in columns])
-        heavy: list[tuple[Text, Node]] = [
-            (plain("attributes"), among), (plain("weight"), plain(weight))
-        ]  # fmt: skip
-        tables.append(among if weight == "1" else Entries(heavy))
+        heavy = block({"attributes": among, "weight": plain(weight)})
+        tables.append(among if weight == "1" else heavy)
     return text.put(ListNode(tables) if tables else None, "tables")
 
 
-def _words(schema: Schema) -> list[str]:
-    names = ([schema.columns[place].name for place in one.places] for one in schema.tables)
-    return [f"{first} by {' and '.join(rest)}" for first, *rest in names]
+def _named(schema: Schema) -> list[list[str]]:
+    """The columns of each table that is named."""
+    return [[schema.columns[place].name for place in one.places] for one in schema.tables]
 
 
 def _example(schema: Schema) -> str:
     """A table that the schema could name: the class by an attribute."""
     names = [one.name for one in schema.columns]
-    if schema.target is not None:
-        names.insert(0, names.pop())
-    return " by ".join(names[:2])
+    first = names[-1:] if schema.target is not None else []
+    return " by ".join([*first, *names][:2])
 
 
-def _expected(way: Way, schema: Schema, method: str) -> tuple[ExpectedError, ...]:
-    rows = int(way.get("rows")) if way.get("rows").isdigit() else None
-    settings = load(METHODS[method].settings)()
-    epsilon, delta = way.get("epsilon", "1"), way.get("delta", "0")
-    return expected_errors(schema, settings, epsilon, delta, rows)
+def _rows(way: Way) -> int | None:
+    return int(way.get("rows")) if way.get("rows").isdigit() else None

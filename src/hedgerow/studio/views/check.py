@@ -29,11 +29,12 @@ from hedgerow.studio.views.schema import FIELDS
 def show(asked: Asked) -> Response:
     """The schema, what a check of the data found, and the sign-off of a draft."""
     way, text, schema = asked.way, asked.text, asked.schema
-    job, prepared, warnings = asked.done("checked"), None, list[str]()
+    job = asked.done("checked")
     result = job.result if job else None
-    if result is not None:
-        prepared, said = _describe_rows(result.get("preparation"))
-        warnings = [one for one in _warnings(result) if one not in said]
+    prepared, said = _describe_rows((result or {}).get("preparation"))
+    # but for the one that what it tells is not private
+    heard = dict.fromkeys((result or {}).get("warnings") or [])
+    warnings = [one for one in heard if not one.startswith("NOT PRIVATE")]
     drafted = asked.studio.guided.get(text.path, {}).get(text.mark)
     rare: dict[str, Any] = dict(drafted.sketch.rare) if drafted else {}
     rare |= ((result or {}).get("preparation") or {}).get("rare", {})
@@ -45,7 +46,7 @@ def show(asked: Asked) -> Response:
         about={FIELDS[key][0]: getattr(about, key) for key in FIELDS if getattr(about, key)},
         text=text, schema=schema, result=result, prepared=prepared,
         published=published_columns(schema, rare), counted=bool(drafted or result),
-        warnings=warnings, warned=bool(result and _warnings(result)),
+        warnings=[one for one in warnings if one not in said], warned=bool(warnings),
         question=ask_reviewer(len(kept)), kept=kept,
         command=_command(way) if way.get("data") else (),
     )  # fmt: skip
@@ -75,12 +76,6 @@ def sign(asked: Asked) -> Response:
 def _command(way: Way) -> list[str]:
     given = ["check", way.argument("schema"), "--data", way.argument("data")]
     return given + way.options("delimiter")
-
-
-def _warnings(result: Any) -> list[str]:
-    """The warnings of a check but for the one that what it tells is not private."""
-    lines = dict.fromkeys(result.get("warnings") or [])
-    return [one for one in lines if not one.startswith("NOT PRIVATE")]
 
 
 def _describe_rows(facts: Any) -> tuple[Markup | None, list[str]]:
@@ -113,11 +108,12 @@ def show_history(asked: Asked) -> Response:
     lines = []
     for one in reversed(known[-_SHOWN:]):
         changes = describe_change(texts.get(one.parent), texts[one.number])
+        page = _PAGES.get(one.page, one.page)
+        if one.page == ELSEWHERE:
+            page = "Changed elsewhere" if one.parent else "As it was first"
         lines.append({
             "version": one, "changes": changes[:_LINES], "more": max(0, len(changes) - _LINES),
-            "page": "Changed elsewhere" if one.page == ELSEWHERE and one.parent else
-            "As it was first" if one.page == ELSEWHERE else _PAGES.get(one.page, one.page),
-            "is_current": now is not None and one.number == now.number,
+            "page": page, "is_current": now is not None and one.number == now.number,
         })  # fmt: skip
     return asked.page("history", text=text, lines=lines)
 

@@ -44,16 +44,15 @@ def accounts_of(asked: Asked, names: tuple[str, ...]) -> list[tuple[str, list[di
     ledgers = []
     for name in names:
         try:
-            accounts = BudgetLedger(inside(asked.studio.root, name)).accounts()
+            accounts = [
+                {"name": one.name, "spent": plain(one.spent[0]), "left": plain(one.left[0]),
+                 "total": plain(one.epsilon), "delta": plain(one.left[1]),
+                 "entries": str(len(one.entries))}
+                for one in BudgetLedger(inside(asked.studio.root, name)).accounts()
+            ]  # fmt: skip
         except HedgerowError as error:
-            ledgers.append((name, [{"error": error.message}]))
-            continue
-        ledgers.append((name, [
-            {"name": one.name, "spent": plain(one.spent[0]), "left": plain(one.left[0]),
-             "total": plain(one.epsilon), "delta": plain(one.left[1]),
-             "entries": str(len(one.entries))}
-            for one in accounts
-        ]))  # fmt: skip
+            accounts = [{"error": error.message}]
+        ledgers.append((name, accounts))
     return ledgers
 
 
@@ -62,11 +61,10 @@ def open_ledger(asked: Asked) -> Response:
     from hedgerow.ledger.ledger import BudgetLedger
 
     root, name = asked.studio.root, asked.get("ledger").strip()
-    known = look(root).ledgers
-    path = inside(root, name) if name in known else fresh(root, name or "budget", ".ledger")
-    ledger = BudgetLedger(path)
-    budget = asked.get("epsilon"), asked.get("delta") or "0"
-    ledger.open(asked.get("dataset").strip(), budget[0], delta=budget[1])
+    known = name in look(root).ledgers
+    path = inside(root, name) if known else fresh(root, name or "budget", ".ledger")
+    total = {"epsilon": asked.get("epsilon"), "delta": asked.get("delta") or "0"}
+    BudgetLedger(path).open(asked.get("dataset").strip(), **total)
     return go("/")
 
 
