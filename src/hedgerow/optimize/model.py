@@ -227,7 +227,8 @@ Utility = Literal["log", "leaves", "depth"]
 Rule = Literal["fixed", "constant", "harmonic"]
 
 MOST_KAPPA = 16
-MODELS = ("threshold", "least-risk", "aggregate")
+MODELS = {"threshold": "risk", "least-risk": "utility", "aggregate": "trade"}
+"""What each model of the paper is set by."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,21 +276,18 @@ class Aim:
     @property
     def setting(self) -> float:
         """What the model is set by: the risk, the least utility, or lambda."""
-        bound = self.utility if self.risk is None else self.risk
-        return self.trade if bound is None else bound
+        setting: float = getattr(self, MODELS[self.model])
+        return setting
 
     def at(self, setting: float) -> Aim:
         """The same model with another setting."""
-        if self.risk is not None:
-            return replace(self, risk=setting)
-        return (
-            replace(self, trade=setting) if self.utility is None else replace(self, utility=setting)
-        )
+        changed: Any = {MODELS[self.model]: setting}
+        return replace(self, **changed)
 
     @property
     def goal(self) -> Goal:
         """The same for kernels."""
-        return Goal(MODELS.index(self.model), float(self.setting), self.kappa)
+        return Goal([*MODELS].index(self.model), float(self.setting), self.kappa)
 
 
 class Goal(NamedTuple):
