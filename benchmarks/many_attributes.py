@@ -33,7 +33,6 @@ from hedgerow.optimize.model import (
     Record,
     Side,
     Worth,
-    generalized_attributes,
 )
 from results import Results, add_json_option
 from wide import wide_schema, wide_table
@@ -75,7 +74,7 @@ def publishing(attributes: int, rows: int, times: int) -> tuple[float, float, fl
 def quality(attributes: int, records: int, minutes: float) -> dict[str, float]:
     """Walks against exact search on some records: how many it solved, mean utilities and risks."""
     schema = wide_schema(attributes - 1)
-    known = generalized_attributes(schema)
+    known = schema.columns
     codes, side_codes = (
         read(wide_table(rows, attributes - 1, seed=seed), schema).codes.astype(np.int64)
         for rows, seed in ((ROWS, 1), (SIDE_ROWS, 2))

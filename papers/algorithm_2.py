@@ -25,7 +25,7 @@ from hedgerow.errors import UsageError
 from hedgerow.evaluation.measures import NOT_PRIVATE
 from hedgerow.methods.supermodular import Supermodular
 from hedgerow.optimize.exact import LARGEST, lattice
-from hedgerow.optimize.model import Forest, Problem, Side, generalized_attributes
+from hedgerow.optimize.model import Forest, Problem, Side
 
 __all__ = ["NonPrivateStudy", "nonprivate_algorithm_2"]
 
@@ -117,9 +117,7 @@ def _labels(
     table: Table, forest: Forest, leaves: Small, steps: tuple[NDArray[np.intp], ...]
 ) -> tuple[str, ...]:
     words = []
-    for attribute, leaf, up in zip(
-        generalized_attributes(table.schema), leaves.tolist(), steps, strict=True
-    ):
+    for attribute, leaf, up in zip(table.schema.columns, leaves.tolist(), steps, strict=True):
         for _ in range(int(up)):
             leaf = int(forest.parent[leaf])
         words.append(attribute.label(int(forest.lo[leaf]), int(forest.hi[leaf])))

@@ -64,7 +64,6 @@ from hedgerow.optimize.model import (
     Utility,
     Worth,
     check_number,
-    generalized_attributes,
 )
 from hedgerow.privacy.budget import LARGEST_TERM, Budget, Number, read_number
 from hedgerow.privacy.curator import Curator
@@ -468,7 +467,7 @@ class Supermodular(Publisher):
 
     def terms(self, schema: Schema) -> tuple[Forest, Worth]:
         """The hierarchies of a schema, with utilities and sensitivities."""
-        attributes = generalized_attributes(schema)
+        attributes = schema.columns
         forest, weights = Forest.of(attributes, self.fan), self._given_weights()
         return forest, Worth.of(forest, attributes, self.utility, self.rule, weights, self.floor)
 
@@ -476,7 +475,7 @@ class Supermodular(Publisher):
         """The columns of people's own weights, if there are any."""
         if not self.weight_columns:
             return None
-        names = [attribute.name for attribute in generalized_attributes(schema)]
+        names = [attribute.name for attribute in schema.columns]
         for name in self.weight_columns:
             if name not in names:
                 raise UsageError(
@@ -631,7 +630,7 @@ class Supermodular(Publisher):
         def generalize(records: DistinctRecords) -> tuple[Small, Ints]:
             """Generalizes each record by itself, and adds up those that became the same row."""
             forest, leaves = problem.forest, problem.forest.leaves(records.values)
-            names = [attribute.name for attribute in generalized_attributes(schema)]
+            names = [attribute.name for attribute in schema.columns]
             own, factor = self.own_weights(schema), np.ones(records.values.shape)
             for column, name in enumerate(self.weight_columns or ()):
                 assert own is not None

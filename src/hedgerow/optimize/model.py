@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import Bools, Bytes, Floats, Ints, Small, number_rows
 from hedgerow.compiled import kernel
 from hedgerow.errors import UsageError
-from hedgerow.schema import Attribute, Categorical, Numeric, Schema
+from hedgerow.schema import Attribute, Categorical, Numeric
 
 Nodes = Small
 
@@ -181,11 +181,6 @@ class Forest:
     def largest_lattice(self) -> int:
         """The most generalizations that a record can have."""
         return math.prod((self.heights() + 1).tolist())
-
-
-def generalized_attributes(schema: Schema) -> tuple[Attribute, ...]:
-    """What a record consists of: the predictors, and the class as one more attribute."""
-    return schema.attributes + (() if schema.target is None else (schema.target,))
 
 
 def _depths(parent: Ints) -> Ints:

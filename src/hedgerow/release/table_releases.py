@@ -61,7 +61,6 @@ from hedgerow.estimate.queries import (
     read_many,
 )
 from hedgerow.estimate.tables import Cells, Tables
-from hedgerow.optimize.model import generalized_attributes
 from hedgerow.release.base import Description, Questions, Release, noisy_counts, protected_rows
 from hedgerow.release.files import MANIFEST, Content, Document, read_table
 from hedgerow.release.measurement_files import MeasuredRelease
@@ -536,7 +535,7 @@ class RowsRelease(Release):
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         """The columns of the rows: predictors, then the class."""
-        return generalized_attributes(self.schema)
+        return self.schema.columns
 
     @property
     def sampling_rate(self) -> float:
@@ -668,7 +667,7 @@ class RowsRelease(Release):
 
     @classmethod
     def _read(cls, path: Path, manifest: Document, schema: Schema) -> dict[str, Any]:
-        sizes = [attribute.size for attribute in generalized_attributes(schema)]
+        sizes = [attribute.size for attribute in schema.columns]
         names = [f"{end}_{place}" for place in range(len(sizes)) for end in ("lo", "hi")]
         table = read_table(path, CELLS, manifest, [*names, "count"])
         if any(column.type != pa.int64() or column.null_count for column in table.columns):

@@ -590,10 +590,11 @@ def describe(attribute: Attribute) -> dict[str, Any]:
     """The keys of a schema file that say what the attribute is, every default spelt out."""
     rules: dict[str, Any] = {"missing": attribute.missing, "outside": attribute.outside}
     given = {
-        "split": attribute.split, "weight": describe_weight(attribute.weight),
+        "split": attribute.split,
+        "weight": "" if attribute.weight == 1 else describe_weight(attribute.weight),
         "group": attribute.group, "column": attribute.column, "label": attribute.caption,
     }  # fmt: skip
-    rules |= {key: value for key, value in given.items() if value not in ("allowed", 1, "")}
+    rules |= {key: value for key, value in given.items() if value not in ("allowed", "")}
     if isinstance(attribute, Categorical) and attribute.bands is not None:
         bands = attribute.bands
         rules["outside"] = "clip" if bands.outside == "clip" else attribute.outside

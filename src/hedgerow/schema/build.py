@@ -366,8 +366,9 @@ def _build(node: Node, report: Report) -> Schema:
         hint += "now, sign it again: `hedgerow sign schema.yaml --name ...`."
         report.warn(what, hint, ("metadata", "signed"))
         schema = replace(schema, is_draft=True, metadata=about.unsigned)
-    warnings = tuple(map(str, merge_alike(report.warnings)))
-    return replace(schema, warnings=warnings) if warnings else schema  # all is checked anew
+    if not report.warnings:
+        return schema  # to add them, all is checked anew
+    return replace(schema, warnings=tuple(map(str, merge_alike(report.warnings))))
 
 
 def _build_columns(model: SchemaModel, report: Report) -> dict[str, Any]:

@@ -732,14 +732,19 @@ def built_in() -> dict[str, str]:
             if file.name.endswith(".csv")}  # fmt: skip
 
 
-def read_taxonomy_file(written: Text, root: str | None, report: Report) -> Tree:
-    """The tree in a file, if it has one, and the rules beside it.
+def read_tree(written: Node, root: str | None, report: Report) -> Tree:
+    """The tree that `taxonomy:` stands for, if there is one, and the rules beside it.
 
     Args:
-        written: The path, as the schema has it.
+        written: What stands there: a name, a path, or the tree itself.
         root: The label of the root, if the schema gives one.
-        report: Says where the path is written, and the folder to look in; takes the faults.
+        report: Knows the folder to look in, and the taxonomies that are shared; takes the faults.
     """
+    if isinstance(written, Text) and written.value in report.shared:
+        written, file, folder = report.shared[written.value]  # which names no other one
+        report = report.at(file, folder)
+    if not isinstance(written, Text):
+        return Tree(report.file, branch_from_node(written, root, report))
     if written.is_nothing or not written.value.strip():
         report.fault("taxonomy is blank", "Name a file, or write the tree itself.", written.line)
         return Tree(None)
@@ -806,22 +811,6 @@ def parse_taxonomy(text: str, suffix: str, root: str | None, report: Report) -> 
 
 
 # Taxonomies that columns, or schemas, share: `taxonomies:` and `include:`.
-
-
-def read_tree(node: Node, root: str | None, report: Report) -> Tree:
-    """The tree that `taxonomy:` stands for: a name, a path, or the tree itself.
-
-    Args:
-        node: What stands there.
-        root: The label of the root, if one is given.
-        report: Knows the taxonomies that are shared; takes the faults.
-    """
-    if isinstance(node, Text) and node.value in report.shared:
-        node, file, folder = report.shared[node.value]  # which names no other one
-        report = report.at(file, folder)
-    if isinstance(node, Text):
-        return read_taxonomy_file(node, root, report)
-    return Tree(report.file, branch_from_node(node, root, report))
 
 
 def read_shared(own: Node | None, include: Node | None, report: Report) -> None:

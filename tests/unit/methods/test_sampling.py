@@ -22,7 +22,6 @@ from hedgerow.optimize.model import (
     Record,
     Side,
     Worth,
-    generalized_attributes,
 )
 from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import SecureSampler
@@ -30,19 +29,17 @@ from hedgerow.schema import Schema
 
 pytestmark = pytest.mark.slow
 
-ATTRIBUTES = generalized_attributes(
-    Schema.from_dict(
-        {
-            "name": "simulated",
-            "unit": "row",
-            "attributes": {
-                "age": {"type": "numeric", "low": 0, "high": 3},
-                "job": {"type": "categorical", "taxonomy": {"L": ["a", "b"], "R": ["c", "d"]}},
-                "ill": {"type": "boolean"},
-            },
-        }
-    )
-)
+ATTRIBUTES = Schema.from_dict(
+    {
+        "name": "simulated",
+        "unit": "row",
+        "attributes": {
+            "age": {"type": "numeric", "low": 0, "high": 3},
+            "job": {"type": "categorical", "taxonomy": {"L": ["a", "b"], "R": ["c", "d"]}},
+            "ill": {"type": "boolean"},
+        },
+    }
+).columns
 FOREST = Forest.of(ATTRIBUTES)
 CODES = np.random.default_rng(4).integers(0, (4, 4, 2), (40, 3))
 SIDE = Side.of(FOREST, CODES)

@@ -19,7 +19,6 @@ from hedgerow.optimize.model import (
     Record,
     Side,
     Worth,
-    generalized_attributes,
 )
 from hedgerow.schema import Schema
 
@@ -70,7 +69,7 @@ def world(seed: int, attributes: int | None = None) -> World:
         else:
             described[f"c{place}"] = {"type": "categorical", "taxonomy": TAXONOMY}
     schema = Schema.from_dict({"name": "simulated", "unit": "row", "attributes": described})
-    known = generalized_attributes(schema)
+    known = schema.columns
     forest = Forest.of(known, int(random.integers(2, 4)))
 
     def draw(number):

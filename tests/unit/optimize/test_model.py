@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import UsageError
-from hedgerow.optimize.model import Aim, Forest, Side, Worth, generalized_attributes
+from hedgerow.optimize.model import Aim, Forest, Side, Worth
 from hedgerow.schema import Categorical, Numeric, Schema, Taxonomy
 
 SCHEMA = Schema.from_dict(
@@ -22,7 +22,7 @@ SCHEMA = Schema.from_dict(
         },
     }
 )
-ATTRIBUTES = generalized_attributes(SCHEMA)
+ATTRIBUTES = SCHEMA.columns
 FOREST = Forest.of(ATTRIBUTES)
 
 

@@ -486,7 +486,7 @@ def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
         return forms.Tree(source, branch, rules), branch
     report = Report(folder=Path())
     written = Text(f"{source}#{attribute}" if several else source)
-    tree = forms.read_taxonomy_file(written, None, report)
+    tree = forms.read_tree(written, None, report)
     if tree.branch is None and not Path(tree.file or source).is_file():
         raise SchemaError(
             f"there is no taxonomy file {source!r}",
