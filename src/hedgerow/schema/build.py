@@ -79,20 +79,18 @@ _INTEGER = re.compile(r"[+-]?\d{1,30}", re.ASCII)
 _SHAPES = "Write {range: [1, 99]}, a list [a, b, c], or the path of a file with one item per line."
 
 
-def build_items(model: ItemsModel, report: Report) -> Items | None:
-    """Reads the universe and checks the rules; None, and faults in the report, if it has some."""
+def build_items(model: ItemsModel, report: Report) -> Items:
+    """Reads the universe and checks the rules; raises if there are faults."""
     before = len(report.faults)
-    universe = _read_universe(model, report)
     if model.taxonomy is not None and model.fan_out is not None:
         what = "a taxonomy itself says how items are grouped"
         report.fault(what, "Remove fan_out, or the taxonomy.", "fan_out")
-    if universe is None or len(report.faults) > before:
-        return None
+    universe = _read_universe(model, report)
+    raise_faults(report.faults[before:])
     given = model.model_dump(exclude={"universe", "taxonomy", "root"})
     items = Items(universe, **given | {"fan_out": model.fan_out or DEFAULT_FAN_OUT})
     report.fault_each(items_faults(items))
-    if len(report.faults) > before:
-        return None
+    raise_faults(report.faults[before:])
     if items.size == 1:
         what = "the universe has a single item, so a release can only count its records"
         report.warn(what, "Nothing to do if that is meant.", "universe")
@@ -102,76 +100,65 @@ def build_items(model: ItemsModel, report: Report) -> Items | None:
     return items
 
 
-def _read_universe(model: ItemsModel, report: Report) -> range | tuple[str, ...] | Taxonomy | None:
+def _read_universe(model: ItemsModel, report: Report) -> range | tuple[str, ...] | Taxonomy:
     node: Node | None = model.universe
     if node is not None and model.taxonomy is not None:
         what = "it has a universe and also a taxonomy"
-        report.fault(what, "Keep one: a taxonomy's leaves are the universe.", "taxonomy")
-    elif model.taxonomy is not None:
+        report.refuse(what, "Keep one: a taxonomy's leaves are the universe.", "taxonomy")
+    if model.taxonomy is not None:
         return _read_tree(model.taxonomy, model.root, report.below("taxonomy"))
-    elif model.root is not None:
-        report.fault("root is for taxonomies only", "Remove it.", "root")
-    elif isinstance(node, Text) and not node.is_nothing and node.value.strip():
+    if model.root is not None:
+        report.refuse("root is for taxonomies only", "Remove it.", "root")
+    if isinstance(node, Text) and not node.is_nothing and node.value.strip():
         return _read_lines(node, report)
-    elif isinstance(node, Entries):
+    if isinstance(node, Entries):
         return _read_range(node, report)
-    elif isinstance(node, ListNode):
-        if texts := node.texts:
-            placed = [(text.value, text.line) for text in texts]
-            return _read_labels(placed, report.below("universe"))
-        report.fault("universe is not a list of items", _SHAPES, "universe")
-    else:
-        report.fault("it has neither a universe nor a taxonomy", _SHAPES, "universe")
-    return None
+    if not isinstance(node, ListNode):
+        report.refuse("it has neither a universe nor a taxonomy", _SHAPES, "universe")
+    if not node.texts:
+        report.refuse("universe is not a list of items", _SHAPES, "universe")
+    return _read_labels([(one.value, one.line) for one in node.texts], report.below("universe"))
 
 
-def _read_tree(node: Node, root: str | None, report: Report) -> Taxonomy | None:
+def _read_tree(node: Node, root: str | None, report: Report) -> Taxonomy:
     faults, warnings = len(report.faults), len(report.warnings)
     tree = read_tree(node, root, report)
-    if tree.rules and tree.branch is not None:
+    there = report.at(tree.file)
+    if tree.rules:
         hint = "Name a taxonomy whose leaves are the items as the data has them."
-        what = "the taxonomy has rules, which items cannot have"
-        report.at(tree.file).fault(what, hint, node.line)
-    if tree.branch is None or len(report.faults) > faults:
-        return None
-    taxonomy = grow(tree.branch, report.at(tree.file))
+        there.fault("the taxonomy has rules, which items cannot have", hint, node.line)
+    raise_faults(report.faults[faults:])
+    taxonomy = grow(tree.branch, there)
     if taxonomy.height == 0:
         del report.warnings[warnings:]  # that there is a single item is told in our own words
-    return None if len(report.faults) > faults else taxonomy
+    return taxonomy
 
 
-def _read_range(node: Entries, report: Report) -> range | None:
+def _read_range(node: Entries, report: Report) -> range:
     if [key.value for key, _ in node.pairs] != ["range"]:
-        report.fault("universe is neither a range nor a list", _SHAPES, "universe")
-        return None
+        report.refuse("universe is neither a range nor a list", _SHAPES, "universe")
     ends = node.pairs[0][1]
     texts = [end.value.strip() for end in ends.texts] if isinstance(ends, ListNode) else []
     if len(texts) != 2 or not all(map(_INTEGER.fullmatch, texts)):
         what = "range is not a pair of whole numbers"
-        report.fault(what, "Write the first and the last, such as {range: [1, 99]}.", "universe")
-        return None
+        report.refuse(what, "Write the first and the last, such as {range: [1, 99]}.", "universe")
     low, high = map(int, texts)
     wrong = range_fault(low, high)
     if wrong is not None:  # before a range that Python itself could not measure is made
-        report.fault(*wrong, "universe")
-        return None
+        report.refuse(*wrong, "universe")
     return range(low, high + 1)
 
 
-def _read_lines(written: Text, report: Report) -> tuple[str, ...] | None:
+def _read_lines(written: Text, report: Report) -> tuple[str, ...]:
     if report.folder is None:
         what = "universe names a file, but no folder to look in was given"
-        report.fault(what, "Pass folder=, or put the list of items itself there.", "universe")
-        return None
+        report.refuse(what, "Pass folder=, or put the list of items itself there.", "universe")
     path = report.folder / written.value
     if not os.path.isfile(path):  # which knows no errors, whatever the path
         hint = "Check the path; it is looked for beside the schema file."
-        report.fault(f"there is no file {str(path)!r} with the universe", hint, "universe")
-        return None
+        report.refuse(f"there is no file {str(path)!r} with the universe", hint, "universe")
     there = report.below("universe").at(str(path))
     text = read_text(path, there)
-    if text is None:
-        return None
     # Not splitlines, which also breaks at characters that only look like line breaks.
     lines = [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
     return _read_labels([(one, n) for n, one in enumerate(lines, start=1) if one], there)
@@ -202,8 +189,8 @@ _SHOWN = 10  # of faults that are all alike
 _RECODE = "Write rules and what they lead to, such as  390-459: Circulatory."
 
 
-def build_values(column: CategoricalModel, here: Report) -> tuple[Taxonomy, Reading] | None:
-    """The taxonomy of a column, and how its values are read; None if there are faults."""
+def build_values(column: CategoricalModel, here: Report) -> tuple[Taxonomy, Reading]:
+    """The taxonomy of a column, and how its values are read; raises if there are faults."""
     before = len(here.faults)
     report = here.below("values" if column.taxonomy is None else "taxonomy")
     for key in ("values", "taxonomy", "recode"):
@@ -225,7 +212,7 @@ def build_values(column: CategoricalModel, here: Report) -> tuple[Taxonomy, Read
         label = DEFAULT_ROOT if column.root is None else column.root
         tree = Tree(here.file, Branch(label, here.line("values"), values))
     else:
-        tree = Tree(here.file, branch_from_paths(paths, column.root) if paths else None)
+        tree = Tree(here.file, branch_from_paths(paths, column.root))
         if column.recode is None:
             hint = "Add values: [a, b], or taxonomy: with a file or a nested mapping."
             report.fault("it has neither values nor a taxonomy", hint, here.line())
@@ -233,8 +220,7 @@ def build_values(column: CategoricalModel, here: Report) -> tuple[Taxonomy, Read
         if len(labels) > 1:
             hint = "Write the leaf alone; groups are where the taxonomy has them."
             report.fault(f"a rule gives groups of {labels[0]!r}", hint, line)
-    if tree.branch is None or len(here.faults) > before:
-        return None
+    raise_faults(here.faults[before:])
     root, there = tree.branch, report.at(tree.file)
     if OTHER in (column.missing, column.outside):
         if OTHER not in {path[0] for path in paths_of(root)}:
@@ -261,7 +247,8 @@ def build_values(column: CategoricalModel, here: Report) -> tuple[Taxonomy, Read
     for place, what, hint in islice(reading_faults(reading, taxonomy.leaves), _SHOWN):
         line = here.line("ignore") if place < 0 else rules[place].line
         (report if place < len(own) else there).fault(what, hint, line)
-    return None if len(here.faults) > before else (taxonomy, reading)
+    raise_faults(here.faults[before:])
+    return taxonomy, reading
 
 
 def _read_rules(
@@ -300,10 +287,7 @@ def load_schema(path: Path, text: str | None = None) -> Schema:
     """
     report = Report(str(path), folder=path.parent)
     text = read_text(path, report) if text is None else text
-    node = None if text is None else parse_yaml(text, report)
-    raise_faults(report.faults)
-    assert node is not None  # or there was a fault
-    return _build(node, report)
+    return _build(parse_yaml(text, report), report)
 
 
 def schema_from_dict(document: Mapping[str, Any], folder: Path | None) -> Schema:
@@ -330,7 +314,9 @@ def _build(node: Node, report: Report) -> Schema:
         for key in sorted({"tables", "rules"} & model.model_fields_set):
             what = f"{key} are about columns, and the schema has items"
             report.fault(what, f"Remove {key}.", key)
-        contents = {"items": build_items(model.items, report.below("items"))}
+        contents = {}
+        with report.gather():
+            contents["items"] = build_items(model.items, report.below("items"))
         person = model.items.person
     if not model.name.strip():
         report.fault("the name is blank", "Give the table a name.", "name")
@@ -382,13 +368,14 @@ def _build_columns(model: SchemaModel, report: Report) -> dict[str, Any]:
         wrong = column_fault(name, isinstance(column, Published))
         if wrong is not None:
             places[name].fault(*wrong)
-        made: Any = name
-        if isinstance(column, PersonModel):
-            made = Person(name, column.max_rows)
-        elif isinstance(column, NumericModel):
-            made = _build_numeric(places[name], name, column)
-        elif isinstance(column, Published):
-            made = _build_categorical(places[name], name, column)
+        made: Any = None
+        with report.gather():
+            if isinstance(column, PersonModel):
+                made = Person(name, column.max_rows)
+            elif isinstance(column, NumericModel):
+                made = _build_numeric(places[name], name, column)
+            elif isinstance(column, Published):
+                made = _build_categorical(places[name], name, column)
         columns[column.role].append((name, made))
     attributes = [made for _, made in columns["predictor"] if made is not None]
     groups = [attribute.group for attribute in attributes]
@@ -463,31 +450,29 @@ def _plain(node: Node, place: tuple[str, ...], lines: dict[tuple[str, ...], int 
     return document
 
 
-def _build_numeric(here: Report, name: str, column: NumericModel) -> Attribute | None:
-    """The number that a column is, or the class in bands; None if it cannot be made."""
+def _build_numeric(here: Report, name: str, column: NumericModel) -> Attribute:
+    """The number that a column is, or the class in bands; raises if there are faults."""
     before = len(here.faults)
     texts = {"low": column.low, "high": column.high, "step": column.step}
     numeric = read_numeric(
         name, texts, outside=column.outside, scale=column.scale, decimal=column.decimal or "",
         thousands=column.thousands or "", format=column.format or "", **_choices(here, column),
     )  # fmt: skip
-    if not isinstance(numeric, Numeric):
-        here.fault_each(numeric)
-        return None
+    here.fault_each([] if isinstance(numeric, Numeric) else numeric)
+    raise_faults(here.faults[before:])
+    assert isinstance(numeric, Numeric)  # or there was a fault
     common = [(text, read_number(text.strip())) for text in column.common]
     for text, number in common:
         if number is None or (number[1] == "date") != (numeric.kind == "date"):
             what = f"common names {text!r}, which is not written as low and high are"
-            here.fault(what, "Write it like them, or leave it out.", "common")
-            return None
+            here.refuse(what, "Write it like them, or leave it out.", "common")
     for key, bound in texts.items():
         wrong = grouped_fault(key, bound or "", numeric.thousands, numeric.step)
         if wrong is not None:
             here.fault(*wrong, key)
     numeric = replace(numeric, common=tuple(number[0] for _, number in common if number))
     here.fault_each(attribute_faults(numeric, column.role == "class"))
-    if len(here.faults) > before:
-        return None
+    raise_faults(here.faults[before:])
     if numeric.grid == 1:
         what = "step is larger than the distance from low to high, so it can never be split"
         here.warn(what, "Choose a smaller step.")
@@ -496,43 +481,37 @@ def _build_numeric(here: Report, name: str, column: NumericModel) -> Attribute |
     return numeric
 
 
-def _cut_into_bands(here: Report, numeric: Numeric, column: NumericModel) -> Categorical | None:
+def _cut_into_bands(here: Report, numeric: Numeric, column: NumericModel) -> Categorical:
     """A class of numbers: each band is a value."""
     numbers = [read_number(text.strip()) for text in column.bands]
     if column.role != "class" or not numbers:
         what = "bands are for the class alone, and a class of numbers needs them"
-        here.fault(what, "Write role: class and, for example, bands: [20, 40].", "role")
-        return None
+        here.refuse(what, "Write role: class and, for example, bands: [20, 40].", "role")
     dates = numeric.kind == "date"
     starts = [n[0] for n in numbers if n is not None and (n[1] == "date") == dates]
     inside = all(numeric.low < start <= numeric.high for start in starts)
     if len(starts) < len(numbers) or not inside or sorted(set(starts)) != starts:
         what = "bands are not increasing numbers above low and up to high"
-        here.fault(what, "Name where each band but the first begins.", "bands")
-        return None
+        here.refuse(what, "Name where each band but the first begins.", "bands")
     codes = [0, *(math.ceil((start - numeric.low) / numeric.step) for start in starts)]
     between = any((start - numeric.low) % numeric.step for start in starts)
     if between or codes[-1] >= numeric.grid:
-        what = "a band begins between two steps"
-        here.fault(what, "Let bands begin at low plus whole steps.", "bands")
-        return None
+        hint = "Let bands begin at low plus whole steps."
+        here.refuse("a band begins between two steps", hint, "bands")
     return in_bands(numeric, codes)
 
 
 def _build_categorical(
     here: Report, name: str, column: CategoricalModel | BooleanModel
-) -> Categorical | None:
-    """The texts or truth values that a column holds; None if they cannot be read."""
+) -> Categorical:
+    """The texts or truth values that a column holds; raises if they cannot be read."""
     boolean = isinstance(column, BooleanModel)
     if isinstance(column, BooleanModel):
         other = OTHER in (column.missing, column.outside)
         labels = (*BOOLEAN_LABELS, OTHER) if other else BOOLEAN_LABELS
-        values: tuple[Taxonomy, Reading] | None = Taxonomy.flat(labels), Reading()
+        taxonomy, reading = Taxonomy.flat(labels), Reading()
     else:
-        values = build_values(column, here)
-    if values is None:
-        return None
-    taxonomy, reading = values
+        taxonomy, reading = build_values(column, here)
     if column.role == "class":
         if taxonomy.height > 1:
             what = "the class is never generalized, so only the leaves of its taxonomy are used"

@@ -213,11 +213,8 @@ def read_arx(path: str | Path) -> Taxonomy:
         SchemaError: With the file and line of what is wrong, and how to mend it.
     """
     report = Report(str(path))
-    text = read_text(Path(path), report)
-    branch = None if text is None else branch_from_arx(text, report)
-    taxonomy = None if branch is None else grow(branch, report)
+    taxonomy = grow(branch_from_arx(read_text(Path(path), report), report), report)
     raise_faults(report.faults)
-    assert taxonomy is not None  # without a branch there was a fault
     return taxonomy
 
 
@@ -267,24 +264,25 @@ def arx_text(root: Branch) -> str:
     return _csv(rows, delimiter=";", quoting=quoting)
 
 
-def branch_from_arx(text: str, report: Report, new_root: str | None = None) -> Branch | None:
-    """The tree of an ARX file's text; None, and faults in the report, if it has none.
+def branch_from_arx(text: str, report: Report, new_root: str | None = None) -> Branch:
+    """The tree of an ARX file's text.
 
     Args:
         text: The text.
         report: Takes the faults.
         new_root: Another name for the root of a tree that is more than a root.
+
+    Raises:
+        SchemaError: If there are faults.
     """
     before = len(report.faults)
     rows = _read_rows(text, "", 1, report)
     width = max((len(fields) for _, fields in rows), default=0)
-    if len(report.faults) == before and not rows:
-        report.fault("the file is empty", "Write one row for each value.")
+    if not rows:
+        report.refuse("the file is empty", "Write one row for each value.")
     if width > MAX_DEPTH + 1:
-        report.fault(
-            f"the rows have more than {MAX_DEPTH + 1} levels", "Remove levels.", rows[0][0]
-        )
-        return None
+        what = f"the rows have more than {MAX_DEPTH + 1} levels"
+        report.refuse(what, "Remove levels.", rows[0][0])
     for line, fields in rows:
         if len(fields) != width:
             what = f"a ragged row: it has {len(fields)} levels where others have {width}"
@@ -293,9 +291,8 @@ def branch_from_arx(text: str, report: Report, new_root: str | None = None) -> B
             level = next(i for i, label in enumerate(fields) if not label.strip()) + 1
             hint = "Fill it with the name before it, and remove a separator at the row's end."
             report.fault(f"the name on level {level} of the row is blank", hint, line)
-    root = _join(rows, report) if len(report.faults) == before else None
-    if root is None or len(report.faults) > before:
-        return None
+    raise_faults(report.faults[before:])
+    root = _join(rows, report)
     if new_root is not None and root.below:
         root.label = new_root
     return root
@@ -315,20 +312,18 @@ def _read_rows(text: str, delimiter: str, start: int, report: Report) -> _Rows:
             line = start + reader.line_num
     except csv.Error as error:
         hint = "Look for a stray or missing quote on this line."
-        report.fault(f"this is not CSV ({error})", hint, line)
-        return []
+        report.refuse(f"this is not CSV ({error})", hint, line)
     return rows
 
 
-def _join(rows: _Rows, report: Report) -> Branch | None:
-    """The tree that rows make together; it is not to be used after a fault."""
+def _join(rows: _Rows, report: Report) -> Branch:
+    """The tree that rows make together; raises if there are faults."""
     first, (*_, top) = rows[0]
     for line, fields in rows:
         if fields[-1] != top:
             what = f"the row ends in {fields[-1]!r}, but line {first} in {top!r}"
             hint = "End every row in the same name, such as *; add a last column for it."
-            report.fault(what, hint, line)
-            return None
+            report.refuse(what, hint, line)
     before = len(report.faults)
     branches = {top: Branch(top, first)}
     parents: dict[str, tuple[str, int]] = {}  # and the line that says so
@@ -360,11 +355,12 @@ def _join(rows: _Rows, report: Report) -> Branch | None:
             what = f"the value {fields[0]!r} is repeated (first on line {values[fields[0]]})"
             report.fault(what, "Remove one of the two rows.", line)
         values.setdefault(fields[0], line)
-    if len(report.faults) == before:
-        for value, line in values.items():
-            if value in groups:
-                what = f"the name {value!r} is repeated: it is a value and also a group"
-                report.fault(what, "Give the group another name.", line)
+    raise_faults(report.faults[before:])
+    for value, line in values.items():
+        if value in groups:
+            what = f"the name {value!r} is repeated: it is a value and also a group"
+            report.fault(what, "Give the group another name.", line)
+    raise_faults(report.faults[before:])
     return branches[top]
 
 
@@ -398,7 +394,7 @@ class Tree:
     """What a taxonomy file holds: a tree, and rules that lead to its leaves."""
 
     file: str | None
-    branch: Branch | None = None
+    branch: Branch
     rules: list[RuleLine] = field(default_factory=list)
 
 
@@ -446,15 +442,15 @@ def read_mapping(text: str, root: str | None, report: Report) -> Tree | None:
             cells[name].append(cell.strip())
         if any(map(any, cells.values())):
             rows.append((line, cells))
-    if len(report.faults) == before and not rows:
-        report.fault("the file has no values", "Write one line for each.")
-    if len(report.faults) > before:
-        return Tree(report.file)
-    return (_mapping if mapping else _code_list)(rows, Tree(report.file), root, report)
+    raise_faults(report.faults[before:])
+    if not rows:
+        report.refuse("the file has no values", "Write one line for each.")
+    branch, rules = (_mapping if mapping else _code_list)(rows, root, report)
+    return Tree(report.file, branch, rules)
 
 
-def _mapping(rows: _Records, tree: Tree, root: str | None, report: Report) -> Tree:
-    paths: list[LabelPath] = []
+def _mapping(rows: _Records, root: str | None, report: Report) -> tuple[Branch, list[RuleLine]]:
+    paths, rules = list[LabelPath](), list[RuleLine]()
     for line, cells in rows:
         value, groups = cells["value"][0], cells.get("group", [])
         while groups and not groups[-1]:
@@ -464,14 +460,13 @@ def _mapping(rows: _Records, tree: Tree, root: str | None, report: Report) -> Tr
             report.fault(what, "Fill it in, or remove the line.", line)
             continue
         paths.append(([value, *groups], line))
-        rules = dict.fromkeys(filter(None, cells.get("rule", [])))
-        tree.rules += [RuleLine(rule, value, line) for rule in rules
-                       if rule != value or pattern_of(rule)]  # fmt: skip
-    tree.branch = branch_from_paths(paths, root)
-    return tree
+        said = dict.fromkeys(filter(None, cells.get("rule", [])))
+        rules += [RuleLine(rule, value, line) for rule in said
+                  if rule != value or pattern_of(rule)]  # fmt: skip
+    return branch_from_paths(paths, root), rules
 
 
-def _code_list(rows: _Records, tree: Tree, root: str | None, report: Report) -> Tree:
+def _code_list(rows: _Records, root: str | None, report: Report) -> tuple[Branch, list[RuleLine]]:
     often = Counter(label for _, cells in rows for label in cells.get("label", [])[:1])
     branches: dict[str, Branch] = {}
     parents: dict[str, str] = {}
@@ -496,12 +491,11 @@ def _code_list(rows: _Records, tree: Tree, root: str | None, report: Report) -> 
             above, steps = parents.get(above, ""), steps + 1
         if above:
             what = f"a cycle: the code {own!r} is below itself"
-            report.fault(what, "Mend its parents.", branch.line)
-            return tree
-    tree.branch = top.below[0] if len(top.below) == 1 and top.below[0].below and not root else top
-    tree.rules = [RuleLine(own, branch.label, branch.line) for own, branch in branches.items()
-                  if not branch.below and own != branch.label]  # fmt: skip
-    return tree
+            report.refuse(what, "Mend its parents.", branch.line)
+    rules = [RuleLine(own, branch.label, branch.line) for own, branch in branches.items()
+             if not branch.below and own != branch.label]  # fmt: skip
+    single = len(top.below) == 1 and top.below[0].below and not root
+    return top.below[0] if single else top, rules
 
 
 # Files of several trees in nested braces (`.hchy`), as the DiffGen authors' program reads them.
@@ -733,12 +727,15 @@ def built_in() -> dict[str, str]:
 
 
 def read_tree(written: Node, root: str | None, report: Report) -> Tree:
-    """The tree that `taxonomy:` stands for, if there is one, and the rules beside it.
+    """The tree that `taxonomy:` stands for, and the rules beside it.
 
     Args:
         written: What stands there: a name, a path, or the tree itself.
         root: The label of the root, if the schema gives one.
         report: Knows the folder to look in, and the taxonomies that are shared; takes the faults.
+
+    Raises:
+        SchemaError: If there is no tree to go on with.
     """
     if isinstance(written, Text) and written.value in report.shared:
         written, file, folder = report.shared[written.value]  # which names no other one
@@ -746,16 +743,14 @@ def read_tree(written: Node, root: str | None, report: Report) -> Tree:
     if not isinstance(written, Text):
         return Tree(report.file, branch_from_node(written, root, report))
     if written.is_nothing or not written.value.strip():
-        report.fault("taxonomy is blank", "Name a file, or write the tree itself.", written.line)
-        return Tree(None)
+        report.refuse("taxonomy is blank", "Name a file, or write the tree itself.", written.line)
     lists = {} if Path(written.value).suffix.lower() in _SUFFIXES else built_in()
     if written.value in lists:
         return parse_taxonomy(lists[written.value], ".csv", root, report.at(written.value))
     if report.folder is None:
         what = "taxonomy names a file, but no folder to look in was given"
         hint = "Pass folder=, or put the taxonomy itself there as nested dictionaries."
-        report.fault(what, hint, written.line)
-        return Tree(None)
+        report.refuse(what, hint, written.line)
     place, _, attribute = written.value.rpartition("#")
     if not place.lower().endswith(".hchy"):
         place, attribute = written.value, ""
@@ -765,17 +760,13 @@ def read_tree(written: Node, root: str | None, report: Report) -> Tree:
         hint = "Check the path; it is looked for beside the schema file."
         if lists:
             hint += f" The lists that come with hedgerow are {', '.join(lists)}."
-        report.fault(f"there is no taxonomy file {name!r}", hint, written.line)
-        return Tree(name)
+        report.refuse(f"there is no taxonomy file {name!r}", hint, written.line)
     if suffix not in (*_SUFFIXES, ".hchy"):
         what = f"the kind of the taxonomy file {name!r} is unknown"
         hint = "Name it .yaml if it is nested, or .csv if it is an ARX hierarchy."
-        report.fault(what, hint, written.line)
-        return Tree(name)
-    report = report.at(name)
+        report.refuse(what, hint, written.line)
+    report, before = report.at(name), len(report.faults)
     text = read_text(path, report)
-    if text is None:
-        return Tree(name)
     if suffix != ".hchy":
         return parse_taxonomy(text, suffix, root, report)
     trees = read_hchy(text, report)  # of which one is that of the attribute
@@ -783,8 +774,9 @@ def read_tree(written: Node, root: str | None, report: Report) -> Tree:
         what = f"the file has no tree {attribute!r}" if attribute else "the file has several trees"
         hint = f"Name one of them, as in {path.name}#{next(iter(trees))}: {', '.join(trees)}."
         report.fault(what, hint)
-    branch = trees.get(attribute)
-    if branch is not None and root is not None and branch.below:
+    raise_faults(report.faults[before:])
+    branch = trees[attribute]
+    if root is not None and branch.below:
         branch.label = root
     return Tree(name, branch)
 
@@ -804,8 +796,7 @@ def parse_taxonomy(text: str, suffix: str, root: str | None, report: Report) -> 
         ('External', 'E*')
     """
     if suffix not in (".csv", ".txt"):
-        node = parse_yaml(text, report)
-        return Tree(report.file, None if node is None else branch_from_node(node, root, report))
+        return Tree(report.file, branch_from_node(parse_yaml(text, report), root, report))
     tree = read_mapping(text, root, report)
     return tree or Tree(report.file, branch_from_arx(text, report, root))
 
@@ -822,35 +813,36 @@ def read_shared(own: Node | None, include: Node | None, report: Report) -> None:
         report: Takes them, and the faults.
     """
     if own is not None:
-        _share(own, report.line("taxonomies"), report)
+        with report.gather():
+            _share(own, report.line("taxonomies"), report)
     paths = include.items if isinstance(include, ListNode) else [] if include is None else [include]
     line = report.line("include")
     for path in paths:
-        if not isinstance(path, Text) or path.is_nothing or not path.value.strip():
-            hint = "Write include: shared.yaml, or a list of paths."
-            report.fault("include does not name a file", hint, line)
-        elif report.folder is None:
-            hint = "Pass folder=, or put the taxonomies themselves there."
-            report.fault("include names a file, but no folder to look in was given", hint, line)
-        elif not os.path.isfile(file := report.folder / path.value):
-            hint = "Check the path; it is looked for beside the schema file."
-            report.fault(f"there is no file {str(file)!r} to include", hint, path.line)
-        elif (text := read_text(file, report)) is not None:
+        with report.gather():
+            if not isinstance(path, Text) or path.is_nothing or not path.value.strip():
+                hint = "Write include: shared.yaml, or a list of paths."
+                report.refuse("include does not name a file", hint, line)
+            if report.folder is None:
+                hint = "Pass folder=, or put the taxonomies themselves there."
+                what = "include names a file, but no folder to look in was given"
+                report.refuse(what, hint, line)
+            file = report.folder / path.value
+            if not os.path.isfile(file):
+                hint = "Check the path; it is looked for beside the schema file."
+                report.refuse(f"there is no file {str(file)!r} to include", hint, path.line)
             there = report.at(str(file), file.parent)
-            node = parse_yaml(text, there)
+            node = parse_yaml(read_text(file, there), there)
             pairs = node.pairs if isinstance(node, Entries) else []
-            if [key.value for key, _ in pairs] == ["taxonomies"]:
-                _share(pairs[0][1], pairs[0][0].line, there)
-            elif node is not None:
+            if [key.value for key, _ in pairs] != ["taxonomies"]:
                 what = "a file that is included has the key taxonomies, and no other"
-                there.fault(what, "Write the trees below a line  taxonomies:.", node.line)
+                there.refuse(what, "Write the trees below a line  taxonomies:.", node.line)
+            _share(pairs[0][1], pairs[0][0].line, there)
 
 
 def _share(node: Node, line: int | None, report: Report) -> None:
     if not isinstance(node, Entries):
         hint = "Write one per line, such as  ward: {Surgery: [S1, S2], Medicine: [M1, M2]}."
-        report.fault("taxonomies is not a mapping of names to trees", hint, line)
-        return
+        report.refuse("taxonomies is not a mapping of names to trees", hint, line)
     for key, below in node.pairs:
         if key.value in report.shared:
             where = report.shared[key.value][1] or "the schema"

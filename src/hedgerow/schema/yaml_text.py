@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from hedgerow.errors import SchemaError
 from hedgerow.surroundings import allowed_folder
@@ -116,6 +117,26 @@ class Report:
     def fault(self, what: str, hint: str, at: Where = ()) -> None:
         """Adds a fault, on a line or at a key."""
         self.faults.append(self._complain(what, hint, at))
+
+    def refuse(self, what: str, hint: str, at: Where = ()) -> NoReturn:
+        """Adds a fault, and gives up what was being read.
+
+        Raises:
+            SchemaError: With all faults so far.
+        """
+        self.fault(what, hint, at)
+        raise_faults(self.faults)
+        raise AssertionError  # raise_faults has raised
+
+    @contextmanager
+    def gather(self) -> Iterator[None]:
+        """Goes on where a part is given up, so that all faults are told at once."""
+        before = len(self.faults)
+        try:
+            yield
+        except SchemaError:
+            if len(self.faults) == before:
+                raise
 
     def warn(self, what: str, hint: str, at: Where = ()) -> None:
         """Adds a warning, on a line or at a key."""
@@ -267,7 +288,7 @@ def from_python(value: Any, depth: int = 0) -> Node:
         '0.5'
     """
     if depth > MAX_NESTING:
-        raise_faults([Fault("the schema is nested too deeply", "Remove levels from it.")])
+        Report().refuse("the schema is nested too deeply", "Remove levels from it.")
     if value is None:
         return Text("", plain=True)
     if isinstance(value, str):
@@ -275,7 +296,7 @@ def from_python(value: Any, depth: int = 0) -> Node:
     if isinstance(value, bool):
         return Text("true" if value else "false", typed=True)
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise_faults([Fault("the schema holds a number with very many digits", "Shorten it.")])
+        Report().refuse("the schema holds a number with very many digits", "Shorten it.")
     if isinstance(value, int | float | Decimal):
         return Text(str(value), typed=isinstance(value, float))
     if isinstance(value, datetime.date):
@@ -288,8 +309,7 @@ def from_python(value: Any, depth: int = 0) -> Node:
     if isinstance(value, list | tuple):
         return ListNode([from_python(item, depth + 1) for item in value])
     what = f"the schema holds a Python object of type {type(value).__name__}"
-    raise_faults([Fault(what, "Use texts, numbers, dates, lists and dictionaries only.")])
-    raise AssertionError  # raise_faults has raised
+    Report().refuse(what, "Use texts, numbers, dates, lists and dictionaries only.")
 
 
 _OURS = Path(__file__).resolve().parents[2]  # what comes with hedgerow is public
@@ -298,8 +318,12 @@ _OURS = Path(__file__).resolve().parents[2]  # what comes with hedgerow is publi
 _NEEDS_QUOTES = r"(?:^|[\[{,:-])\s*([*&!%@`>|]|\[(?=[-+\d.]+\s*[-,]\s*[-+\d.]+\)))"
 
 
-def read_text(path: Path, report: Report) -> str | None:
-    """The text of a UTF-8 file, with or without a byte-order mark; None if it has faults."""
+def read_text(path: Path, report: Report) -> str:
+    """The text of a UTF-8 file, with or without a byte-order mark.
+
+    Raises:
+        SchemaError: If it cannot be read, as the report has it.
+    """
     inside, line = allowed_folder(), None
     try:
         # links are followed first: what counts is where a name leads
@@ -320,12 +344,14 @@ def read_text(path: Path, report: Report) -> str | None:
         line = error.object.count(b"\n", 0, error.start) + 1
         what = "the file is not UTF-8 text"
         hint = 'Save the file as UTF-8 (a spreadsheet may call it "CSV UTF-8").'
-    report.at(str(path)).fault(what, hint, line)
-    return None
+    report.at(str(path)).refuse(what, hint, line)
 
 
-def parse_yaml(text: str, report: Report) -> Node | None:
-    """The tree of a YAML text; None, and faults in the report, if it has none.
+def parse_yaml(text: str, report: Report) -> Node:
+    """The tree of a YAML text.
+
+    Raises:
+        SchemaError: If it has none, as the report has it.
 
     Example:
         >>> node = parse_yaml("norway: No", Report())
@@ -355,9 +381,10 @@ def parse_yaml(text: str, report: Report) -> Node | None:
             line = text.count("\n", 0, error.position) + 1
             problem = "an invisible control character"
         report.fault(f"this is not YAML ({problem})", _yaml_hint(text, line), line)
-    if node is None and len(report.faults) == before:
-        report.fault("the file is empty", "Write its content, or name another file.")
-    return node if len(report.faults) == before else None
+    raise_faults(report.faults[before:])
+    if node is None:
+        report.refuse("the file is empty", "Write its content, or name another file.")
+    return node
 
 
 def _yaml_hint(text: str, line: int | None) -> str:

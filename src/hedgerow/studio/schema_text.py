@@ -31,7 +31,6 @@ from hedgerow.schema.yaml_text import (
     Report,
     Text,
     parse_yaml,
-    raise_faults,
     read_text,
 )
 from hedgerow.studio.folder import Conflict
@@ -88,10 +87,7 @@ class SchemaText:
     @staticmethod
     def load(path: Path) -> SchemaText:
         """Reads a file, which may be a draft that no command reads yet."""
-        report = Report()
-        text = read_text(path, report)
-        raise_faults(report.faults)
-        return SchemaText(path, text or "")
+        return SchemaText(path, read_text(path, Report()))
 
     @property
     def previous(self) -> Version | None:
@@ -108,9 +104,7 @@ class SchemaText:
 
     @cached_property
     def _root(self) -> Entries:
-        report = Report(str(self.path))
-        node = parse_yaml(self.text, report)
-        raise_faults(report.faults)
+        node = parse_yaml(self.text, Report(str(self.path)))
         if not isinstance(node, Entries):
             raise SchemaError(f"{self.path}: this is not a schema", hint="Choose another file.")
         return node

@@ -40,9 +40,7 @@ def test_padding_is_left_out_wherever_it_stands(tmp_path: Path) -> None:
 
 def test_padding_is_not_warned_about_but_other_chains_are() -> None:
     report = Report("h.csv")
-    branch = branch_from_arx("a;a;*\nb;G;*\nc;G;*\nd;H;*\n", report)
-    assert branch is not None
-    grow(branch, report)
+    grow(branch_from_arx("a;a;*\nb;G;*\nc;G;*\nd;H;*\n", report), report)
     assert [str(warning).split(".")[0] for warning in report.warnings] == ["h"]
     assert "h.csv:4: the group 'H' has a single member." in str(report.warnings[0])
 

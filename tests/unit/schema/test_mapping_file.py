@@ -6,16 +6,18 @@ from typing import Any
 
 import pytest
 
+from hedgerow.errors import SchemaError
 from hedgerow.schema.taxonomy_files import grow, parse_taxonomy
 from hedgerow.schema.yaml_text import Report
 
 
 def read(text: str, root: str | None = None) -> tuple[Any, dict[str, str], Report]:
     report = Report("f.csv")
-    tree = parse_taxonomy(text, ".csv", root, report)
-    nested = None
-    if tree.branch is not None and not report.faults:
-        nested = grow(tree.branch, report).nested()
+    try:
+        tree = parse_taxonomy(text, ".csv", root, report)
+    except SchemaError:
+        return None, {}, report
+    nested = None if report.faults else grow(tree.branch, report).nested()
     return nested, {rule.rule: rule.leaf for rule in tree.rules}, report
 
 

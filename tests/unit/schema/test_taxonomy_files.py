@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.errors import SchemaError
 from hedgerow.schema import Taxonomy
 from hedgerow.schema.taxonomy_files import branch_from_node, grow
 from hedgerow.schema.yaml_text import MAX_DEPTH, Report, from_python, parse_yaml
@@ -13,10 +14,10 @@ from hedgerow.schema.yaml_text import MAX_DEPTH, Report, from_python, parse_yaml
 
 def taxonomy(text: str, *, root: str | None = None) -> tuple[Taxonomy | None, Report]:
     report = Report("t.yaml")
-    node = parse_yaml(text, report)
-    if node is None:
+    try:
+        branch = branch_from_node(parse_yaml(text, report), root, report)
+    except SchemaError:
         return None, report
-    branch = branch_from_node(node, root, report)
     return grow(branch, report), report
 
 

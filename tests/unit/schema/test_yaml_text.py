@@ -41,7 +41,8 @@ def test_texts_and_lines() -> None:
 )
 def test_faults(text: str, line: int | None, rule: str, hint: str) -> None:
     report = Report("f.yaml")
-    assert parse_yaml(text, report) is None
+    with pytest.raises(SchemaError):
+        parse_yaml(text, report)
     (fault,) = report.faults
     assert (fault.file, fault.line) == ("f.yaml", line)
     assert rule in fault.what and hint in fault.hint

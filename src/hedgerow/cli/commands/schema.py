@@ -484,14 +484,13 @@ def _read(source: str, attribute: str | None) -> tuple[Tree, Branch]:
         rules = [forms.RuleLine(rule, leaf) for rule, leaf in column.reading.rules]
         branch = forms.branch_of(column.taxonomy)
         return forms.Tree(source, branch, rules), branch
-    report = Report(folder=Path())
-    written = Text(f"{source}#{attribute}" if several else source)
-    tree = forms.read_tree(written, None, report)
-    if tree.branch is None and not Path(tree.file or source).is_file():
+    file = source.rpartition("#")[0] if ".hchy#" in source.lower() else source
+    if source not in forms.built_in() and not Path(file).is_file():
         raise SchemaError(
             f"there is no taxonomy file {source!r}",
             hint=f"Check the path, or choose one of {', '.join(forms.built_in())}.",
         )
+    report = Report(folder=Path())
+    tree = forms.read_tree(Text(f"{source}#{attribute}" if several else source), None, report)
     raise_faults(report.faults)
-    assert tree.branch is not None  # or there was a fault
     return tree, tree.branch
