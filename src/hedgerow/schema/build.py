@@ -330,8 +330,7 @@ def _build(node: Node, report: Report) -> Schema:
     raise_faults(report.faults)
     if model.items is None and not contents["attributes"]:
         hint = "Describe at least one column that is not the class, a person or an identifier."
-        report.fault("there is no attribute to publish", hint, "attributes")
-        raise_faults(report.faults)
+        report.refuse("there is no attribute to publish", hint, "attributes")
     schema = Schema(
         model.name, unit=model.unit, is_draft=model.draft, began_as_draft=model.began_as_draft,
         metadata=Metadata(**facts), file=layout, **contents,
@@ -417,17 +416,14 @@ def _validate(document: Any, report: Report) -> tuple[SchemaModel, bool]:
         if model is None or (not model.attributes and model.items is None):
             raise_faults(report.faults)
     assert model is not None  # every complaint is a fault
-    before = len(report.faults)
     keys = {"attributes", "items"} & model.model_fields_set
     if len(keys) == 2:
-        report.fault(*BOTH, "items")
-    elif "items" in keys and model.items is None:
-        report.fault("items says nothing", HINTS["items"], "items")
-    elif not keys:
+        report.refuse(*BOTH, "items")
+    if "items" in keys and model.items is None:
+        report.refuse("items says nothing", HINTS["items"], "items")
+    if not keys:
         hint = "Add the columns below a line  attributes:, or for transactions a line  items:."
-        report.fault("the key 'attributes' is missing", hint)
-    if len(report.faults) > before:  # there is nothing to go on with
-        raise_faults(report.faults)
+        report.refuse("the key 'attributes' is missing", hint)
     return model, partial
 
 

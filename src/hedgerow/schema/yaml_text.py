@@ -365,14 +365,12 @@ def parse_yaml(text: str, report: Report) -> Node:
     events: Iterator[Any] = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     try:
         for event in events:
+            line = event.start_mark.line + 1
             if isinstance(event, yaml.DocumentStartEvent) and node is not None:
-                what, hint = "the file holds several documents", "Keep one document, and remove "
-                raise _Refused(what, f"{hint}the line ---.", event)
+                hint = "Keep one document, and remove the line ---."
+                report.refuse("the file holds several documents", hint, line)
             if isinstance(event, yaml.NodeEvent):
                 node = _read_node(event, events, report)
-    except _Refused as refused:
-        what, hint, event = refused.args
-        report.fault(what, hint, event.start_mark.line + 1)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         line = None if mark is None else mark.line + 1
@@ -399,10 +397,6 @@ def _yaml_hint(text: str, line: int | None) -> str:
     return "Look for a missing colon, bracket, quote or indent on this line or the one before."
 
 
-class _Refused(Exception):
-    """What is wrong with a document that is YAML but cannot be read, a hint, and where."""
-
-
 def _read_node(
     event: Any, events: Iterator[Any], report: Report, depth: int = 0, is_key: bool = False
 ) -> Node:
@@ -413,18 +407,18 @@ def _read_node(
     if event.anchor is not None:
         what = "anchors (&) and aliases (*) are not allowed, as they can make a cycle"
         hint = "Write the part out in both places; a text that starts with * or & needs quotes."
-        raise _Refused(what, hint, event)
+        report.refuse(what, hint, line)
     if event.tag is not None:
         hint = "Remove the word that starts with an exclamation mark, or quote the text."
-        raise _Refused("tags (!) are not allowed", hint, event)
+        report.refuse("tags (!) are not allowed", hint, line)
     if isinstance(event, yaml.ScalarEvent):
         return Text(event.value, line=line, plain=event.implicit[0])  # implicit: without quotes
     if depth >= MAX_NESTING:
         what = f"lists and groups are nested more than {MAX_NESTING} deep"
-        raise _Refused(what, "Remove levels.", event)
+        report.refuse(what, "Remove levels.", line)
     if is_key:
         hint = "Put quotes around a key that holds brackets."
-        raise _Refused("a key is not a single text", hint, event)
+        report.refuse("a key is not a single text", hint, line)
     if isinstance(event, yaml.SequenceStartEvent):
         members = ListNode([], line)
         while not isinstance(below := next(events), yaml.SequenceEndEvent):
