@@ -26,7 +26,8 @@ from hedgerow.estimate.queries import ASSUMED_EVEN, NOT_MEASURED, check_level
 from hedgerow.estimate.tables import MOST_VALUES
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.attributes import read_number
-from hedgerow.schema.conditions import Intervals, Numbers, overlap, suggest
+from hedgerow.schema.conditions import suggest
+from hedgerow.schema.query import Intervals, Numbers, overlap
 from hedgerow.store.frames import Frame, FramedRows, as_kind
 from hedgerow.suggestions import answer_mistakes, as_text, whole
 from hedgerow.surroundings import load_plainly

@@ -37,7 +37,8 @@ from hedgerow.estimate.queries import NOT_MEASURED, check_level, read_many
 from hedgerow.estimate.tables import own_codes
 from hedgerow.release.count_tables import cells_of, divisions_of
 from hedgerow.schema import Attribute, Categorical, Items, Numeric, Query, Schema
-from hedgerow.schema.conditions import overlap, suggest
+from hedgerow.schema.conditions import suggest
+from hedgerow.schema.query import overlap
 from hedgerow.store.frames import FramedRows
 from hedgerow.suggestions import as_text
 

@@ -23,18 +23,8 @@ from hedgerow.schema.attributes import (
     describe_weight,
     read_number,
 )
-from hedgerow.schema.conditions import (
-    Intervals,
-    Misread,
-    Word,
-    complement,
-    merge,
-    overlap,
-    quote,
-    read_names,
-    split_rule,
-)
-from hedgerow.schema.query import Query, Vocabulary
+from hedgerow.schema.conditions import Misread, Word, quote, read_names, split_rule
+from hedgerow.schema.query import Intervals, Query, Vocabulary, complement, merge, overlap
 from hedgerow.schema.yaml_text import Fault, label_fault
 from hedgerow.suggestions import Checked
 
