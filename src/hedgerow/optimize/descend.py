@@ -322,12 +322,12 @@ def _terms(
 
 
 @helper
-def _loss(walk: int, total: int, after: int, before: float, weight: float) -> float:
-    """What a step costs, by the measure of a walk."""
+def _ratio(walk: int, gain: float, total: int, after: int, before: float, weight: float) -> float:
+    """What a step gains for what it costs, by the measure of a walk."""
     loss: float = np.log(total / after)
     if walk != 1:  # also what the step adds to the sensitivity
         loss = np.log(total / after * weight / before)
-    return loss
+    return (gain + 1e-9) / (loss + 1e-9)
 
 
 @helper
@@ -395,8 +395,7 @@ def _go_down(own: Any, room: Any, point: Ints, walk: int, now: Any, kept: Any, g
                     continue
                 if lower == level - 1 or walk >= _LEAPS:
                     gain = own.utility[place, lower] - own.utility[place, level]
-                    loss = _loss(walk, total, left, weight, weight + cost)
-                    ratio = (gain + 1e-9) / (loss + 1e-9)
+                    ratio = _ratio(walk, gain, total, left, weight, weight + cost)
                     if ratio > best:
                         best, choice, target = ratio, place, lower
             low = max(low, min(end, level))
@@ -548,8 +547,7 @@ def _walk_together(
                         over[record, place] |= lower == level - 1
                         break
                     gain = worth.utility[child] - worth.utility[node]
-                    loss = _loss(walk, total, after, before, before + cost)
-                    ratio = (gain + 1e-9) / (loss + 1e-9)
+                    ratio = _ratio(walk, gain, total, after, before, before + cost)
                     if ratio > best:
                         best, choice, target = ratio, place, lower
             if choice < 0:
@@ -710,9 +708,8 @@ def _list_near(rows: Any, own: Any, room: Any, point: Ints) -> int:
         level = point[place]
         if level == own.heights[place]:
             continue
-        inside = room.own[place]
-        if own.bit[place, level] >= 0:
-            inside = rows.bits[own.bit[place, level]]
+        bit = own.bit[place, level]
+        inside = rows.bits[bit] if bit >= 0 else room.own[place]
         for word in range(one.size):
             alone = ~(inside[word] | two[word])
             if alone:

@@ -302,8 +302,7 @@ def _build(node: Node, report: Report) -> Schema:
     facts = {} if model.metadata is None else model.metadata.model_dump(exclude_none=True)
     if "unit_name" in facts:
         facts["unit_name"] = tuple(facts["unit_name"])
-    wrong_facts = [*faults_of(facts)]
-    report.below("metadata").fault_each(wrong_facts)
+    report.below("metadata").fault_each(faults_of(facts))
     layout = Layout(**({} if model.file is None else model.file.model_dump(exclude_none=True)))
     report.below("file").fault_each(layout_faults(layout, items=model.items is not None))
     contents: dict[str, Any]

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -236,15 +236,6 @@ class MetadataModel(_Model):
     """The fingerprint of what was signed off; `hedgerow sign` writes it."""
 
 
-ATTRIBUTE_MODELS: dict[str, type[_Model]] = {
-    "numeric": NumericModel,
-    "categorical": CategoricalModel,
-    "boolean": BooleanModel,
-    "identifier": IdentifierModel,
-    "person": PersonModel,
-}
-
-
 def _kind(document: Any) -> str | None:
     if not isinstance(document, dict):
         return None
@@ -261,6 +252,8 @@ AttributeModel = Annotated[
     | Annotated[PersonModel, Tag("person")],
     Discriminator(_kind),
 ]
+_TAGGED = map(get_args, get_args(get_args(AttributeModel)[0]))
+ATTRIBUTE_MODELS: dict[str, type[_Model]] = {tag.tag: model for model, tag in _TAGGED}
 
 
 class SchemaModel(_Model):

@@ -420,7 +420,7 @@ def branch_from_paths(paths: Iterable[LabelPath], root: str | None) -> Branch:
 
 def read_mapping(text: str, root: str | None, report: Report) -> Tree | None:
     """The tree of a mapping or a code list; None if the file has no first line of either."""
-    lines = text.splitlines()
+    lines = text.splitlines(keepends=True)
     skipped = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
     if skipped == len(lines):
         return None
@@ -432,7 +432,7 @@ def read_mapping(text: str, root: str | None, report: Report) -> Tree | None:
         return None
     before = len(report.faults)
     rows: _Records = []
-    rest = "".join(text.splitlines(keepends=True)[skipped + 1 :])
+    rest = "".join(lines[skipped + 1 :])
     for line, fields in _read_rows(rest, mark, skipped + 2, report):
         if len(fields) > len(names) and any(map(str.strip, fields)):
             what = f"the line has {len(fields)} fields where the first line has {len(names)}"
