@@ -1,9 +1,9 @@
-"""The tests at full size: what is marked `long`, and the replays with more examples.
+"""The tests at full size: what is marked `long` or tried on examples, and longer replays.
 
     python audits/long_tests.py --examples 2000
 
-`make test` leaves out the former and runs the latter with 60 examples. Ends with the exit code of
-pytest. `--files` runs some files alone.
+`make test` leaves out the first, has Hypothesis try a third of its examples, and replays 60. Ends
+with the exit code of pytest. `--files` runs some files alone.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--files", nargs="*", default=["tests"], help="with tests that are long")
     asked = parser.parse_args(arguments)
     others = [*asked.files, *(f"--ignore={name}" for name in REPLAYS)]
-    codes = [run(others, "long", asked.examples)] if asked.files else []
+    codes = [run(others, "long or hypothesis", asked.examples)] if asked.files else []
     codes.append(run([*REPLAYS], "long or not long", asked.examples))
     return next((code for code in codes if code), 0)
 

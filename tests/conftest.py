@@ -39,10 +39,30 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Hypothesis tries a third of its examples; all of them where `make audit` says how many.
+
+    Attacks in tests/privacy state their own numbers.
+    """
+    if "HEDGEROW_EXAMPLES" in os.environ:
+        return
+    for item in items:
+        test = getattr(item, "obj", None)
+        asked = getattr(test, "_hypothesis_internal_use_settings", None)
+        if asked is not None and item.path.parent != Path(__file__).parent / "privacy":
+            few = min(asked.max_examples, max(20, asked.max_examples // 3))
+            test = getattr(test, "__func__", test)  # of a class
+            test._hypothesis_internal_use_settings = hypothesis.settings(asked, max_examples=few)
+
+
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays: looking through it for garbage takes a while."""
+    """What was imported and collected stays: looking through it for garbage takes a while.
+
+    So does looking after every 700 new objects for what tests leave behind.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_runtest_teardown() -> None:

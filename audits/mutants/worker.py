@@ -57,6 +57,7 @@ def run_child(tree: Path, asked: dict[str, Any], out: int) -> None:
     gc.disable()
     sys.dont_write_bytecode = True  # two mutants may have the same size and second
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    os.environ["HEDGEROW_EXAMPLES"] = "60"  # of replays, and all that other tests ask for
     import pytest
     from hypothesis import Phase, settings
 

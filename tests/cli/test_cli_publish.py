@@ -177,12 +177,11 @@ def test_ctrl_c_on_the_real_command(child: Child, survey: Path, tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_drawn_on_a_pipe(survey: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "hedgerow", *real_words(survey, tmp_path / "r", "--json")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    assert json.loads(done.stdout)["release"] == str(tmp_path / "r")
+def test_nothing_is_drawn_where_no_terminal_is(child: Child, survey: Path, tmp_path: Path) -> None:
+    words = real_words(survey, tmp_path / "r", "--json")
+    code, said, told = child("import hedgerow.cli; hedgerow.cli.main()", *words)
+    assert (code, told) == (0, "")
+    assert json.loads(said)["release"] == str(tmp_path / "r")
 
 
 def real_words(survey: Path, out: Path, *more: str) -> list[str]:
