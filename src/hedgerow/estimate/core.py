@@ -197,6 +197,10 @@ class CoreModel(ItemsetModel):
         possible: Where a record can lie at all, by public rules, shape [masks, bins].
         raw: The noisy counts, 0 where no record can lie, shape [masks, bins].
         total: The number of records, from cells and sizes together.
+        singles: The estimated support of each item, from all that was measured of it.
+        shrunk: The counts as the fit sees them, none negative, made to agree with the supports of
+            core items, shape [masks, bins].
+        table: For each mask the estimated number of records with all of it, and its variance.
     """
 
     def __init__(
@@ -226,43 +230,45 @@ class CoreModel(ItemsetModel):
             weight = float(size.units[0] * size.unit) ** 2 / len(size.where)
             total, weights = total + weight * float(size.values.sum()), weights + weight
         self.total = max(total / weights, 0.0)
+        self.shrunk = fit_cells(self.raw, can, self.rate, self.total)
+        if supports is not None:
+            self._agree_with(supports)
+        self.table = self._mix(self.shrunk)
+
+    def _agree_with(self, supports: Supports) -> None:
+        """Combines supports and fitted cells by their variances, and rakes the cells."""
+        core = self.partition.core
+        (table, spread), ones = self._mix(self.shrunk), np.int64(1) << np.arange(len(core))
+        estimate, variance = supports.singles
+        estimate = np.minimum(estimate, self.total)
+        mine, theirs = variance[core], spread[ones]
+        both = np.maximum(mine + theirs, 1e-9)
+        estimate[core] = (table[ones] * mine + estimate[core] * theirs) / both
+        self.singles = np.clip(estimate, 0.0, self.total)
+        # the variance of the noise of each item's estimate
+        self._noise = np.full(self.items.size, supports.standard_error**2)
+        part = mine / both
+        self._noise[core] = part**2 * theirs + (1 - part) ** 2 * self._noise[core]
+        cells = self.shrunk
+        if not cells.any():
+            return
+        cells = cells * (self.total / cells.sum())
+        masks = np.arange(len(cells))
+        for _ in range(_RAKES):
+            for b, item in enumerate(core.tolist()):
+                holds = masks >> b & 1 == 1
+                held = float(cells[holds].sum())
+                wanted = float(self.singles[item])
+                rest = self.total - held
+                if held > 0 and rest > 0:
+                    ratio = np.where(holds, wanted / held, (self.total - wanted) / rest)
+                    cells = cells * ratio[:, None]
+        self.shrunk = cells
 
     @cached_property
     def others(self) -> Others:
         """How the items beyond the core are spread."""
         return Others(self)
-
-    @cached_property
-    def fitted(self) -> Floats:
-        """The counts as the fit sees them, none negative, shape [masks, bins]."""
-        return fit_cells(self.raw, self.possible, self.rate, self.total)
-
-    @cached_property
-    def singles(self) -> Floats:
-        """The estimated support of each item, from all that was measured of it."""
-        assert self.supports is not None
-        estimate, variance = self.supports.singles
-        estimate, core = np.minimum(estimate, self.total), self.partition.core
-        if len(core):
-            table, spread = self._mix(self.fitted)
-            ones = np.int64(1) << np.arange(len(core))
-            mine, theirs = variance[core], spread[ones]
-            both = np.maximum(mine + theirs, 1e-9)
-            estimate[core] = (table[ones] * mine + estimate[core] * theirs) / both
-        return np.clip(estimate, 0.0, self.total)
-
-    @cached_property
-    def _noise(self) -> Floats:
-        """The variance of the noise of each item's estimate."""
-        assert self.supports is not None
-        noise = np.full(self.items.size, self.supports.standard_error**2)
-        core = self.partition.core
-        if len(core):
-            mine = self.supports.singles[1][core]
-            theirs = self.table[1][1 << np.arange(len(core))]
-            part = mine / np.maximum(mine + theirs, 1e-9)
-            noise[core] = part**2 * theirs + (1 - part) ** 2 * noise[core]
-        return noise
 
     def error(self, one: Ints, estimate: float) -> float:
         """See `ItemsetModel.error`: relative errors of the parts of a set add up."""
@@ -280,25 +286,6 @@ class CoreModel(ItemsetModel):
         known = [(self.singles[part].sum(), self._noise[part].sum()) for part in parts]
         known += [(table, noise)] if mask else []
         return float(estimate * math.sqrt(sum(v / max(value, 1.0) ** 2 for value, v in known)))
-
-    @cached_property
-    def shrunk(self) -> Floats:
-        """The fitted counts, made to agree with the supports of core items."""
-        cells = self.fitted
-        if self.supports is None or not cells.any():
-            return cells
-        cells = cells * (self.total / cells.sum())
-        masks = np.arange(len(cells))
-        for _ in range(_RAKES):
-            for b, item in enumerate(self.partition.core.tolist()):
-                holds = masks >> b & 1 == 1
-                held = float(cells[holds].sum())
-                wanted = float(self.singles[item])
-                rest = self.total - held
-                if held > 0 and rest > 0:
-                    ratio = np.where(holds, wanted / held, (self.total - wanted) / rest)
-                    cells = cells * ratio[:, None]
-        return np.asarray(cells)
 
     def _mix(self, cells: Floats, bins: slice = slice(None)) -> tuple[Floats, Floats]:
         """For each mask the sum over its supersets, and the variance of its noise.
@@ -318,13 +305,8 @@ class CoreModel(ItemsetModel):
         return smooth + weight * (noisy - smooth), spread
 
     @cached_property
-    def table(self) -> tuple[Floats, Floats]:
-        """For each mask the estimated number of records with all of it, and its variance."""
-        return self._mix(self.shrunk)
-
-    @cached_property
     def bin_tables(self) -> Floats:
-        """The same numbers in each bin of the number of other items, shape [masks, bins]."""
+        """The numbers of `table` in each bin of the number of other items, shape [masks, bins]."""
         bins = range(self.raw.shape[1])
         return np.stack([self._mix(self.shrunk, slice(b, b + 1))[0] for b in bins], axis=1)
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.estimate.measurements import Law, Measurement
-from hedgerow.estimate.noise import LATTICE, factor, half_width
+from hedgerow.estimate.noise import LATTICE, half_width
 from hedgerow.estimate.partition import cap_of
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT
@@ -330,6 +330,9 @@ class Supports:
             less, and how much an item loses by that is a model's guess.
         noisy: The weighted supports as they were drawn, in records.
         scale: The noise scale of a weighted support, in records.
+        curve: How many records have each size.
+        share: The share of all items that the weights keep.
+        standard_error: How far noise alone moves an estimate that stands by itself.
     """
 
     def __init__(self, *, items: Items, support: Measurement, size: Measurement) -> None:
@@ -338,24 +341,12 @@ class Supports:
         self.full = self.cap >= items.most
         self.noisy = support.values[:, 0] / WEIGHT
         self.scale = float(np.sqrt(support.tail_variance[0] / 2)) / WEIGHT
-
-    @cached_property
-    def curve(self) -> SizeCurve:
-        """How many records have each size."""
-        deviation = float(np.sqrt(self.support.variance.sum())) / WEIGHT
-        sums = [(self.cap, float(self.support.values.sum()) / WEIGHT, deviation)]
-        return fit_sizes(
-            self.size.where,
-            self.size.values[:, 0].astype(np.float64),
-            float(self.size.units[0] * self.size.unit),
-            self.items.most,
-            sums,
-        )
-
-    @cached_property
-    def share(self) -> float:
-        """The share of all items that the weights keep."""
-        return max(self.curve.share(self.cap), 1e-9)
+        deviation = float(np.sqrt(support.variance.sum())) / WEIGHT
+        known = (self.cap, float(support.values.sum()) / WEIGHT, deviation)
+        rate, counts = float(size.units[0] * size.unit), size.values[:, 0].astype(np.float64)
+        self.curve = fit_sizes(size.where, counts, rate, items.most, [known])
+        self.share = max(self.curve.share(self.cap), 1e-9)
+        self.standard_error = math.sqrt(2) * self.scale / self.share
 
     @cached_property
     def singles(self) -> tuple[Floats, Floats]:
@@ -378,11 +369,6 @@ class Supports:
         by_weights = self.curve.spread(self.cap) * (estimate + (_DEPENDENCE * estimate) ** 2)
         return estimate, noise + by_weights
 
-    @property
-    def standard_error(self) -> float:
-        """How far noise alone moves an estimate that stands by itself."""
-        return math.sqrt(2) * self.scale / self.share
-
     def sums(self, groups: Sequence[Ints]) -> tuple[Floats, Floats]:
         """The weighted supports of groups of items together, and the deviations of their noise."""
         value = np.array([self.noisy[group].sum() for group in groups])
@@ -401,7 +387,7 @@ class Supports:
             normal: Whether the noise of supports is Gaussian.
         """
         value, deviation = self.sums(groups)
-        ends = value + factor(1 - error, normal=normal) * deviation + LATTICE
+        ends = value + half_width(deviation, 1 - error, normal=normal)
         return float(most_records(ends, self.size, self.items.most, self.cap, for_sizes).min())
 
     def bounds(self, groups: Sequence[Ints], level: float) -> tuple[Floats, Floats]:
