@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.arrays import Bools, Floats, Ints
+from hedgerow.arrays import Bools, Floats
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.consistency import Fit
 from hedgerow.estimate.intervals import (
@@ -342,7 +342,6 @@ def answer(partition: Partition, fit: Fit, queries: Sequence[Query], level: floa
 # not counted together, it is far too small.
 
 _TINY = 1e-9
-_DUST = 1e-9  # code units that are rounding errors of the query's bounds
 _CHUNK = 4096  # queries that are looked at together
 _WIDTH_LAPLACE, _WIDTH_NORMAL = 1.96, 1.8  # for 95%, of Laplace and of Gaussian noise
 _UNKNOWN = 0.2  # phi, where no pair was counted
@@ -458,44 +457,34 @@ def _share(bounds: Bounds, asked: Asked, place: int, number: Floats) -> tuple[Fl
         margin = margins[place,]
         sums = sums_of(base, asked, "part", wanted, (place,), margin, by_class=by_class)
         query = np.flatnonzero(wanted)
-        more, uneven = _uneven(bounds, asked, place, query, number[query], by_class=by_class)
-        value = sums[REST, query] + sums[PART, query] * number[query] + more
-        noise = sums[VARIANCE, query] + uneven
-        least = np.sqrt(noise) / number[query]
-        share[query] = np.clip(value / number[query], least, 1.0)
+        many = number[query]
+        # how many more records of cut cells are held than if they lay evenly, by their parts, and
+        # how far the records may lie otherwise than that, squared
+        here = asked.conditions.on(place)[asked.at[place][query]]
+        held = asked.held(place, "part")[asked.at[place][query]]
+        every = np.maximum(base.all_classes[place,].counts, 0.0)
+        mass = np.tile(every, (len(query), 1))
+        if by_class:
+            mass = asked.classes[query] @ np.maximum(margin.counts, 0.0).T
+        full = mass * PARTS > many[:, None]
+        off = (np.where(full, _ANYHOW, _UNEVEN) * mass + 1) * mass * held * (1 - held)
+        more = np.zeros(len(query))
+        for (a, cell), parts in bounds.tables.parts.items():
+            if a != place:
+                continue
+            inside = asked.conditions.cover(here, parts.edges).share
+            records = mass[:, cell]
+            known = np.clip(inside @ parts.shares, 0.0, 1.0)
+            more += (known - held[:, cell]) * records
+            cut = _UNEVEN * (inside * (1 - inside)) @ parts.shares**2
+            others = np.maximum(every[cell] - records, 0.0) / max(1.0, every[cell])
+            apart = (_PHI**2 * every[cell] + 1) * others * records * known * (1 - known)
+            off[:, cell] = records**2 * (parts.variance(inside) + cut) + apart
+        value = sums[REST, query] + sums[PART, query] * many + more
+        noise = sums[VARIANCE, query] + off.sum(axis=1)
+        share[query] = np.clip(value / many, np.sqrt(noise) / many, 1.0)
         variance[query] = noise
     return np.clip(share, 1e-6, 1.0), variance
-
-
-def _uneven(
-    bounds: Bounds, asked: Asked, place: int, query: Ints, number: Floats, *, by_class: bool
-) -> tuple[Floats, Floats]:
-    """How many more records of cut cells are held than if they lay evenly, by their parts.
-
-    And how far the records may lie otherwise than that, squared.
-    """
-    base = bounds.stages[0]
-    here = asked.conditions.on(place)[asked.at[place][query]]
-    held = asked.held(place, "part")[asked.at[place][query]]
-    every = np.maximum(base.all_classes[place,].counts, 0.0)
-    mass = np.tile(every, (len(query), 1))
-    if by_class:
-        mass = asked.classes[query] @ np.maximum(base.by_class[place,].counts, 0.0).T
-    full = mass * PARTS > number[:, None]
-    off = (np.where(full, _ANYHOW, _UNEVEN) * mass + 1) * mass * held * (1 - held)
-    more = np.zeros(len(query))
-    for (a, cell), parts in bounds.tables.parts.items():
-        if a != place:
-            continue
-        inside = asked.conditions.cover(here, parts.edges).share
-        records = mass[:, cell]
-        share = np.clip(inside @ parts.shares, 0.0, 1.0)
-        more += (share - held[:, cell]) * records
-        cut = _UNEVEN * (inside * (1 - inside)) @ parts.shares**2
-        others = np.maximum(every[cell] - records, 0.0) / max(1.0, every[cell])
-        apart = (_PHI**2 * every[cell] + 1) * others * records * share * (1 - share)
-        off[:, cell] = records**2 * (parts.variance(inside) + cut) + apart
-    return more, off.sum(axis=1)
 
 
 # Bounds where only what is large was published: cells over a threshold, rows of many people.
@@ -567,9 +556,7 @@ def answer_listed(
     along: dict[int, Floats] = {}  # how far each condition covers the parts of its attribute
     for a, edges in enumerate(partition.edges):
         here = asked.on(a)
-        covered = asked.cover(here, edges.astype(np.int64))
-        dust = covered.share * np.diff(edges) <= _DUST
-        shares = np.where(covered.inner, 1.0, np.where(dust, 0.0, covered.share))
+        shares = asked.cover(here, edges.astype(np.int64)).share
         along |= dict(zip(here.tolist(), shares, strict=True))
     # the even sum of the values; of what each cell holds at least, the inner, even and touched sum;
     # the even and touched sum of what it holds at most; how many listed cells there are, by share

@@ -22,7 +22,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -89,13 +88,16 @@ Numbers = NDArray[Any]
 """Floats, or objects that are exact fractions."""
 
 
-@dataclass(frozen=True, eq=False)
 class Levels:
     """The nodes of a tree by their depth.
 
     Args:
         parent: The parent of each node, -1 for the root, which is node 0. A parent comes before
             its children.
+
+    Attributes:
+        nodes: The nodes of each level, the root's first.
+        up: For each level the places of its nodes' parents in the level above.
 
     Example:
         >>> levels = Levels(np.array([-1, 0, 0, 1, 1]))
@@ -105,12 +107,7 @@ class Levels:
         [12.0, 0.0]
     """
 
-    parent: Ints
-
-    @cached_property
-    def nodes(self) -> tuple[Ints, ...]:
-        """The nodes of each level, the root's first."""
-        parent = self.parent
+    def __init__(self, parent: Ints) -> None:
         if (parent >= np.arange(len(parent))).any():
             raise ValueError("a parent must come before its children")
         depth = np.zeros(len(parent), np.int64)
@@ -119,17 +116,12 @@ class Levels:
             depth += deeper
             above = np.where(deeper, parent[above], -1)
         order = np.argsort(depth, kind="stable")
-        return tuple(np.split(order, np.flatnonzero(np.diff(depth[order])) + 1))
-
-    @cached_property
-    def up(self) -> tuple[Ints, ...]:
-        """For each level the places of its nodes' parents in the level above."""
-        place = np.zeros(len(self.parent), np.int64)
-        places = [np.empty(0, np.int64)]
-        for above, here in zip(self.nodes, self.nodes[1:], strict=False):
-            place[above] = np.arange(len(above))
-            places.append(place[self.parent[here]])
-        return tuple(places)
+        self.parent = parent
+        self.nodes = np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
+        place = np.zeros(len(parent), np.int64)
+        for nodes in self.nodes:
+            place[nodes] = np.arange(len(nodes))
+        self.up = [place[parent[nodes]] for nodes in self.nodes]
 
     def sums(self, level: int, values: Numbers) -> Numbers:
         """Sums the values of a level's nodes by parent: one row for each node of the level above.
@@ -199,11 +191,11 @@ class Passes:
 
     def first(self, measured: Numbers) -> Numbers:
         """The first pass: the value of each node from what was measured in and below it."""
-        values = _rows(self.own, measured) * measured
+        values = (self.own * measured.T).T
         for level in range(len(self.levels.nodes) - 1, 0, -1):
             above = self.levels.nodes[level - 1]
             summed = self.levels.sums(level, values[self.levels.nodes[level]])
-            values[above] += _rows(1 - self.own[above], measured) * summed
+            values[above] += ((1 - self.own[above]) * summed.T).T
         return values
 
     def second(self, first: Numbers, root: Numbers | None = None) -> Numbers:
@@ -219,7 +211,7 @@ class Passes:
         for level in range(1, len(self.levels.nodes)):
             above, here = self.levels.nodes[level - 1], self.levels.nodes[level]
             apart = final[above] - self.levels.sums(level, first[here])
-            final[here] += _rows(self.share[here], first) * apart[self.levels.up[level]]
+            final[here] += (self.share[here] * apart[self.levels.up[level]].T).T
         return final
 
     def spread(self, variance: Numbers, pull: Any = 1, rest: Any = 0) -> Spread:
@@ -252,11 +244,6 @@ class Passes:
             rests[here] = self.share[here] ** 2 * from_above + from_siblings**2 * others
         final = np.where(self.blind, math.inf, pulls**2 * first + rests)
         return Spread(first=first, below=below, pull=pulls, final=final)
-
-
-def _rows(weights: Numbers, like: Numbers) -> Numbers:
-    """Weights of nodes, ready to multiply rows that may have several columns."""
-    return weights.reshape(len(weights), *(1,) * (like.ndim - 1))
 
 
 def _ones(like: Numbers) -> Numbers:

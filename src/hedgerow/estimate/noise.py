@@ -281,28 +281,24 @@ def best_upper_ends(
     with np.errstate(invalid="ignore"):
         gaps = np.where(there, np.maximum(0.0, values - h - lowest[:, None]) / scale, np.inf)
     gaps[alone] = np.where(there[alone], 0.0, np.inf)
-    c = _solve(gaps, (alpha - first) / _DISCRETE, normal)
-    ends[asked] = np.where(there, values + c[:, None] * deviations + steps, np.inf).min(axis=1)
-    return ends
-
-
-def _solve(gaps: Floats, alpha: Floats, normal: bool) -> Floats:
-    """The c of each row for which the tails of all candidates sum to alpha."""
-    # where alpha is tiny, every candidate gets an equal part of it
-    there = np.isfinite(gaps)
-    rare, many = alpha < _LEAST, np.maximum(1, there.sum(axis=1))
-    most = np.full(len(alpha), _GRID[-1])
+    # the c of each row for which the tails of all candidates sum to what is left of alpha; where
+    # that is tiny, every candidate gets an equal part of it
+    left = (alpha - first) / _DISCRETE
+    rare, most = left < _LEAST, np.full(len(left), _GRID[-1])
+    known = np.isfinite(gaps)
     for row in np.flatnonzero(rare):
-        most[row] = factor(1 - 2 * float(alpha[row] / many[row]), normal=normal)
+        each = float(left[row] / max(1, np.count_nonzero(known[row])))
+        most[row] = factor(1 - 2 * each, normal=normal)
     low, high = np.where(rare, most, 0.0), most
     tails = half_tails(normal=normal)
     for _ in range(_END_ROUNDS):
-        middle = (low + high) / 2
+        c = (low + high) / 2
         # the chords of half of a tail, which is convex: never below it
-        chords = np.interp(middle[:, None] + gaps, _GRID, tails)
-        too_much = np.where(there, chords, 0.0).sum(axis=1) > alpha
-        low, high = np.where(too_much, middle, low), np.where(too_much, high, middle)
-    return high
+        chords = np.interp(c[:, None] + gaps, _GRID, tails)
+        too_much = np.where(known, chords, 0.0).sum(axis=1) > left
+        low, high = np.where(too_much, c, low), np.where(too_much, high, c)
+    ends[asked] = np.where(there, values + high[:, None] * deviations + steps, np.inf).min(axis=1)
+    return ends
 
 
 @lru_cache

@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 # The conditions of many queries as arrays, so that whole columns of them are looked at at once.
 
 
+_DUST = 1e-9  # code units that are rounding errors of the query's bounds
+
+
 @dataclass(frozen=True, eq=False)
 class Covered:
     """The cells of a table that conditions cover, each [conditions, cells].
 
     Args:
-        share: How far.
+        share: How far; just 1 of those wholly covered, just 0 of those not touched.
         inner: Those wholly covered.
         touched: Those covered at least in part.
     """
@@ -132,7 +135,8 @@ class Conditions:
         starts, stops = self.ends(chosen)
         inside = np.minimum(high, stops[:, None]) - np.maximum(low, starts[:, None])
         held = self.summed(chosen, np.maximum(0.0, inside))
-        return Covered(held / (high - low), held >= high - low - 1e-9, held > 0)
+        inner, touched = held >= high - low - _DUST, held > _DUST
+        return Covered(np.where(inner, 1.0, touched * held / (high - low)), inner, touched)
 
 
 def of_class(query: Query, place: int = CLASS) -> tuple[tuple[int, Intervals], ...]:
@@ -277,7 +281,7 @@ def find_ruled_out(schema: Schema, asked: Conditions) -> Bools:
             lows, highs = rule.ends(np.array([condition]))
             shared = np.minimum(highs, stops[:, None]) - np.maximum(lows, starts[:, None])
             outside = stops - starts - np.maximum(shared, 0.0).sum(axis=1)
-            inside[asked.query[here]] = asked.summed(here, outside) < 1e-9
+            inside[asked.query[here]] = asked.summed(here, outside) < _DUST
             met &= inside
         forbidden |= met
     return forbidden
