@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.estimate.cells import project
-from hedgerow.estimate.junction import Detail, Factor, JunctionTree
+from hedgerow.estimate.junction import Detail, Factor, JunctionTree, sort_labels
 from hedgerow.estimate.queries import of_class
 from hedgerow.estimate.tables import Tables, covered, own_codes
 from hedgerow.schema import Categorical
@@ -328,7 +328,7 @@ class GraphicalModel:
 
     def draw_groups(self, rows: int, seed: int) -> list[Ints]:
         """The groups of so many rows, by column: a function of the model and the seed."""
-        return self.tree.draw(self.mass, rows, np.random.default_rng(seed))[0]
+        return self.tree.draw(self.mass, rows, np.random.default_rng(seed), details=False)[0]
 
     def draw(self, rows: int, random: np.random.Generator) -> list[Ints]:
         """So many rows in random order: columns of codes, the class last."""
@@ -417,7 +417,7 @@ def _codes_of(edges: Ints, spread: Floats, cells: Ints, random: np.random.Genera
         return cells
     ends = np.concatenate([[0.0], np.cumsum(spread)])
     shuffled = random.permutation(len(cells))
-    order = shuffled[np.argsort(cells[shuffled], kind="stable")]
+    order = shuffled[sort_labels(cells[shuffled], len(edges) - 1)]
     cell = cells[order]
     many = np.bincount(cell, minlength=len(edges) - 1)
     rank = np.arange(len(cells)) - (np.cumsum(many) - many)[cell]

@@ -241,7 +241,7 @@ class JunctionTree:
         return logits, most + math.log(whole)
 
     def draw(
-        self, mass: Floats, rows: int, random: np.random.Generator
+        self, mass: Floats, rows: int, random: np.random.Generator, *, details: bool = True
     ) -> tuple[list[Ints], dict[int, Ints]]:
         """Records whose shares in every clique come as near as whole numbers can.
 
@@ -252,13 +252,15 @@ class JunctionTree:
             mass: The marginals, from `calibrate`.
             rows: How many records.
             random: For the order, and for what is left when proportions are rounded.
+            details: Whether cells are wanted too, and not groups alone.
 
         Returns:
             The group of each record in every variable, and the cells of those with a detail.
         """
         groups: list[Ints | None] = [None] * len(self.sizes)
         cells: dict[int, Ints] = {}
-        for c, (lower, _, size) in enumerate(self._messages):
+        wanted = len(self.cliques) - (0 if details else len(self.details))
+        for c, (lower, _, size) in enumerate(self._messages[:wanted]):
             here = np.zeros(rows, np.int64)
             for v in self.shared[c]:
                 known = groups[v]
@@ -287,13 +289,13 @@ def _deal(
         size: How many message cells there are.
         random: See `JunctionTree.draw`.
     """
-    order = np.argsort(message, kind="stable")
+    order = sort_labels(message, size)
     ends = np.cumsum(np.maximum(mass[order], 1e-300))
     last = np.cumsum(np.bincount(message, minlength=size)) - 1
     top = ends[last]
     bottom = np.concatenate([[0.0], top[:-1]])
     shuffled = random.permutation(len(here))
-    records = shuffled[np.argsort(here[shuffled], kind="stable")]
+    records = shuffled[sort_labels(here[shuffled], size)]
     which = here[records]
     many = np.bincount(which, minlength=size)
     rank = np.arange(len(here)) - (np.cumsum(many) - many)[which]
@@ -307,6 +309,14 @@ def _deal(
     cell = np.empty(len(here), np.int64)
     cell[records] = order[place]
     return cell
+
+
+def sort_labels(labels: Ints, size: int) -> Ints:
+    """The places of labels below a size in their order, those of the same one as they stood.
+
+    NumPy sorts 16 bits without comparing them, in a fraction of the time.
+    """
+    return np.argsort(labels.astype(np.uint16) if size <= 1 << 16 else labels, kind="stable")
 
 
 def _cliques(sizes: Sequence[int], together: Sequence[tuple[int, ...]]) -> list[set[int]]:

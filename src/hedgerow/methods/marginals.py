@@ -622,14 +622,12 @@ def choose_pairs(
 def expected_groups(model: GraphicalModel, tables: Sequence[Columns]) -> Ints:
     """How many records the model expects in the groups of tables, one table after the other."""
     rows = int(min(LOOKED_AT, max(FEWEST_LOOKED_AT, 10 * model.tables.number)))
-    drawn, groups = model.draw_groups(rows, seed=1), model.tables.cells.groups
-    found = []
-    for table in tables:
-        cell = np.zeros(rows, np.int64)
-        for column in table:
-            cell = cell * groups[column] + drawn[column]
-        found.append(np.bincount(cell, minlength=math.prod(groups[column] for column in table)))
-    return np.asarray(np.rint(np.concatenate(found) * (model.tables.number / rows)), np.int64)
+    columns = {column for table in tables for column in table}
+    groups = {column: np.arange(model.tables.cells.groups[column]) for column in columns}
+    counts = TableCounts(tuple(tables), groups)
+    expected = np.zeros(counts.room, np.int64)
+    counts.add(np.stack(model.draw_groups(rows, seed=1), axis=1), expected)
+    return np.asarray(np.rint(expected * (model.tables.number / rows)), np.int64)
 
 
 def _scores(exact: Ints, *, expected: Ints, starts: Ints, handicap: Ints) -> Ints:
