@@ -10,7 +10,7 @@ from hedgerow.audit.neighbors import Pair, pair_of
 from hedgerow.methods.publisher import Outcome
 from hedgerow.schema import Schema
 
-ATTRIBUTES = 14  # from 13 on there may be three rounds after the first
+ATTRIBUTES = 18  # from 17 on there may be eight rounds after the first
 
 
 def late_schema(classes: int, tables: int = 2) -> Schema:
@@ -44,14 +44,14 @@ def late_pair(classes: int, tables: int = 2, rows: int = 4000) -> Pair:
 
 
 def pair_of_rounds(rows: int = 4000) -> Pair:
-    """Neighbors of attributes that all go together, so that pairs are chosen in four rounds."""
+    """Neighbors of attributes that all go together, so that pairs are chosen in all rounds."""
     rng = np.random.default_rng(5)
     likely = rng.random((6, ATTRIBUTES))  # of "true", in each of six kinds of people
     codes = (rng.random((rows, ATTRIBUTES)) < likely[rng.integers(0, 6, rows)]).astype(int)
     attributes = {f"a{number}": {"type": "boolean"} for number in range(ATTRIBUTES)}
     schema = Schema.from_dict({"name": "rounds", "unit": "row", "attributes": attributes})
     extra = (*(number % 2 for number in range(ATTRIBUTES)), 0)
-    return pair_of("four rounds", schema, [(*map(int, row), 0) for row in codes], extra)
+    return pair_of("rounds", schema, [(*map(int, row), 0) for row in codes], extra)
 
 
 def tables_of(outcome: Outcome) -> dict[str, int]:

@@ -32,7 +32,8 @@ ENTRIES = {"format", "format_version", "kind", "method", "settings", "schema", "
 MEASURED = ("partition.parquet", "measurements.parquet")
 KINDS = {  # methods, sources, files made of them, shapes of regions, what is measured
     "marginals": ("marginals", MEASURED, (), ("cells",), "rows single by_class fine named again "
-                  "pairs second_pairs third_pairs more_pairs"),
+                  "pairs second_pairs third_pairs fourth_pairs fifth_pairs sixth_pairs "
+                  "seventh_pairs eighth_pairs more_pairs"),
     "table": ("diffmulti diffgen cdiffgen", MEASURED, ("regions.parquet", "table.csv"),
               ("tree", "grid"), "rows allocate leaf count spare"),
     "transactions": ("diffpart", MEASURED, ("itemsets.parquet", "itemsets.txt"),

@@ -38,7 +38,7 @@ ENTRY = AUDITED["marginals"]
 ROWS, EPSILON = 4000, 5  # together 20,000: by then the default counts pairs, and others beside
 DELTAS = [0, "1e-6"]
 STEPS = {"single", "by_class", "fine", "named", "relate", *ROUNDS, "again"}
-MANY = Marginals(pairs=26)  # in four rounds
+MANY = Marginals(pairs=33)  # in all rounds
 
 
 late_pair = cache(make_late_pair)

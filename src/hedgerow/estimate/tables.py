@@ -163,7 +163,10 @@ def fine_edges(low: int, high: int) -> Ints:
 # categories the rare ones together. Groups follow from noisy numbers that were published before.
 
 
-ROUNDS = ("pairs", "second_pairs", "third_pairs", "more_pairs")
+ROUNDS = (
+    "pairs", "second_pairs", "third_pairs", "fourth_pairs", "fifth_pairs", "sixth_pairs",
+    "seventh_pairs", "eighth_pairs", "more_pairs",
+)  # fmt: skip
 """Pairs that were chosen, round by round; the last one that was planned, if not the first, has
 the last name."""
 KINDS = ("single", "by_class", "named", *ROUNDS, "again")

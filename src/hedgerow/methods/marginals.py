@@ -20,7 +20,7 @@ Spent by everybody, one after the other (sequential composition; nothing is divi
 | named: the tables that the schema names               | the same              | up to 40%      |
 | relate: which pairs                                   | permute-and-flip, or  | 10% (3)        |
 |                                                       | exponential           |                |
-| pairs, second_, third_, more_pairs: their tables      | as above              | the rest       |
+| pairs, second_pairs ... more_pairs: their tables      | as above              | the rest       |
 | again: by_class once more                             | as above              | (4)            |
 
 (1) Of what named tables leave: from 80% on with delta 0, without a class from 45% on, and with a
@@ -88,7 +88,7 @@ PARTS, MOST_PARTS = 16, 32  # of numbers
 CLEAR = 6  # noisy deviations in an average cell, from which numbers are cut in more parts
 PER_PAIR, PER_PAIR_RHO = 120, 80  # records for each deviation of a pair's noise
 MOST_FOR_EACH = 2  # pairs for each attribute
-A_ROUND = 4  # pairs at least in each round after the first, if there are several
+A_ROUND = 2  # pairs at least in each round after the first, if there are several
 GROUPING, FEWEST_GROUPS, MOST_GROUPS = 0.5, 3, 32
 RARE = 2  # deviations of a pair's noise that make a category
 LOOKED_AT, FEWEST_LOOKED_AT = 60_000, 20_000  # rows of the model, for what it expects of pairs

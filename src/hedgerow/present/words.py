@@ -291,8 +291,10 @@ _PURPOSES = {
     "named": "the tables that the schema names",
     "relate": "choosing pairs of attributes",
     "pairs": "counts of these pairs",
-    "second_pairs": "counts of pairs of a second round",
-    "third_pairs": "counts of pairs of a third round",
+    **{
+        f"{number}_pairs": f"counts of pairs of the {number} round"
+        for number in ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+    },
     "more_pairs": "counts of further pairs",
     "again": "a second count of each attribute",
     "select": "choosing what to specialize",

@@ -40,7 +40,11 @@ from hedgerow.verification.rules import (
     whole,
 )
 
-_PAIRS = ("pairs", "second_pairs", "third_pairs", "more_pairs")
+_PAIRS = (
+    "pairs", "second_pairs", "third_pairs", "fourth_pairs", "fifth_pairs", "sixth_pairs",
+    "seventh_pairs", "eighth_pairs", "more_pairs",
+)  # fmt: skip
+_FURTHER = ((8, 2), (3, 4), (1, 4))  # rounds at most, pairs in each at least; then as it was before
 _NAMES = ("rows", "single", "by_class", "fine", *_PAIRS, "again", "named")
 _UNITS, _ROWS_UNITS = 99_000, 1_000  # for tables, and for the number of rows
 _MANY_CLASSES = 4
@@ -86,7 +90,10 @@ class _Shares:
                 or any(abs(one - other) > 1 for one, other in zip(paid, due, strict=True))
             ):
                 return False
-        return True
+        rounds = booked.keys() & {*_PAIRS}
+        return rounds <= self.rounds.keys() and (
+            self.rest[0] not in rounds or rounds >= {*self.rounds} - {_PAIRS[0]}
+        )
 
 
 def _prices(book: Book) -> list[int]:
@@ -99,21 +106,22 @@ def _prices(book: Book) -> list[int]:
 def _shares(release: MarginalsRelease) -> _Shares:
     """The shares that the books show; if there are none, those that follow from the rows."""
     booked = books(release.ledger)
-    # at first there was one further round, whatever the number of pairs
-    once = "more_pairs" in booked and booked.keys().isdisjoint(_PAIRS[1:3])
     book = booked["by_class" if "by_class" in booked else "single"]
-    every = [_share(release, book, nudge, 1 if once else 3) for nudge in _NUDGES]
+    every = [_share(release, book, nudge, rule) for rule in _FURTHER for nudge in _NUDGES]
     return next((one for one in every if one.agree(booked)), every[0])
 
 
-def _share(release: MarginalsRelease, book: Book, nudge: float, most_rounds: int) -> _Shares:
+def _share(
+    release: MarginalsRelease, book: Book, nudge: float, further: tuple[int, int]
+) -> _Shares:
     """How the noisy number of rows shares out the budget.
 
     Args:
         release: The release: its schema, its number of rows, its setting `pairs`.
         book: What was booked for every attribute, in the budget that pays for tables.
         nudge: What last digits may do to numbers that are rounded down, or held to a mark.
-        most_rounds: How many rounds there are at most after the first.
+        further: How many rounds there are at most after the first, and how many pairs each of them
+            has at least, if there are several.
     """
     schema, pure = release.schema, release.ledger["accounting"] == "pure"
     rows = nudge * max(0, int(_measurements_by_name(release)["rows"].values[0, 0]))
@@ -163,7 +171,7 @@ def _share(release: MarginalsRelease, book: Book, nudge: float, most_rounds: int
         last = "by_class" if "by_class" in units else "single"
         return _Shares(parts=32 if clear else 16, units=units, rest=(last,), rounds={})
     first = min(pairs, counted - 1)
-    number = max(1, min(most_rounds, (pairs - first) // 4))
+    number = max(1, min(further[0], (pairs - first) // further[1]))
     ends = [(pairs - first) * place // number for place in range(number + 1)]
     planned = [first, *(b - a for a, b in zip(ends, ends[1:], strict=False) if b > a)]
     names = (*_PAIRS[: len(planned) - 1], _PAIRS[-1]) if planned[1:] else _PAIRS[:1]

@@ -379,18 +379,18 @@ def test_a_last_step_that_no_run_takes(releases: dict[str, Any]) -> None:
 def of_booleans() -> Any:
     """A release of many pairs, in all rounds that there are."""
     rng = np.random.default_rng(5)
-    codes = rng.random((3000, 14)) < rng.random((6, 14))[rng.integers(0, 6, 3000)]
-    attributes = {f"a{n}": {"type": "boolean"} for n in range(14)}
+    codes = rng.random((3000, 18)) < rng.random((6, 18))[rng.integers(0, 6, 3000)]
+    attributes = {f"a{n}": {"type": "boolean"} for n in range(18)}
     schema = Schema.from_dict({"name": "s", "unit": "row", "attributes": attributes})
-    table = pa.table({f"a{n}": pa.array(codes[:, n]) for n in range(14)})
-    release = publish(table, schema, Marginals(pairs=26), 60, seed=7)
+    table = pa.table({f"a{n}": pa.array(codes[:, n]) for n in range(18)})
+    release = publish(table, schema, Marginals(pairs=33), 100, seed=7)
     return replace(release, guarantee=release.guarantee | {"private": True})
 
 
 def test_rounds_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every round but the last has a name of its own, and none is left out."""
     pairs = of_booleans()
-    assert [m.name for m in pairs.measurements][-4:] == [*ROUNDS]
+    assert [m.name for m in pairs.measurements][-9:] == [*ROUNDS]
     assert failing(pairs) == {}
     second, third = (of(pairs, name).tables for name in ("second_pairs", "third_pairs"))
     assert "twice" in tables_as(pairs, "third_pairs", [second[0], *third[1:]])["measurements"]
@@ -506,7 +506,7 @@ def test_shares_are_those_of_the_method(classes: int, delta: Any) -> None:
             schema=schema, settings={"pairs": by_hand}, ledger={"accounting": budgets.accounting},
             measurements=[SimpleNamespace(name="rows", values=np.array([[rows]]))],
         )  # fmt: skip
-        shares = _share(stated, SimpleNamespace(unit=budgets.paying.unit), 1.0, 3)  # type: ignore[arg-type]
+        shares = _share(stated, SimpleNamespace(unit=budgets.paying.unit), 1.0, (8, 2))  # type: ignore[arg-type]
         fixed = {"single": honest.single, "by_class": honest.by_class, "fine": honest.fine}
         fixed |= {"relate": honest.choice, **dict(zip(honest.rounds, honest.paid, strict=True))}
         assert shares.units == {
