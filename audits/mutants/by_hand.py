@@ -442,8 +442,8 @@ BY_HAND = (
     ByHand(
         name="threshold-one-lower",
         path="privacy/suppression.py",
-        old="tail_above(rate, threshold - 1, _PRECISION)",
-        new="tail_above(rate, threshold, _PRECISION)",
+        old="bound_tail(rate, threshold - 1, _PRECISION)",
+        new="bound_tail(rate, threshold, _PRECISION)",
         flaw="The chance that somebody who is alone is listed is computed as if nobody were there.",
         notice="delta by enumeration",
         method=LISTED,

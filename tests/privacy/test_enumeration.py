@@ -106,9 +106,10 @@ def test_whole_laws_of_gaussian_supports():
 @pytest.mark.long
 def test_gaussian_noise_of_a_twentieth_is_found(monkeypatch):
     class Fine(Curator):
-        def gaussian(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
-            finer = -(-max_contribution // 400)
-            return super().gaussian(purpose, depth, accounts, exact, units, finer)
+        def noisy(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
+            by = 400 if self.law(purpose) == "gaussian" else 1
+            finer = -(-max_contribution // by)
+            return super().noisy(purpose, depth, accounts, exact, units, finer)
 
     monkeypatch.setattr(diffpart, "Curator", Fine)
     assert hockey_stick(*laws_of_gaussian_supports(), 1.0) > 0.1

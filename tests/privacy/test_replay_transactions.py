@@ -153,8 +153,9 @@ def test_gaussian_supports_that_pay_for_one_item_are_caught(monkeypatch):
     """Six items in full have squares of six, not of three."""
 
     class Half(Curator):
-        def gaussian(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
-            return super().gaussian(purpose, depth, accounts, exact, units, max_contribution // 2)
+        def noisy(self, purpose, depth, accounts, exact, units=None, max_contribution=1):
+            paid = max_contribution // (2 if self.law(purpose) == "gaussian" else 1)
+            return super().noisy(purpose, depth, accounts, exact, units, paid)
 
     arguments = (WIDE, SCHEMAS["binary"], crowd(6, 30), list(range(6)), 1)
     assert spent_in_rho(*arguments)["rho"] <= 1 + ROUNDING

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import replace
+from itertools import pairwise
 from operator import attrgetter
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -185,23 +186,12 @@ class Workers(Parted):
         self._direct = reachable(client, [*self._threads])
         self._states: list[Any] = []  # the partitions, as futures
         self._beside: list[tuple[str, list[int]]] = []  # which of them each worker has
-        self._told: Progress = silent
         self._stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Has the workers forget the data, and ends processes that were started for them."""
         self._states = []
         self._stack.close()
-
-    def watch(self, told: Progress) -> None:
-        """Has the share of the data told that each pass has seen."""
-        self._told = told
 
     def _read(
         self, pieces: Sequence[Piece], read: Callable[..., Any], told: Progress, **how: Any
@@ -294,20 +284,14 @@ class Workers(Parted):
 
 def group_pieces(pieces: Sequence[Piece], threads: int) -> tuple[list[list[Piece]], list[int]]:
     """Neighboring pieces as partitions of equal size, about, and each one's first row."""
-    total = sum(piece.rows for piece in pieces)
+    rows = np.array([piece.rows for piece in pieces], np.int64)
+    seen, total = np.cumsum(rows) - rows, int(rows.sum())
     number = _PER_THREAD * max(1, threads)
     number *= max(1, -(-total // (number * _ROWS)))
-    groups: list[list[Piece]] = []
-    firsts, seen, latest = [], 0, -1
-    for piece in pieces:
-        turn = (2 * seen + piece.rows) * number // (2 * total) if total else 0
-        if turn != latest:
-            groups.append([])
-            firsts.append(seen)
-            latest = turn
-        groups[-1].append(piece)
-        seen += piece.rows
-    return groups or [[]], firsts or [0]
+    turn = (2 * seen + rows) * number // max(1, 2 * total)
+    first = np.flatnonzero(np.diff(turn, prepend=-1)).tolist()
+    groups = [list(pieces[begin:end]) for begin, end in pairwise([*first, len(pieces)])]
+    return groups or [[]], seen[first].tolist() or [0]
 
 
 def _ask_parts(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,24 +13,6 @@ from hedgerow.counting.parts import Engine, RowLayout, RowPart
 from hedgerow.counting.sealed import Sealed
 from hedgerow.data import Table
 from hedgerow.errors import DataError
-
-# What is counted apart from nodes: the distinct records.
-
-
-@dataclass(frozen=True, eq=False)
-class DistinctRecords:
-    """What a table holds, each distinct record once, in lexicographic order; travels sealed.
-
-    Args:
-        values: The codes of predictors, then of the class if there is one: [records, attributes].
-        weights: Levels of people's own weights: [records, columns].
-        counts: How many rows are the same.
-    """
-
-    values: Ints
-    weights: Ints
-    counts: Ints
-
 
 MOST_ROWS = 1 << 31  # rows' places and counts have 32 bits
 BATCH = 1 << 27  # bytes of histograms that are scored together
@@ -59,8 +40,13 @@ class MemoryEngine(Engine):
         self._part = RowPart(rows, layout, self.domain.classes, codes)
         self._counts = self._part.answer
 
-    def distinct_records(self) -> Sealed[DistinctRecords]:
-        """Counts the distinct records of a table; weights of people's own make records differ."""
+    def distinct_records(self) -> Sealed[tuple[Ints, Ints, Ints]]:
+        """What the table holds, each distinct record once, in lexicographic order.
+
+        The codes of predictors, then of the class if there is one: [records, attributes]; the
+        levels of people's own weights, which make records differ: [records, columns]; and how many
+        rows are the same.
+        """
         table = self._table
         width = len(table.schema.attributes) + (table.schema.target is not None)
         own = table.weights
@@ -69,6 +55,4 @@ class MemoryEngine(Engine):
         number = number_rows(columns, len(table.codes))
         _, first, counts = np.unique(number, return_index=True, return_counts=True)
         distinct = np.stack([column[first].astype(np.int64) for column in columns], axis=1)
-        return Sealed(
-            DistinctRecords(distinct[:, :width], distinct[:, width:], counts.astype(np.int64))
-        )
+        return Sealed((distinct[:, :width], distinct[:, width:], counts.astype(np.int64)))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from operator import methodcaller
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from hedgerow.counting.engine import (
     cells_of,
 )
 from hedgerow.counting.sealed import Sealed
+from hedgerow.data.source import Progress, silent
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -650,9 +651,26 @@ class RowPart(Part):
 
 
 class Parted:
-    """Records in parts that answer one by one; in memory there is one."""
+    """Records in parts that answer one by one; in memory there is one.
+
+    What lies elsewhere is given back by `close`, or at the end of a `with` block.
+    """
 
     _part: Any
+    _told: Progress = staticmethod(silent)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives back what lies elsewhere."""
+
+    def watch(self, told: Progress) -> None:
+        """Has the share of the records told that each pass has seen."""
+        self._told = told
 
     def _ask(self, ask: Callable[[Any], T], add: Callable[[Sequence[T]], T], none: T) -> T:
         """What all parts answer, added up; `none` is an answer of no record."""

@@ -22,8 +22,6 @@ from hedgerow.data import (
     Database,
     FrameKind,
     RowStream,
-    Table,
-    Transactions,
     WeightColumns,
     collect,
     frame_kind,
@@ -168,13 +166,8 @@ def open_engine(
         if name != "memory":
             stack.enter_context(engine).watch(passing)
         if name == "streamed":
-            engine.keep_room(ROOM)
+            engine.spare.keep(ROOM)
         yield engine, frame_kind(source)
-
-
-def engine_of(data: Table | Transactions) -> Engine | ItemEngine:
-    """The engine for data in memory."""
-    return MemoryItems(data) if isinstance(data, Transactions) else MemoryEngine(data)
 
 
 def _small(source: Any, memory: int) -> bool:

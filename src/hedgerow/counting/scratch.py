@@ -65,7 +65,12 @@ class Shelf:
                 self._kept.append(block.copy())
                 return number
             if self._file is None:
-                self._file = self._open()
+                try:
+                    self._file = tempfile.TemporaryFile(  # noqa: SIM115 (it stays open)
+                        buffering=0, dir=self._folder
+                    )
+                except OSError as error:
+                    raise _no_file(self._folder, error) from None
             self._offset.append(self._end)
             self._end += block.nbytes
         self.save(number, 0, block)
@@ -113,12 +118,6 @@ class Shelf:
         self._kept, self._end = [], 0
         if self._file is not None:
             self._file.close()
-
-    def _open(self) -> IO[bytes]:
-        try:
-            return tempfile.TemporaryFile(buffering=0, dir=self._folder)
-        except OSError as error:
-            raise _no_file(self._folder, error) from None
 
     # Positional reads and writes need no lock; not every system has them.
 

@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Bytes, Ints, Small, Words
 from hedgerow.compiled import cores
-from hedgerow.counting.engine import Codes, Domain, Histograms, Split
+from hedgerow.counting.engine import Codes, Domain, Histograms, Split, batches
 from hedgerow.counting.items import ItemEngine, ItemPart, Masks
 from hedgerow.counting.parts import (
     Crew,
@@ -96,36 +96,17 @@ class _Streamed(Parted):
             memory = Memory.of(max(_LEAST, memory - _ITSELF), self._crew.size)
         self._memory = memory
         self._scratch = scratch
-        self._told: Progress = silent
-        self._spare = Spare(scratch)
+        self.spare = Spare(scratch)  # for what scratch files grow by while the tree does
         self._shelves: list[Shelf] = []
         self._parts: list[Any] = []
         self.level = self.next_level = self.shelf(self._memory.bounds)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Removes the scratch files and ends the threads."""
         self._crew.dismiss()
         for shelf in self._shelves:
             shelf.close()
-        self._spare.give_back()
-
-    def watch(self, told: Progress) -> None:
-        """Has the share of the records told that each pass has seen."""
-        self._told = told
-
-    def keep_room(self, size: int) -> None:
-        """Sets bytes aside for what scratch files grow by while the tree does.
-
-        Raises:
-            DataError: If there is not so much room.
-        """
-        self._spare.keep(size)
+        self.spare.give_back()
 
     @property
     def bytes_on_disk(self) -> int:
@@ -134,7 +115,7 @@ class _Streamed(Parted):
 
     def shelf(self, allowance: int) -> Shelf:
         """A shelf that is closed at the end, if not before."""
-        self._shelves.append(Shelf(allowance, self._scratch, self._spare))
+        self._shelves.append(Shelf(allowance, self._scratch, self.spare))
         return self._shelves[-1]
 
     def _ask(self, ask: Callable[[Any], T], add: Callable[[Sequence[T]], T], none: T) -> T:
@@ -380,10 +361,9 @@ class PersonCap:
         self._max_rows = max_rows
         self._memory = memory
         self._width = _HEAD + stride
-        room = max(1, memory // (4 * _BUCKETS) // self._width)
-        self._open = [np.empty((room, self._width), np.uint8) for _ in range(_BUCKETS)]
-        self._used = [0] * _BUCKETS
-        self._shelves = [Shelf(memory // (4 * _BUCKETS), folder) for _ in range(_BUCKETS)]
+        self._room = memory // (4 * _BUCKETS)
+        self._waiting: list[list[Bytes]] = [[] for _ in range(_BUCKETS)]
+        self._shelves = [Shelf(self._room, folder) for _ in range(_BUCKETS)]
         self._sizes: list[list[int]] = [[] for _ in range(_BUCKETS)]
 
     def add(self, rows: Bytes, digests: Words, rank: Words) -> None:
@@ -394,45 +374,30 @@ class PersonCap:
             digests: [rows, 2], whose they are.
             rank: Their rank among the rows of the same person.
         """
-        records = np.empty((len(rows), self._width), np.uint8)
         head = np.concatenate([digests, rank[:, None]], axis=1)
-        records[:, :_HEAD] = head.view(np.uint8)
-        records[:, _HEAD:] = rows
         bucket = (digests[:, 0] % np.uint64(_BUCKETS)).astype(np.int64)
-        records = records[np.argsort(bucket, kind="stable")]
+        order = np.argsort(bucket, kind="stable")
+        records = np.concatenate([head.view(np.uint8), rows], axis=1)[order]
         ends = np.cumsum(np.bincount(bucket, minlength=_BUCKETS))
         for number, part in enumerate(np.split(records, ends[:-1])):
-            while len(part):
-                room = self._open[number][self._used[number] :]
-                taken = min(len(room), len(part))
-                room[:taken] = part[:taken]
-                self._used[number] += taken
-                part = part[taken:]
-                if taken == len(room):
-                    self._flush(number)
-
-    def _flush(self, number: int) -> None:
-        block = self._open[number][: self._used[number]]
-        if len(block):
-            self._shelves[number].add(block.reshape(-1))
-            self._sizes[number].append(len(block))
-        self._used[number] = 0
+            waiting = self._waiting[number]
+            waiting.append(part.copy())
+            if sum(some.nbytes for some in waiting) > self._room:
+                self._sizes[number].append(sum(map(len, waiting)))
+                self._shelves[number].add(np.concatenate(waiting).reshape(-1))
+                waiting.clear()
 
     def rows(self) -> Iterator[Bytes]:
         """The packed rows that stay, bucket after bucket; what was kept for them is given back."""
         for number in range(_BUCKETS):
-            self._flush(number)
-            self._open[number] = np.empty((0, self._width), np.uint8)
             kept = np.empty((0, self._width), np.uint8)
-            waiting: list[Bytes] = []
-            size = 0
+            waiting, self._waiting[number] = self._waiting[number], []
             for block, length in enumerate(self._sizes[number]):
                 waiting.append(np.empty((length, self._width), np.uint8))
                 self._shelves[number].load(block, 0, waiting[-1].reshape(-1))
-                size += waiting[-1].nbytes
                 # a person with very many rows must not fill the memory
-                if size > max(self._memory // 4, 2 * kept.nbytes):
-                    kept, waiting, size = self._capped([kept, *waiting]), [], 0
+                if sum(some.nbytes for some in waiting) > max(self._memory // 4, 2 * kept.nbytes):
+                    kept, waiting = self._capped([kept, *waiting]), []
             self._shelves[number].close()
             yield np.ascontiguousarray(self._capped([kept, *waiting])[:, _HEAD:])
 
@@ -507,21 +472,15 @@ class StreamedItems(_Streamed, ItemEngine):
 
     def take(self, codes: Small, sizes: Ints) -> None:
         """Takes records; a chunk is made whenever there are enough."""
-        first = 0
-        ends = np.cumsum(sizes)
-        while first < len(sizes):
-            before = int(ends[first - 1]) if first else 0
-            room = max(0, self._memory.chunk - self._waiting_bytes)
-            cost = (ends[first:] - before) * self._dtype.itemsize
-            cost += 8 * np.arange(1, len(cost) + 1)  # an end and a place in the order
-            number = max(1, int(np.searchsorted(cost, room, "right")))
-            last = first + number
-            part = codes[before : int(ends[last - 1])]
-            self._waiting.append((part.astype(self._dtype), sizes[first:last].astype(np.int32)))
-            self._waiting_bytes += int(cost[number - 1])
-            if self._waiting_bytes >= self._memory.chunk or last < len(sizes):
+        ends, most = np.cumsum(sizes), self._memory.chunk
+        cost = sizes * self._dtype.itemsize + 8  # with an end and a place in the order
+        for part in batches(cost, most):
+            size = int(cost[part].sum())
+            if self._waiting_bytes + size > most:
                 self.flush()
-            first = last
+            of_part = codes[ends[part.start] - sizes[part.start] : ends[part.stop - 1]]
+            self._waiting.append((of_part.astype(self._dtype), sizes[part].astype(np.int32)))
+            self._waiting_bytes += size
 
     def flush(self) -> None:
         """Makes a chunk of what waits for one."""

@@ -39,7 +39,7 @@ CREATE TABLE accounts (
     opened TEXT NOT NULL
 );
 """
-_ENTRIES = """
+_BOOKED = """
 CREATE TABLE entries (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     key TEXT NOT NULL REFERENCES accounts (key),
@@ -48,6 +48,8 @@ CREATE TABLE entries (
     epsilon TEXT NOT NULL,
     delta TEXT NOT NULL,
     booked TEXT NOT NULL,
+"""
+_ENTRIES = f"""{_BOOKED}\
     state TEXT NOT NULL CHECK (state IN (
         'reserved', 'booked', 'drawn', 'published', 'withdrawn', 'returned'
     )),
@@ -104,15 +106,7 @@ CREATE TRIGGER history_unchanged BEFORE UPDATE ON history
 LAYOUT = _ACCOUNTS + _ENTRIES + _HISTORY + _RULES + _STATES
 
 # Version 1 is read, and becomes version 2 when it is first used.
-_ENTRIES_1 = """
-CREATE TABLE entries (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    key TEXT NOT NULL REFERENCES accounts (key),
-    unit TEXT NOT NULL,
-    method TEXT NOT NULL,
-    epsilon TEXT NOT NULL,
-    delta TEXT NOT NULL,
-    booked TEXT NOT NULL,
+_ENTRIES_1 = f"""{_BOOKED}\
     state TEXT NOT NULL CHECK (state IN ('booked', 'published', 'withdrawn')),
     place TEXT
 );

@@ -12,7 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, SupportsIndex
 
-from hedgerow.counting.pick_engine import Counting, engine_of, open_engine
+from hedgerow.counting.items import MemoryItems
+from hedgerow.counting.memory import MemoryEngine
+from hedgerow.counting.pick_engine import Counting, open_engine
 from hedgerow.counting.streamed import DEFAULT_MEMORY
 from hedgerow.data import Database, Table, Transactions, refuse_mixing
 from hedgerow.errors import DataWarning, LedgerWarning, SchemaError, UsageError
@@ -416,7 +418,7 @@ def run(
         sampler: Where outcomes come from.
         progress: Told how far the run is.
     """
-    engine = engine_of(data)
+    engine = MemoryItems(data) if isinstance(data, Transactions) else MemoryEngine(data)
     plan = method.plan_for(data.schema, budget)
     return method.run(engine, data.schema, plan, sampler, progress)
 

@@ -40,6 +40,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from operator import methodcaller
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -113,8 +114,7 @@ def expand(
     cuts.choose(curator, level)
     masks = engine.expand(cuts.expansion(level))
     for place, partition in enumerate(level):
-        exact = masks.map(lambda found, place=place: found.of(place))  # type: ignore[misc]
-        yield partition, cuts.numbering(partition), exact
+        yield partition, cuts.numbering(partition), masks.map(methodcaller("of", place))
 
 
 def keep(

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints, Small, number_rows
-from hedgerow.counting.memory import DistinctRecords, MemoryEngine
+from hedgerow.counting.memory import MemoryEngine
 from hedgerow.data import (
     CodeMatrix,
     WeightColumns,
@@ -288,23 +288,21 @@ def sample_point(
     record: Record, aim: Aim, sharpness: float, words: Words, steps: int = STEPS
 ) -> Ints:
     """One generalization of a record, by moves along maximal chains; begins at the top."""
+
+    def log_law(points: Ints, counts: Ints) -> Floats:
+        utility, sensitivity = record.utilities(points), record.sensitivities(points)
+        return _log_law(aim, sharpness, utility, sensitivity, counts)
+
     point = record.heights.copy()
-    number = record.elements
     for _ in range(steps):
-        sampler = uniforms(words, number + 3)
+        sampler = uniforms(words, record.elements + 3)
         points, counts = record.chain(_chain_through(record, point, sampler[3:]))
-        log_weight = _log_law(
-            aim, sharpness, record.utilities(points), record.sensitivities(points), counts
-        ) - _log_chains(record.heights, points)
+        log_weight = log_law(points, counts) - _log_chains(record.heights, points)
         point = points[_pick(log_weight, sampler[0])]
         place = int(sampler[1] * len(point))
         points = np.repeat(point[None, :], record.heights[place] + 1, axis=0)
         points[:, place] = np.arange(len(points))
-        counts = record.along(points)
-        log_weight = _log_law(
-            aim, sharpness, record.utilities(points), record.sensitivities(points), counts
-        )
-        point = points[_pick(log_weight, sampler[2])]
+        point = points[_pick(log_law(points, record.along(points)), sampler[2])]
     return point
 
 
@@ -627,28 +625,29 @@ class Supermodular(Publisher):
             made = make_side(engine, schema, plan.side_budget(), sampler)
         problem = self._problem(schema, made)
 
-        def generalize(records: DistinctRecords) -> tuple[Small, Ints]:
+        def generalize(records: tuple[Ints, Ints, Ints]) -> tuple[Small, Ints]:
             """Generalizes each record by itself, and adds up those that became the same row."""
-            forest, leaves = problem.forest, problem.forest.leaves(records.values)
+            values, weights, counts = records
+            forest, leaves = problem.forest, problem.forest.leaves(values)
             names = [attribute.name for attribute in schema.columns]
-            own, factor = self.own_weights(schema), np.ones(records.values.shape)
+            own, factor = self.own_weights(schema), np.ones(values.shape)
             for column, name in enumerate(self.weight_columns or ()):
                 assert own is not None
-                factor[:, names.index(name)] = own.values()[records.weights[:, column]]
+                factor[:, names.index(name)] = own.values()[weights[:, column]]
 
             def advance(share: float) -> None:
                 progress(0.1 + 0.7 * share, "generalizing")
 
             if self.sharpness is not None:
                 drawn = draw_nodes(
-                    problem, self.sharpness, leaves, factor, records.counts, sampler.words,
+                    problem, self.sharpness, leaves, factor, counts, sampler.words,
                     progress=advance,
                 )  # fmt: skip
                 return add_up_rows(forest, *drawn)
             best = solve(problem, leaves, factor, thorough=self.thorough, progress=advance)
             # nothing is allowed: the most general values, which say nothing
             nodes = np.where(best.solved[:, None], best.nodes, forest.root[None, :])
-            return add_up_rows(forest, nodes.astype(np.int32), records.counts)
+            return add_up_rows(forest, nodes.astype(np.int32), counts)
 
         # list: records are generalized when that is paid for, with one look at each distinct one
         what = ("cells", engine.distinct_records(), generalize)

@@ -84,36 +84,28 @@ class Budget:
         """
         exact_epsilon = read_number("epsilon", epsilon)
         exact_delta = read_number("delta", delta)
-        if not 0 < exact_epsilon <= MOST_EPSILON:
-            raise UsageError(
-                "epsilon must be above 0."
-                if exact_epsilon <= 0
-                else f"epsilon above {MOST_EPSILON} protects nobody.",
-                hint="Common choices lie between 0.1 and 2.",
-                places=[("epsilon",)],
-            )
-        if exact_epsilon.denominator > (scale := 10**MOST_DIGITS):
+        common = "Common choices lie between 0.1 and 2."
+        scale, given = 10**MOST_DIGITS, exact_epsilon
+        if exact_epsilon.denominator > scale:
             exact_epsilon = Fraction(int(exact_epsilon * scale), scale)
-        if not 0 <= exact_delta < Fraction(1, 100):
-            raise UsageError(
-                "delta must be at least 0 and below 0.01.",
-                hint="Take 0, or far less than 1 over the number of people, such as 1e-9.",
-                places=[("delta",)],
-            )
-        if exact_delta and exact_delta < Fraction(1, 10**30):
-            raise UsageError("delta is below 1e-30.", "Take 0 or a larger one.", [("delta",)])
-        if exact_epsilon / rows < Fraction(1, 10**MOST_DIGITS):
-            raise UsageError(
-                "epsilon leaves next to nothing for each row of a person.",
-                hint="Take a larger epsilon, or a smaller cap on rows per person.",
-                places=[("epsilon",), ("max_rows",)],
-            )
-        if (exact_epsilon / rows).denominator > MOST_ROW_TERM:
-            raise UsageError(
-                "epsilon has too many decimals to be divided among the rows of one person.",
-                hint="Use fewer decimals, or a rounder cap on rows per person.",
-                places=[("epsilon",), ("max_rows",)],
-            )
+        row_epsilon, both = exact_epsilon / rows, ("epsilon", "max_rows")
+        for refused, words, hint, *names in (
+            (given <= 0, "epsilon must be above 0.", common, "epsilon"),
+            (given > MOST_EPSILON, f"epsilon above {MOST_EPSILON} protects nobody.", common,
+             "epsilon"),
+            (not 0 <= exact_delta < Fraction(1, 100), "delta must be at least 0 and below 0.01.",
+             "Take 0, or far less than 1 over the number of people, such as 1e-9.", "delta"),
+            (0 < exact_delta < Fraction(1, 10**30), "delta is below 1e-30.",
+             "Take 0 or a larger one.", "delta"),
+            (row_epsilon < Fraction(1, scale),
+             "epsilon leaves next to nothing for each row of a person.",
+             "Take a larger epsilon, or a smaller cap on rows per person.", *both),
+            (row_epsilon.denominator > MOST_ROW_TERM,
+             "epsilon has too many decimals to be divided among the rows of one person.",
+             "Use fewer decimals, or a rounder cap on rows per person.", *both),
+        ):  # fmt: skip
+            if refused:
+                raise UsageError(words, hint, [(name,) for name in names])
         return Budget(exact_epsilon, exact_delta, rows)
 
     @property

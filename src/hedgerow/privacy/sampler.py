@@ -304,18 +304,13 @@ Interval = tuple[int, int]  # bounds of a number in [0, 1], times 2^bits
 def sample_tail(stream: Keystream, trials: int, rate: Fraction, threshold: int) -> int:
     """Draws how many of `trials` independent DLap(rate) values are at least `threshold` (>= 1)."""
     precision = 64 + trials.bit_length()  # or portions of a tiny probability would be too many
-    _, high = _tail(rate, threshold, precision)
+    _, high = bound_tail(rate, threshold, precision)
     portion = max(1, (_MEAN << precision) // max(high, 1))
     total = 0
     while trials > 0:
         total += _sample(stream, min(trials, portion), rate, threshold)
         trials -= portion
     return total
-
-
-def tail_above(rate: Fraction, threshold: int, precision: int) -> int:
-    """P[DLap(rate) >= threshold] for a threshold from 0 on, times 2^precision and rounded up."""
-    return _tail(rate, threshold, precision)[1]
 
 
 def _sample(stream: Keystream, trials: int, rate: Fraction, threshold: int) -> int:
@@ -331,7 +326,7 @@ def _invert(uniform: int, bits: int, trials: int, rate: Fraction, threshold: int
     """The smallest k with CDF(k) > U, or None if these bits of U cannot tell."""
     precision = bits + 64 + 2 * trials.bit_length()
     one = 1 << precision
-    p_low, p_high = _tail(rate, threshold, precision)
+    p_low, p_high = bound_tail(rate, threshold, precision)
     low, high = _power((one - p_high, one - p_low), trials, precision)
     u_low, u_high = uniform << precision - bits, uniform + 1 << precision - bits
     sum_low, sum_high = low, high
@@ -348,8 +343,8 @@ def _invert(uniform: int, bits: int, trials: int, rate: Fraction, threshold: int
 
 
 @lru_cache(maxsize=64)  # the same for all portions of a draw
-def _tail(rate: Fraction, threshold: int, precision: int) -> Interval:
-    """P[DLap(rate) >= threshold] = q^t / (1 + q), between two integers over 2^precision."""
+def bound_tail(rate: Fraction, threshold: int, precision: int) -> Interval:
+    """P[DLap(rate) >= threshold] = q^t / (1 + q) for t >= 0, between integers over 2^precision."""
     one = 1 << precision
     q_low, q_high = _exp_minus(rate, precision)
     top_low, top_high = _exp_minus(rate * threshold, precision)

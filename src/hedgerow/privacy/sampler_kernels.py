@@ -102,9 +102,9 @@ def _geometric(words: Words, at: Ints, a: Any, b: Any) -> Any:
 
 
 @kernel(steps=lambda words, at, item, a, b, out: 20 * (len(out) - item))
-def fill_laplace(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints) -> int:
+def fill_laplace(words: Words, at: Ints, first: int, a: Ints, b: Ints, out: Ints) -> int:
     """Discrete Laplace noise: P[z] proportional to exp(-|z| a/b), for each item."""
-    while item < len(out):
+    for item in range(first, len(out)):
         start = at[0]
         while True:
             size = _geometric(words, at, a[item], b[item])
@@ -115,8 +115,7 @@ def fill_laplace(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints)
             at[0] = start
             return item
         out[item] = -size if negative else size
-        item += 1
-    return item
+    return len(out)
 
 
 @helper
@@ -131,7 +130,7 @@ def _stride(a: Any, b: Any) -> Any:
 
 
 @kernel(steps=lambda words, at, item, a, b, out: 40 * (len(out) - item))
-def fill_gaussian(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints) -> int:
+def fill_gaussian(words: Words, at: Ints, first: int, a: Ints, b: Ints, out: Ints) -> int:
     """Discrete Gaussian noise: P[z] proportional to exp(-z^2 a / (2 b)), for each item.
 
     Terms a and b lie below 2^50; b/a is about the variance. With a stride t such that t^2 a >= 2 b,
@@ -141,7 +140,7 @@ def fill_gaussian(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints
     is exp(-z^2 a / (2 b)). A sign follows; of the two zeros one is not kept.
     """
     t = 0
-    while item < len(out):
+    for item in range(first, len(out)):
         start = at[0]
         if t == 0 or a[item] != a[item - 1] or b[item] != b[item - 1]:
             t = _stride(a[item], b[item])
@@ -160,8 +159,7 @@ def fill_gaussian(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints
         if at[1]:
             at[0] = start
             return item
-        item += 1
-    return item
+    return len(out)
 
 
 @helper
@@ -182,22 +180,21 @@ def _gaussian_kept(words: Words, at: Ints, k: Any, t: Any, j: Any, a: Any, b: An
 
 
 @kernel(steps=lambda words, at, item, a, b, out: 20 * (len(out) - item))
-def fill_geometric(words: Words, at: Ints, item: int, a: Ints, b: Ints, out: Ints) -> int:
+def fill_geometric(words: Words, at: Ints, first: int, a: Ints, b: Ints, out: Ints) -> int:
     """Geometric values from 0, for each item."""
-    while item < len(out):
+    for item in range(first, len(out)):
         start = at[0]
         out[item] = _geometric(words, at, a[item], b[item])
         if at[1]:
             at[0] = start
             return item
-        item += 1
-    return item
+    return len(out)
 
 
 @kernel(steps=lambda words, at, item, trials, *rest: 2 * int(trials[item:].sum()))
-def fill_kept(words: Words, at: Ints, item: int, trials: Ints, a: Ints, b: Ints, out: Ints) -> int:
+def fill_kept(words: Words, at: Ints, first: int, trials: Ints, a: Ints, b: Ints, out: Ints) -> int:
     """How many of so many independent trials of probability a/b succeed, for each item."""
-    while item < len(out):
+    for item in range(first, len(out)):
         start = at[0]
         kept = 0
         for _ in range(trials[item]):
@@ -207,15 +204,14 @@ def fill_kept(words: Words, at: Ints, item: int, trials: Ints, a: Ints, b: Ints,
                 at[0] = start
                 return item
         out[item] = kept
-        item += 1
-    return item
+    return len(out)
 
 
 @kernel(
     steps=lambda words, at, item, start, *rest: 2 * int(start[-1] - start[item]) + 40 * len(start)
 )
 def select_exponential(
-    words: Words, at: Ints, item: int, start: Ints, score: Ints, weight: Ints, count: Ints,
+    words: Words, at: Ints, first: int, start: Ints, score: Ints, weight: Ints, count: Ints,
     a: Ints, b: Ints, cumulative: Ints, run_out: Ints, offset_out: Ints,
 ) -> int:  # fmt: skip
     """The exponential mechanism: P[run] proportional to weight * count * exp(score * a/b).
@@ -225,7 +221,7 @@ def select_exponential(
     (2/e)^k * exp(-(x - k)): rejection, exact whatever k is. Any k up to x will do; k is taken
     from a multiplication by a lower bound of a/b, capped at ENVELOPE.
     """
-    while item < len(start) - 1:
+    for item in range(first, len(start) - 1):
         begin = at[0]
         lo = start[item]
         hi = start[item + 1]
@@ -268,8 +264,7 @@ def select_exponential(
         if at[1]:
             at[0] = begin
             return item
-        item += 1
-    return item
+    return len(start) - 1
 
 
 @helper
@@ -288,14 +283,14 @@ def _bernoulli_exp_less(words: Words, at: Ints, gap: Any, a: Any, b: Any, k: Any
     )
 )
 def permute_and_flip(
-    words: Words, at: Ints, item: int, start: Ints, score: Ints, count: Ints, a: Ints, b: Ints,
+    words: Words, at: Ints, first: int, start: Ints, score: Ints, count: Ints, a: Ints, b: Ints,
     run_out: Ints, offset_out: Ints,
 ) -> int:  # fmt: skip
     """Permute-and-flip over runs of equally likely candidates.
 
     Candidates are visited in random order, each taken with probability exp(-(best - score) a/b).
     """
-    while item < len(start) - 1:
+    for item in range(first, len(start) - 1):
         begin = at[0]
         lo = start[item]
         hi = start[item + 1]
@@ -325,5 +320,4 @@ def permute_and_flip(
         if at[1]:
             at[0] = begin
             return item
-        item += 1
-    return item
+    return len(start) - 1

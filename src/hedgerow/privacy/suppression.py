@@ -26,7 +26,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 
 from hedgerow.errors import UsageError
-from hedgerow.privacy.sampler import tail_above
+from hedgerow.privacy.sampler import bound_tail
 
 _DIGITS = 50
 _UP = Context(prec=_DIGITS, rounding=ROUND_CEILING)
@@ -43,7 +43,7 @@ def noisy_delta(rate: Fraction, threshold: int) -> Fraction:
         >>> float(noisy_delta(Fraction(1), 15)) < 1e-6 < float(noisy_delta(Fraction(1), 14))
         True
     """
-    return Fraction(tail_above(rate, threshold - 1, _PRECISION), 1 << _PRECISION)
+    return Fraction(bound_tail(rate, threshold - 1, _PRECISION)[1], 1 << _PRECISION)
 
 
 def least_threshold(rate: Fraction, delta: Fraction) -> int:
@@ -77,7 +77,7 @@ def sampling_allowed(epsilon: Fraction, share: Fraction) -> bool:
     if not 0 < share < 1:
         return False
     # 1 - P[DLap >= 1] = 1 / (1 + exp(-e)), rounded down
-    least = 1 - Fraction(tail_above(epsilon, 1, _PRECISION), 1 << _PRECISION)
+    least = 1 - Fraction(bound_tail(epsilon, 1, _PRECISION)[1], 1 << _PRECISION)
     return 1 / least - 1 <= 1 - share
 
 

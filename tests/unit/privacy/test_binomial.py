@@ -50,7 +50,7 @@ def test_the_exponential_is_bracketed_and_tight(x: Fraction, precision: int) -> 
 def test_the_tail_and_its_powers_are_bracketed(rate: Fraction, threshold: int, power: int) -> None:
     precision = 160
     one = 1 << precision
-    low, high = sampler._tail(rate, threshold, precision)
+    low, high = sampler.bound_tail(rate, threshold, precision)
     true = exact_exp_minus(rate * threshold) / (1 + exact_exp_minus(rate))
     assert low <= true * one <= high
     assert high - low <= 8
@@ -119,7 +119,7 @@ def test_a_comparison_that_bits_cannot_decide_asks_for_more() -> None:
     trials, rate, threshold = 3, Fraction(1), 1
     precision = 400
     one = 1 << precision
-    low, high = sampler._tail(rate, threshold, precision)
+    low, high = sampler.bound_tail(rate, threshold, precision)
     nothing = sampler._power((one - high, one - low), trials, precision)[0]
     first = nothing >> precision - 64
     assert sampler._invert(first, 64, trials, rate, threshold) is None
