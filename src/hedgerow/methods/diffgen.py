@@ -72,7 +72,7 @@ from hedgerow.privacy.budget import Budget
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance
 from hedgerow.privacy.sampler import Candidates, Choices
-from hedgerow.schema import Numeric, Schema
+from hedgerow.schema import Schema
 from hedgerow.suggestions import answer_mistakes
 
 UNITS, ROWS_UNITS, GROWTH_UNITS = 100_000, 1_000, 50_000
@@ -126,13 +126,7 @@ class GridPublisher(TablePublisher):
         size = self.specializations
         if self.schedule == "paper":
             size = size or 10
-            numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
-            uses = {"cut": numeric + size - 1 if numeric else 0, "select": size}
-            growth = self.step_units * (numeric + 2 * size)
-            budgets = divide_budget(budget, 2 * growth, growth)
-            price = (self.step_units,)
-            lines = [self.choosing(k, budgets, schema, price, n) for k, n in uses.items()]
-            return budgets, lines, size
+            return *self.share_steps(schema, budget, size, 2, self.step_units), size
         budgets = divide_budget(budget, UNITS, self.growth_units)
         lines = [Allowance("rows", "epsilon", units=(ROWS_UNITS,), uses=1)]
         if rows is not None:

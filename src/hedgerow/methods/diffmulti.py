@@ -146,23 +146,13 @@ class DiffMulti(TablePublisher):
             PAPER_NUMERIC_HEIGHT if isinstance(attribute, Numeric) else attribute.taxonomy.height
             for attribute in schema.attributes
         ]
-        numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
         depth = self.depth or max(1, sum(heights))
         fair = self.distribution == "fair"
-        steps = numeric + (3 if fair else 2) * depth
-        budgets = divide_budget(budget, 2 * steps, steps)
-        cuts = numeric + depth - 1 if numeric else 0
-        return (
-            budgets,
-            [
-                self.choosing("cut", budgets, schema, (1,), cuts),
-                self.choosing("select", budgets, schema, (1,), depth),
-                Allowance("allocate", budgets.growth, units=(1,), uses=depth - 1 if fair else 0),
-                Allowance("leaf", "epsilon", units=None, uses=1, least=half_of(budgets)),
-            ],
-            self.specializations or 1000,
-            depth,
-        )
+        budgets, lines = self.share_steps(schema, budget, depth, 3 if fair else 2, 1)
+        uses = depth - 1 if fair else 0
+        lines.append(Allowance("allocate", budgets.growth, units=(1,), uses=uses))
+        lines.append(Allowance("leaf", "epsilon", units=None, uses=1, least=half_of(budgets)))
+        return budgets, lines, self.specializations or 1000, depth
 
     def _tuned(self, schema: Schema, budget: Budget, rows: int | None) -> _Grants:
         budgets = divide_budget(budget, UNITS, GROWTH_UNITS)

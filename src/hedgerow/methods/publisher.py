@@ -21,14 +21,14 @@ from hedgerow.errors import SchemaError, UsageError
 from hedgerow.estimate.measurements import Measurement, Place
 from hedgerow.estimate.partition import Itemsets, Partition
 from hedgerow.estimate.tables import Cells
-from hedgerow.methods.plan import Budgets, Plan
+from hedgerow.methods.plan import Budgets, Plan, divide_budget
 from hedgerow.methods.scores import SCORES, Score
 from hedgerow.privacy.budget import Budget, Number
 from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Allowance, Ledger
 from hedgerow.privacy.sampler import Rates, Sampler
 from hedgerow.registry import METHODS, for_data, load
-from hedgerow.schema import Schema, refuse_no_unit
+from hedgerow.schema import Numeric, Schema, refuse_no_unit
 from hedgerow.suggestions import METHOD, Suggestions, answer_mistakes, check_fields
 
 MOST_ATTRIBUTES = 10_000
@@ -284,6 +284,26 @@ class TablePublisher(Publisher):
         score = self.scoring(schema)
         reach = 2 * max(score.sensitivity, score.score_range_apart)
         return Allowance(purpose, budgets.growth, units=units, uses=uses, reach=reach, choice=True)
+
+    def share_steps(
+        self, schema: Schema, budget: Budget, depth: int, each: int, units: int
+    ) -> tuple[Budgets, list[Allowance]]:
+        """The budgets of a paper's schedule, and what its cuts and choices take.
+
+        Args:
+            schema: The public schema.
+            budget: What one person may lose.
+            depth: How many specializations there may be on a path.
+            each: How many steps one of them takes; each number is cut once beside.
+            units: What a step costs.
+        """
+        numeric = sum(isinstance(attribute, Numeric) for attribute in schema.attributes)
+        growth = units * (numeric + each * depth)
+        budgets = divide_budget(budget, 2 * growth, growth)
+        uses = {"cut": numeric + depth - 1 if numeric else 0, "select": depth}
+        return budgets, [
+            self.choosing(purpose, budgets, schema, (units,), use) for purpose, use in uses.items()
+        ]
 
     @abstractmethod
     def grow(self, job: Job) -> Outcome:
