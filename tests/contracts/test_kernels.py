@@ -16,7 +16,7 @@ import pytest
 
 import hedgerow
 from hedgerow.compiled import Kernel
-from hedgerow.data.csv_file import copy_values, split_records
+from hedgerow.data.text import copy_values, split_records
 from hedgerow.sample import write
 
 pytestmark = pytest.mark.kernels

@@ -115,7 +115,7 @@ def text_reader(attribute: Numeric) -> Callable[[str], int]:
     """
     if attribute.kind == "date":
         return _date_reader(attribute)
-    point = decimal_point(attribute)
+    point = attribute.decimal or ("," if attribute.thousands == "." else ".")
     # in a column of whole numbers nothing says that 12.345 is not twelve thousand
     unsaid = attribute.kind == "integer" and not attribute.decimal and not attribute.thousands
     place = _placing(attribute)
@@ -135,11 +135,6 @@ def text_reader(attribute: Numeric) -> Callable[[str], int]:
         return POINT if unsaid and _GROUPED.fullmatch(text) else place(*number)
 
     return code
-
-
-def decimal_point(written: Numeric | Layout) -> str:
-    """The decimal sign that is declared, or follows from what separates thousands."""
-    return written.decimal or ("," if written.thousands == "." else ".")
 
 
 def read_number(text: str, point: str, thousands: str) -> tuple[int, int] | int:
@@ -559,7 +554,8 @@ def numbers_of(array: Any, written: Layout) -> tuple[Floats, Ints]:
     if pa.types.is_string(array.type):
         array = array.dictionary_encode()
     if pa.types.is_dictionary(array.type):
-        words, point = to_list(array.dictionary), decimal_point(written)
+        words = to_list(array.dictionary)
+        point = written.decimal or ("," if written.thousands == "." else ".")
         known, shapes = np.full(len(words) + 1, np.nan), np.zeros(len(words) + 1, np.int64)
         for place, word in enumerate(words):
             if isinstance(word, str | None):

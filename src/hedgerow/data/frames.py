@@ -3,50 +3,23 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from operator import methodcaller
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.data.database import Database
 from hedgerow.data.encode import text_of
-from hedgerow.data.source import BATCH_ROWS, Source, check_names, odd_column
+from hedgerow.data.source import BATCH_ROWS, Source, check_names, frame_kind, odd_column
 from hedgerow.errors import DataError, UsageError
 
-FrameKind = Literal["pandas", "polars", "arrow"]
 Split = Callable[[str], Sequence[str]]
 
 _BLANKS = re.compile(r"[ \t-\r]+")
 _LISTS = (list, tuple, set, frozenset, np.ndarray)
-
-
-def frame_kind(source: object) -> FrameKind:
-    """The kind of frame that results for this source should come back as.
-
-    Example:
-        >>> frame_kind("people.csv")
-        'arrow'
-        >>> frame_kind(pa.table({"age": [40]}))
-        'arrow'
-    """
-    known = (str, os.PathLike, pa.Table, pa.RecordBatch, pa.RecordBatchReader, Database)
-    if isinstance(source, known):
-        return "arrow"
-    import narwhals as nw
-
-    # Not from_native: it refuses repeated columns in its own words before we can in ours.
-    native = nw.to_native(source, pass_through=True)
-    if nw.dependencies.is_pandas_dataframe(native):
-        return "pandas"
-    polars = (nw.dependencies.is_polars_dataframe, nw.dependencies.is_polars_lazyframe)
-    if any(is_polars(native) for is_polars in polars):
-        return "polars"
-    return "arrow"
 
 
 def to_frame(table: Any, kind: str) -> Any:

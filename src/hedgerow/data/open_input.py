@@ -16,14 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from hedgerow.data.csv_file import open_csv
 from hedgerow.data.database import Database, is_database, open_database
 from hedgerow.data.encode import MISSING_WORDS, plain_array
 from hedgerow.data.frames import Split, open_frame
 from hedgerow.data.parquet import Piece, damaged, find_files, open_parquet
 from hedgerow.data.source import Source, no_file, not_allowed
-from hedgerow.data.text import Packed, read_archive
-from hedgerow.data.workbook import open_stats_file, open_workbook, stats_kind
+from hedgerow.data.text import Packed, open_csv, read_archive
+from hedgerow.data.workbook import open_stats_file, open_workbook
 from hedgerow.errors import DataError, HedgerowError, UsageError
 from hedgerow.schema.attributes import PLAIN, Layout
 
@@ -137,6 +136,20 @@ def magic_of(path: Path) -> bytes:
         raise DataError(
             f"{path}: the file cannot be read ({error.strerror})", hint="Check disk and path."
         ) from None
+
+
+def stats_kind(start: bytes) -> str | None:
+    """The statistics program that wrote a file, by its first bytes; None if it is another one."""
+    if start.startswith((b"$FL2@(#)", b"$FL3@(#)")):
+        return "SPSS"
+    # since version 13, and before it: a version, the order of bytes, and two that are always there
+    if start.startswith(b"<stata_dta>") or (
+        start[:1] in b"ilnoqrs" and start[1:2] in (b"\1", b"\2") and start[2:4] == b"\1\0"
+    ):
+        return "Stata"
+    if start.startswith(b"\0" * 12 + b"\xc2\xea\x81\x60"):
+        return "SAS"
+    return "SAS transport" if start.startswith(b"HEADER RECORD*******LIB") else None
 
 
 # Tells whether the names of a table are names, or its first record taken for them.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +15,34 @@ import pyarrow as pa
 from hedgerow.errors import DataError, LeakError, UsageError
 
 if TYPE_CHECKING:
-    from hedgerow.data.frames import FrameKind
     from hedgerow.schema import Schema
+
+
+FrameKind = Literal["pandas", "polars", "arrow"]
+
+
+def frame_kind(source: object) -> FrameKind:
+    """The kind of frame that results for this source should come back as.
+
+    Example:
+        >>> frame_kind("people.csv")
+        'arrow'
+        >>> frame_kind(pa.table({"age": [40]}))
+        'arrow'
+    """
+    known = (str, os.PathLike, pa.Table, pa.RecordBatch, pa.RecordBatchReader)
+    if isinstance(source, known):
+        return "arrow"
+    import narwhals as nw
+
+    # Not from_native: it refuses repeated columns in its own words before we can in ours.
+    native = nw.to_native(source, pass_through=True)
+    if nw.dependencies.is_pandas_dataframe(native):
+        return "pandas"
+    polars = (nw.dependencies.is_polars_dataframe, nw.dependencies.is_polars_lazyframe)
+    if any(is_polars(native) for is_polars in polars):
+        return "polars"
+    return "arrow"
 
 
 class Private:

@@ -14,10 +14,18 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Bytes, Ints
 from hedgerow.data.encode import ABOVE, BELOW, MISSING, STRANGE, WAYS, Codes, encode_array
-from hedgerow.data.frames import FrameKind, frame_kind
 from hedgerow.data.open_input import open_source, refuse_same_rows
 from hedgerow.data.people import WeightColumns, cap_rows, person_ids, person_numbers
-from hedgerow.data.source import Grown, Private, Progress, Source, no_records, silent
+from hedgerow.data.source import (
+    FrameKind,
+    Grown,
+    Private,
+    Progress,
+    Source,
+    frame_kind,
+    no_records,
+    silent,
+)
 from hedgerow.errors import DataError, DataWarning, UsageError
 from hedgerow.schema.attributes import OTHER, Attribute, Categorical, Numeric
 

@@ -17,16 +17,18 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Bools, Ints, Small
-from hedgerow.data.frames import FrameKind, frame_kind, split_text
+from hedgerow.data.frames import split_text
 from hedgerow.data.lookup import FOREIGN, NOTHING, Lookup, find_lines, items_of, settle
 from hedgerow.data.open_input import is_many, magic_of, open_source
 from hedgerow.data.people import person_ids, person_numbers
 from hedgerow.data.source import (
+    FrameKind,
     Grown,
     Private,
     Progress,
     ReadOptions,
     Source,
+    frame_kind,
     no_records,
     silent,
 )

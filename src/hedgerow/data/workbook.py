@@ -213,20 +213,6 @@ def _read_clock(kind: str, clock: int | None, value: Any) -> Any:
     return Day(int(max(-_FARTHEST, min(_FARTHEST, days))))
 
 
-def stats_kind(start: bytes) -> str | None:
-    """The statistics program that wrote a file, by its first bytes; None if it is another one."""
-    if start.startswith((b"$FL2@(#)", b"$FL3@(#)")):
-        return "SPSS"
-    # since version 13, and before it: a version, the order of bytes, and two that are always there
-    if start.startswith(b"<stata_dta>") or (
-        start[:1] in b"ilnoqrs" and start[1:2] in (b"\1", b"\2") and start[2:4] == b"\1\0"
-    ):
-        return "Stata"
-    if start.startswith(b"\0" * 12 + b"\xc2\xea\x81\x60"):
-        return "SAS"
-    return "SAS transport" if start.startswith(b"HEADER RECORD*******LIB") else None
-
-
 def open_stats_file(path: Path, kind: str) -> Source:
     """Opens a file of a statistics program.
 

@@ -2,9 +2,8 @@ import gzip
 
 import pytest
 
-from hedgerow.data import csv_file
-from hedgerow.data.csv_file import open_csv
-from hedgerow.data.text import tell_delimiter
+from hedgerow.data import text as csv_file
+from hedgerow.data.text import open_csv, tell_delimiter
 from hedgerow.errors import DataError, UsageError
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from hedgerow.data import encode_rows, read
 from hedgerow.data import workbook as stats_file
-from hedgerow.data.open_input import open_source
+from hedgerow.data.open_input import open_source, stats_kind
 from hedgerow.errors import DataError, UsageError
 from hedgerow.schema import Schema
 
@@ -147,4 +147,4 @@ def test_without_the_package_the_way_out_is_told(start, kind, tmp_path, monkeypa
 
 @pytest.mark.parametrize("text", ["", "s", "HEADER RECORD,age\n1,2\n", "$FL2,age\n", "survey\n1\n"])
 def test_ordinary_files_are_none_of_them(text):
-    assert stats_file.stats_kind(text.encode()) is None
+    assert stats_kind(text.encode()) is None

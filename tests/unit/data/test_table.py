@@ -147,7 +147,7 @@ def test_a_table_keeps_its_secrets():
 
 
 def test_progress_is_a_share(tmp_path, monkeypatch):
-    monkeypatch.setattr("hedgerow.data.csv_file.BATCH_ROWS", 10)
+    monkeypatch.setattr("hedgerow.data.text.BATCH_ROWS", 10)
     path = tmp_path / "people.csv"
     path.write_text("age\n" + "1\n" * 100)
     for source in (path, pa.table({"age": [1] * 100})):
