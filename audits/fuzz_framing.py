@@ -27,7 +27,7 @@ from fuzz_mutate import spoil_bytes
 from fuzz_readers import Reader
 from hedgerow import data as table
 from hedgerow.counting.streamed import Memory, StreamedEngine, StreamedItems
-from hedgerow.data import csv_file
+from hedgerow.data import text as csv_file
 from hedgerow.data import transactions as fimi
 from hedgerow.data.table import collect
 from hedgerow.errors import HedgerowError

@@ -191,7 +191,7 @@ def layout_of(encoding: str | None, header_row: int | None, sheet: str | None) -
 
 def source_of(data: str, table: str | None, query: str | None, row_wise: bool = False) -> Any:
     """What to read: a database's table or query, or a path or address as it was given."""
-    from hedgerow.data.database import Database, is_database
+    from hedgerow.data.source import Database, is_database
 
     if is_database(data):
         if row_wise and query is None:

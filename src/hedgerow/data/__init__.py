@@ -1,11 +1,10 @@
 """Private data as integer codes: readers, encoders, error reports, `Table`, `Transactions`."""
 
-from hedgerow.data.database import Database, refuse_mixing
 from hedgerow.data.frames import read_column, read_columns, to_frame
 from hedgerow.data.open_input import refuse_same_source
 from hedgerow.data.people import WeightColumns, read_weight_file
 from hedgerow.data.preparation import check_transactions, read_prepared
-from hedgerow.data.source import FrameKind, frame_kind
+from hedgerow.data.source import Database, FrameKind, frame_kind, refuse_mixing
 from hedgerow.data.table import (
     CodeMatrix,
     RowStream,

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
-from hedgerow.data.source import BATCH_ROWS, Source, check_names, load_package, no_file
+from hedgerow.data.source import (
+    BATCH_ROWS,
+    DUCKDB,
+    Database,
+    Source,
+    check_names,
+    load_package,
+    no_file,
+)
 from hedgerow.errors import DataError, HedgerowError, UsageError
-from hedgerow.suggestions import Checked, answer_mistakes
-
-_POSTGRES = ("postgresql://", "postgres://")
-_DUCKDB = "duckdb://"
 
 # A view in a file of somebody else's is text that is run: it reads that file, and nothing else.
 _ALONE: dict[str, Any] = {
@@ -35,79 +38,6 @@ _STATES = {
     "08": ("it cannot be reached", "Check host and port, and that it is running."),
     "57": ("it broke off", "Try again; look whether it has a time limit for queries."),
 }
-
-
-@answer_mistakes
-@dataclass(frozen=True)
-class Database(Checked):
-    """A table in a database, or what a query of it gives.
-
-    Args:
-        url: `postgresql://user@host:port/database`, or `duckdb:///path/of/file.db`.
-        table: The table, such as `people` or `clinic.people`.
-        query: A SELECT instead of a table.
-        row_wise: Acknowledges that each row of the query depends on one person alone; `publish`
-            refuses a query without it (docs/scale.md#queries).
-
-    Example:
-        >>> Database("postgresql://ann:secret@db/clinic", table="people")
-        Database(postgresql://db/clinic)
-    """
-
-    url: str
-    _: KW_ONLY
-    table: str | None = None
-    query: str | None = None
-    row_wise: bool = False
-
-    def __repr__(self) -> str:
-        """The address without user and password: a repr ends up in logs."""
-        return f"Database({self.shown})"
-
-    @property
-    def shown(self) -> str:
-        """The address as messages may show it."""
-        if self.url.startswith(_DUCKDB):
-            return self.url
-        try:
-            parts = urlsplit(self.url)
-            host = parts.hostname or ""
-        except ValueError:  # an address that makes no sense may have the password anywhere
-            return "postgresql://..."
-        return f"postgresql://{host}{parts.path}"
-
-
-def refuse_mixing(source: object) -> None:
-    """Refuses a query unless somebody vouches that it mixes nobody's rows with another's.
-
-    Whether a query does so is not worked out: a view or a function may hide it.
-
-    Raises:
-        UsageError: If the acknowledgement is missing.
-
-    Example:
-        >>> refuse_mixing(Database("duckdb:///x.db", query="SELECT age FROM people LIMIT 9"))
-        Traceback (most recent call last):
-        hedgerow.errors.UsageError: duckdb:///x.db: a query may mix the records of several people
-          If each of its rows depends on one person alone, say so ...
-    """
-    if isinstance(source, Database) and source.query is not None and not source.row_wise:
-        raise UsageError(
-            f"{source.shown}: a query may mix the records of several people",
-            hint="If each of its rows depends on one person alone, say so (--row-wise, "
-            "row_wise=True). It does not with LIMIT, DISTINCT, GROUP BY, window functions, "
-            "subqueries or joins over other people's rows: see docs/scale.md.",
-        )
-
-
-def is_database(source: str) -> bool:
-    """Whether this is the address of a database.
-
-    Example:
-        >>> is_database("postgresql://localhost/clinic"), is_database("people.csv")
-        (True, False)
-    """
-    return source.startswith((*_POSTGRES, _DUCKDB))
 
 
 def open_database(database: Database) -> Source:
@@ -145,7 +75,7 @@ def _quoted(name: str) -> str:
 @contextmanager
 def _reader(database: Database, query: str) -> Iterator[Any]:
     """The reader of a query's rows, inside its connection."""
-    duckdb = database.url.startswith(_DUCKDB)
+    duckdb = database.url.startswith(DUCKDB)
     module = "duckdb" if duckdb else "adbc_driver_postgresql.dbapi"
     driver = load_package(module, f"{database.shown}: reading it", "database")
     with ExitStack() as stack:
@@ -166,7 +96,7 @@ def _reader(database: Database, query: str) -> Iterator[Any]:
 
 
 def _ask_duckdb(duckdb: Any, database: Database, query: str, stack: ExitStack) -> Any:
-    path = Path(unquote(database.url[len(_DUCKDB) :]))
+    path = Path(unquote(database.url[len(DUCKDB) :]))
     for way in (path, Path(str(path).lstrip("/"))):  # duckdb:///file.db may mean either
         if way.is_file():
             break

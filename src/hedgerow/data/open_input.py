@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from hedgerow.data.database import Database, is_database, open_database
+from hedgerow.data.database import open_database
 from hedgerow.data.encode import MISSING_WORDS, plain_array
 from hedgerow.data.frames import Split, open_frame
 from hedgerow.data.parquet import Piece, damaged, find_files, open_parquet
-from hedgerow.data.source import Source, no_file, not_allowed
+from hedgerow.data.source import DUCKDB, Database, Source, is_database, no_file, not_allowed
 from hedgerow.data.text import Packed, open_csv, read_archive
 from hedgerow.data.workbook import open_stats_file, open_workbook
 from hedgerow.errors import DataError, HedgerowError, UsageError
@@ -326,8 +326,8 @@ def _file(name: str) -> tuple[Any, ...]:
 def _database(database: Database) -> set[tuple[Any, ...]]:
     """A table by its name, a query by its text: what a query reads is not worked out."""
     place: tuple[Any, ...]
-    if database.url.startswith("duckdb://"):
-        path = unquote(database.url[len("duckdb://") :])
+    if database.url.startswith(DUCKDB):
+        path = unquote(database.url[len(DUCKDB) :])
         there = path if Path(path).exists() else path.lstrip("/")
         place, usual = _file(there), "main."
     else:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
+from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
 
 from hedgerow.errors import DataError, LeakError, UsageError
+from hedgerow.suggestions import Checked, answer_mistakes
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
@@ -79,6 +81,83 @@ class Private:
     def __reduce__(self) -> NoReturn:
         """Refused: a pickle of private data would lie about somewhere."""
         raise LeakError("private records are not pickled")
+
+
+_POSTGRES = ("postgresql://", "postgres://")
+DUCKDB = "duckdb://"
+
+
+@answer_mistakes
+@dataclass(frozen=True)
+class Database(Checked):
+    """A table in a database, or what a query of it gives.
+
+    Args:
+        url: `postgresql://user@host:port/database`, or `duckdb:///path/of/file.db`.
+        table: The table, such as `people` or `clinic.people`.
+        query: A SELECT instead of a table.
+        row_wise: Acknowledges that each row of the query depends on one person alone; `publish`
+            refuses a query without it (docs/scale.md#queries).
+
+    Example:
+        >>> Database("postgresql://ann:secret@db/clinic", table="people")
+        Database(postgresql://db/clinic)
+    """
+
+    url: str
+    _: KW_ONLY
+    table: str | None = None
+    query: str | None = None
+    row_wise: bool = False
+
+    def __repr__(self) -> str:
+        """The address without user and password: a repr ends up in logs."""
+        return f"Database({self.shown})"
+
+    @property
+    def shown(self) -> str:
+        """The address as messages may show it."""
+        if self.url.startswith(DUCKDB):
+            return self.url
+        try:
+            parts = urlsplit(self.url)
+            host = parts.hostname or ""
+        except ValueError:  # an address that makes no sense may have the password anywhere
+            return "postgresql://..."
+        return f"postgresql://{host}{parts.path}"
+
+
+def refuse_mixing(source: object) -> None:
+    """Refuses a query unless somebody vouches that it mixes nobody's rows with another's.
+
+    Whether a query does so is not worked out: a view or a function may hide it.
+
+    Raises:
+        UsageError: If the acknowledgement is missing.
+
+    Example:
+        >>> refuse_mixing(Database("duckdb:///x.db", query="SELECT age FROM people LIMIT 9"))
+        Traceback (most recent call last):
+        hedgerow.errors.UsageError: duckdb:///x.db: a query may mix the records of several people
+          If each of its rows depends on one person alone, say so ...
+    """
+    if isinstance(source, Database) and source.query is not None and not source.row_wise:
+        raise UsageError(
+            f"{source.shown}: a query may mix the records of several people",
+            hint="If each of its rows depends on one person alone, say so (--row-wise, "
+            "row_wise=True). It does not with LIMIT, DISTINCT, GROUP BY, window functions, "
+            "subqueries or joins over other people's rows: see docs/scale.md.",
+        )
+
+
+def is_database(source: str) -> bool:
+    """Whether this is the address of a database.
+
+    Example:
+        >>> is_database("postgresql://localhost/clinic"), is_database("people.csv")
+        (True, False)
+    """
+    return source.startswith((*_POSTGRES, DUCKDB))
 
 
 # Small enough that a batch of codes stays in the processor's cache while column after column is

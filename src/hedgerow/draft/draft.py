@@ -18,11 +18,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hedgerow.data.database import Database
 from hedgerow.data.encode import flat_array, is_list, text_of
 from hedgerow.data.frames import split_text
 from hedgerow.data.open_input import check_header, magic_of, open_source
 from hedgerow.data.preparation import FEWEST
+from hedgerow.data.source import Database
 from hedgerow.data.text import explain, open_binary
 from hedgerow.data.transactions import is_text
 from hedgerow.draft.guess import Guess, guess_column, word_order

@@ -212,7 +212,7 @@ _NO_SETTINGS = ("side", "weights", "weight_columns")  # files and columns, with 
 def _check_trials(public: str | None, plot: Path | None, overwrite: bool, as_json: bool) -> None:
     """Refuses what cannot be read or drawn, and says what a public table must be."""
     from hedgerow.cli.display.picture import check_picture
-    from hedgerow.data.database import is_database
+    from hedgerow.data.source import is_database
 
     if plot is not None:
         check_picture(plot)
