@@ -451,6 +451,7 @@ def find_columns(
 CodeMatrix = NDArray[np.uint16] | NDArray[np.uint32]
 
 
+@dataclass(slots=True, repr=False, eq=False)
 class Table(Private):
     """Private rows as codes: see `Private`.
 
@@ -460,18 +461,10 @@ class Table(Private):
         weights: Levels of people's own weights, one column for each that was asked for.
     """
 
-    __slots__ = ("codes", "weights")
-
-    def __init__(
-        self,
-        schema: Schema,
-        codes: CodeMatrix,
-        frame_kind: FrameKind = "arrow",
-        weights: Bytes | None = None,
-    ) -> None:
-        """Takes codes as `read` makes them."""
-        self.schema, self.frame_kind = schema, frame_kind
-        self.codes, self.weights = codes, weights
+    schema: Schema
+    codes: CodeMatrix
+    frame_kind: FrameKind = "arrow"
+    weights: Bytes | None = None
 
 
 def read(

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
 
+@dataclass(slots=True, repr=False, eq=False)
 class Transactions(Private):
     """Private transactions as codes: see `Private`.
 
@@ -51,14 +52,10 @@ class Transactions(Private):
         codes: The items of all records; distinct and increasing within each record.
     """
 
-    __slots__ = ("codes", "start")
-
-    def __init__(
-        self, schema: Schema, start: Ints, codes: Small, frame_kind: FrameKind = "arrow"
-    ) -> None:
-        """Takes codes as `read_transactions` makes them."""
-        self.schema, self.frame_kind = schema, frame_kind
-        self.start, self.codes = start, codes
+    schema: Schema
+    start: Ints
+    codes: Small
+    frame_kind: FrameKind = "arrow"
 
 
 def read_transactions(source: Any, schema: Schema, **how: Unpack[ReadOptions]) -> Transactions:
