@@ -184,13 +184,13 @@ def apply_rules(attribute: Attribute, codes: Codes, report: Report, first_row: i
     gone = np.zeros(codes.shape, bool)
     if not codes.size:
         return gone
-    kinds = np.array([0, 0, 0, len(codes)])
-    if odd := codes.min() < 0:
-        kinds = np.bincount(_KIND[np.clip(-codes, 0, -STRANGE)], minlength=_FINE + 1)
+    odd = codes[codes < 0]
+    kinds = np.bincount(_KIND[np.minimum(-odd, -STRANGE)], minlength=_FINE + 1)
+    kinds[_FINE] = len(codes) - len(odd)
     report.kinds[attribute.name] = report.kinds.get(attribute.name, 0) + kinds
-    if not odd:
+    if not len(odd):
         return gone
-    for shape in np.unique(codes[codes < STRANGE])[::-1].tolist():
+    for shape in np.unique(odd[odd < STRANGE])[::-1].tolist():
         row = first_row + int(np.argmax(codes == shape))
         report.shapes.setdefault(attribute.name, {}).setdefault(shape, row)
     codes[codes < STRANGE] = STRANGE
