@@ -320,7 +320,7 @@ def _readings() -> Iterator[_Reading]:
     def streamed_items(path: Path, style: Style) -> Any:
         delimiter = asked(style, False)["delimiter"]
         with StreamedItems.read(path, bought, SMALL, delimiter=delimiter) as engine:
-            return [r for n in range(len(engine._sizes)) for r in records_of(*engine._chunk(n))]
+            return [r for part in engine._parts for r in records_of(*part.records)]
 
     yield _Reading("line in a table", 6, head, ROWS, memory(people))
     yield _Reading("line, streamed", 1, head, ROWS, streamed(people))

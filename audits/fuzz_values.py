@@ -331,7 +331,7 @@ def _readings(folder: Path) -> Iterator[_Reading]:
 
     def streamed_items(source: Any) -> Any:
         with StreamedItems.read(source, bought, SMALL) as engine:  # type: ignore[arg-type]
-            return [r for n in range(len(engine._sizes)) for r in records_of(*engine._chunk(n))]
+            return [r for part in engine._parts for r in records_of(*part.records)]
 
     head, item = list(PEOPLE["attributes"]), ["x"]
     for name, (share, make) in _frames(folder).items():

@@ -187,7 +187,7 @@ def label_codes(table: Table, schema: Schema, points: Floats) -> Table:
     """
     codes = table.codes.copy()
     codes[:, -1] = nearest(codes, table.schema, points)
-    return Table(schema, codes, table.frame_kind)
+    return Table(schema, codes, frame_kind=table.frame_kind)
 
 
 # What rows are counted by: nodes of a tree, whose regions follow from a public domain.

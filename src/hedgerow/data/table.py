@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -463,6 +463,7 @@ class Table(Private):
 
     schema: Schema
     codes: CodeMatrix
+    _: KW_ONLY
     frame_kind: FrameKind = "arrow"
     weights: Bytes | None = None
 
@@ -580,7 +581,7 @@ def collect(
         kept = cap_rows(whole, person_numbers(people), schema.person.max_rows)
         rows, weights = rows[kept], None if weights is None else weights[kept]
     progress(1.0)
-    return Table(schema, rows, stream.frame_kind, weights)
+    return Table(schema, rows, frame_kind=stream.frame_kind, weights=weights)
 
 
 def encode_rows(

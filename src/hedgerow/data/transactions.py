@@ -9,7 +9,7 @@ import os
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -55,6 +55,7 @@ class Transactions(Private):
     schema: Schema
     start: Ints
     codes: Small
+    _: KW_ONLY
     frame_kind: FrameKind = "arrow"
 
 
@@ -83,7 +84,7 @@ def read_transactions(source: Any, schema: Schema, **how: Unpack[ReadOptions]) -
         (Transactions('shop'), [0, 1, 1], [0, 2, 3])
     """
     start, codes = read_records(source, schema, **how).finish()
-    return Transactions(schema, start, codes, frame_kind(source))
+    return Transactions(schema, start, codes, frame_kind=frame_kind(source))
 
 
 def read_records(
