@@ -9,7 +9,7 @@ import os
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from hedgerow.schema import Schema
 
 
-@dataclass(slots=True, repr=False, eq=False)
 class Transactions(Private):
     """Private transactions as codes: see `Private`.
 
@@ -52,11 +51,14 @@ class Transactions(Private):
         codes: The items of all records; distinct and increasing within each record.
     """
 
-    schema: Schema
-    start: Ints
-    codes: Small
-    _: KW_ONLY
-    frame_kind: FrameKind = "arrow"
+    __slots__ = ("codes", "start")
+
+    def __init__(
+        self, schema: Schema, start: Ints, codes: Small, *, frame_kind: FrameKind = "arrow"
+    ) -> None:
+        """Takes codes as `read_transactions` makes them."""
+        self.schema, self.frame_kind = schema, frame_kind
+        self.start, self.codes = start, codes
 
 
 def read_transactions(source: Any, schema: Schema, **how: Unpack[ReadOptions]) -> Transactions:
