@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import Bools, Floats
 from hedgerow.errors import ReleaseError, UsageError
-from hedgerow.estimate.consistency import Fit
+from hedgerow.estimate.consistency import EVEN, INNER, TOUCHED, Fit, sums
 from hedgerow.estimate.intervals import (
     PART,
     REST,
@@ -49,7 +49,6 @@ from hedgerow.estimate.queries import (
     basis_of,
     find_ruled_out,
 )
-from hedgerow.estimate.regions import EVEN, INNER, TOUCHED, sums
 from hedgerow.estimate.tables import PARTS
 from hedgerow.store.frames import FramedRows
 

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
-from hedgerow.estimate.consistency import Fit
+from hedgerow.estimate.consistency import Fit, sums
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.noise import factor
 from hedgerow.estimate.partition import GridPartition, TreePartition
-from hedgerow.estimate.regions import sums
 from hedgerow.release import TableRelease
 from hedgerow.schema.query import Query
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hedgerow.arrays import Singles
-from hedgerow.estimate.mixture import (
+from hedgerow.estimate.core import (
     LEAPS,
     SURPRISE,
     TAU,
