@@ -230,9 +230,13 @@ def fit_once() -> Iterator[Callable[..., Any]]:
     ]
 
     def fit_model(tables: Any, warm: Any = None, progress: Any = lambda _: None) -> Any:
-        if any(vars(part).get(name) is not one for part, name, one in usual):
+        changed = tuple(
+            (name, vars(part).get(name)) for part, name, one in usual
+            if vars(part).get(name) is not one
+        )  # fmt: skip
+        if not all(isinstance(now, int | float) for _, now in changed):
             return honest(tables, warm, progress)
-        key = content(tables), None if warm is None else content(warm.theta)
+        key = content(tables), None if warm is None else content(warm.theta), changed
         if key in _MODELS:
             for share in _MODELS[key][1]:
                 progress(share)

@@ -197,7 +197,7 @@ def test_no_other_command_runs_anything_from_the_folder(hostile: Path, tmp_path:
 
 
 def test_the_studio_runs_nothing_from_the_folder(hostile: Path) -> None:
-    """Started there and about it: the server, a look at the data, a draft and a release."""
+    """Started there and about it: the server, a look at the data and a release."""
     pytest.importorskip("starlette")
     (hostile / "RAN").unlink(missing_ok=True)
     server = subprocess.Popen(
@@ -242,8 +242,6 @@ def test_the_studio_runs_nothing_from_the_folder(hostile: Path) -> None:
         _, page = ask("/data?data=people.csv")
         token = page.partition('name="token" value="')[2].partition('"')[0]
         assert "readmitted" in page and token
-        job, _ = ask("/data/draft", {"data": "people.csv", "name": "by-studio"})
-        assert finish(job).startswith("/unit")
         job, _ = ask("/publish", {
             "data": "people.csv", "schema": "schema.yaml", "epsilon": "1", "method": "marginals",
             "out": "of-studio", "confirmed": "yes",

@@ -45,15 +45,14 @@ import hedgerow as hr
 people, schema = hr.sample.people(200, seed=3), hr.sample.schema()
 ledger = hr.BudgetLedger(folder / "b.ledger")
 ledger.open("people", epsilon=9)
-for method in ("marginals", "diffmulti"):
-    place = folder / method
-    hr.publish(
-        people, schema, method, epsilon=4, out=place, ledger=ledger.path, dataset="people",
-    )
-    release = hr.load(place)
-    assert hr.verify(place), hr.verify(place)
-    assert "<html" in release.to_html(folder / f"{method}.html")
-    release.save(place, overwrite=True)
+place = folder / "release"
+hr.publish(
+    people, schema, sys.argv[3], epsilon=4, out=place, ledger=ledger.path, dataset="people",
+)
+release = hr.load(place)
+assert hr.verify(place), hr.verify(place)
+assert "<html" in release.to_html(folder / "release.html")
+release.save(place, overwrite=True)
 (account,) = ledger.accounts()
 print("left", account.left[0], {one.state for one in account.entries})
 from hedgerow.studio import jobs
@@ -63,11 +62,19 @@ print("ended", task.wait(600) != 0)
 """
 
 
-@pytest.mark.parametrize("platform", ["win32", "darwin"])
-def test_the_main_path_runs_where_linux_is_not(platform: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("platform", "method"),
+    [
+        ("win32", "marginals"),
+        ("darwin", "diffmulti"),
+        pytest.param("win32", "diffmulti", marks=pytest.mark.long),
+        pytest.param("darwin", "marginals", marks=pytest.mark.long),
+    ],
+)
+def test_the_main_path_runs_where_linux_is_not(platform: str, method: str, tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PRETEND, platform, str(tmp_path)],
+        [sys.executable, "-W", "ignore", "-c", PRETEND, platform, str(tmp_path), method],
         capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
-    assert done.stdout.splitlines() == ["left 1 {'published'}", "ended True"], done.stderr
+    assert done.stdout.splitlines() == ["left 5 {'published'}", "ended True"], done.stderr

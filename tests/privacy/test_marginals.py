@@ -19,6 +19,7 @@ from hedgerow.audit.neighbors import pair_of, picker, random_pair, related_schem
 from hedgerow.audit.replay import check_rules, unlike_tables
 from hedgerow.audit.whole import check_books, replay_pair
 from hedgerow.counting.sealed import Sealed
+from hedgerow.estimate import graphical
 from hedgerow.estimate.tables import ROUNDS, Tables
 from hedgerow.methods import marginals as by_marginals
 from hedgerow.methods.api import run
@@ -39,6 +40,17 @@ ROWS, EPSILON = 4000, 5  # together 20,000: by then the default counts pairs, an
 DELTAS = [0, "1e-6"]
 STEPS = {"single", "by_class", "fine", "named", "relate", *ROUNDS, "again"}
 MANY = Marginals(pairs=33)  # in all rounds
+
+
+CLOSELY = graphical.CONVERGED
+
+
+@pytest.fixture(scope="module", autouse=True)
+def rough_models() -> Iterator[None]:
+    """How closely a model is fitted to noisy numbers is public, so that a rough one does here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graphical, "CONVERGED", 0.2)
+        yield
 
 
 late_pair = cache(make_late_pair)
@@ -175,6 +187,7 @@ def paid_as_one(*purposes: str) -> Break:
 
 def score_range_of_one(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(by_marginals, "SCORE_RANGE", 1)
+    patch.setattr(graphical, "CONVERGED", CLOSELY)  # or no choice takes up so much of its range
 
 
 def groups_of_exact_counts(patch: pytest.MonkeyPatch) -> None:

@@ -77,6 +77,7 @@ def rules(universe: Any, **more: Any) -> Schema:
     return Schema(name="odd", items=Items(universe, **settings), unit=unit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("universe", UNIVERSES, ids=["range", "texts"])
 @pytest.mark.parametrize(
     "make, values", [(arrow, TEXTS), (lists, LISTS), (polars, LISTS), (objects, OBJECTS)]

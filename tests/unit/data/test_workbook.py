@@ -164,6 +164,7 @@ def test_a_draft_says_where_the_table_is(tmp_path):
     assert len(read(path, schema).codes) == 20
 
 
+@pytest.mark.slow
 def test_days_beyond_the_calendar_follow_the_rules(tmp_path):
     path = tmp_path / "d.xlsx"
     with xlsxwriter.Workbook(path) as made:

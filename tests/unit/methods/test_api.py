@@ -266,6 +266,7 @@ def test_a_release_carries_its_unit_and_an_older_one_is_read_without(tmp_path: P
     assert again.count("everybody")
 
 
+@pytest.mark.slow
 def test_transactions_of_rows_and_of_people() -> None:
     rows = pa.table({"who": ["a", "a", "b"], "what": ["tea", "milk", "tea"]})
     people = Schema(

@@ -132,6 +132,7 @@ def test_what_the_core_measured_well_is_not_mostly_noise() -> None:
     assert shares.reliability[place] == "fair"
 
 
+@pytest.mark.slow
 def test_what_theorem_4_2_says_holds() -> None:
     """Sets are about as frequent as what may get lost, so that some of them do."""
     schema = Schema.from_dict(
@@ -176,6 +177,7 @@ def test_tails_of_noise_are_those_of_its_law() -> None:
             assert tail == 0 or law[2000 + tail :].sum() > chance * (1 - 1e-9)
 
 
+@pytest.mark.slow
 def test_records_that_are_too_few_for_thresholds_are_told_from_which_epsilon_on() -> None:
     def said(epsilon: str, records: int) -> str:
         return str(DiffPart(schedule="paper").plan(shop(1000), epsilon, rows=records).remark)

@@ -77,6 +77,7 @@ def random_world(seed: int) -> tuple[Schema, pa.Table]:
 WORLDS = range(12)  # each budget, delta and number of pairs twice
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", WORLDS)
 def test_no_count_row_or_probability_breaks_a_rule(seed: int) -> None:
     """Whatever the raw rows do; and what rules leave is still counted."""
@@ -135,6 +136,7 @@ SPLIT = Schema.from_dict({
 })  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0, "1e-6"])
 def test_estimates_lie_near_the_middle_of_their_intervals(delta: Any) -> None:
     """Of what was measured, where no end is cut off at 0; and nearer to the truth than the middle.
@@ -231,6 +233,7 @@ def test_progress_goes_through_counting_fitting_choosing_and_writing(tmp_path: A
     assert max(after - before for before, after in pairwise(read)) <= 0.12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", [100, 120])
 def test_very_wide_tables(many: int) -> None:
     """All attributes are counted by the class; pairs are sought among the first hundred alone."""

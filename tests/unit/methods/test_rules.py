@@ -28,6 +28,7 @@ from hedgerow.methods.plan import (
 EPSILONS = st.fractions(min_value=Fraction(1, 10**6), max_value=100, max_denominator=10**6)
 
 
+@pytest.mark.slow
 @given(EPSILONS, st.integers(0, 10**12))
 @settings(derandomize=True)
 def test_rules_always_give_settings_that_are_allowed(epsilon: Fraction, rows: int) -> None:

@@ -39,6 +39,7 @@ def laplace_law(rate: float) -> dict[Hashable, float]:
 # --- noise ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_row_gets_noise_of_its_own_rate(fits: Judge) -> None:
     rates = Rates(values=(Fraction(1, 3), Fraction(2)), which=np.tile([0, 1], 20_000))
     exact = np.arange(120_000).reshape(40_000, 3)

@@ -174,6 +174,7 @@ def test_discrete_laplace_bit_by_bit(rate: Fraction, depth: int) -> None:
 # --- large samples -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES, ids=str)
 def test_discrete_laplace(rate: Fraction, fits: Judge) -> None:
     drawn = draw(sampler_kernels.fill_laplace, rate, 150_000, seed=11)

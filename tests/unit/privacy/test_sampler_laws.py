@@ -529,6 +529,7 @@ def test_keep_of_cells_that_are_drawn_in_portions() -> None:
     assert p_value(eighths(kept + 64), law) < ALARM
 
 
+@pytest.mark.slow
 def test_mark_in_bulk() -> None:
     """Every other cell is empty: the joint law of which of two neighboring cells are marked."""
     number, rate, threshold = 40_000, Fraction(1), 2

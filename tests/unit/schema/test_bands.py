@@ -26,6 +26,7 @@ def made(**changes: Any) -> Schema:
     )
 
 
+@pytest.mark.slow
 def test_bands_are_the_classes() -> None:
     schema = made()
     assert schema.classes == ("[0, 3)", "[3, 8)", "[8, 15)", "[15, 60]")

@@ -74,6 +74,7 @@ def test_arx_to_yaml_to_arx_is_the_identity(root: Branch) -> None:
     assert write(read(write(read(text, "arx"), "yaml"), "yaml"), "arx") == text
 
 
+@pytest.mark.slow
 @given(trees(), st.randoms(use_true_random=False))
 def test_other_arx_files_are_brought_into_one_form(root: Branch, chance: random.Random) -> None:
     """Rows in another order and filled up elsewhere: the same groups above each value."""
