@@ -38,6 +38,12 @@ def answers_file(out: Path) -> Path:
     return out.with_name(f"{out.name}.answers.json")
 
 
+def ask(words: str) -> str:
+    """What somebody types on the terminal."""
+    typer.echo(words, nl=False, err=True)  # stdout may lead elsewhere
+    return input().strip()
+
+
 def ask_for_schema(
     draft: Callable[[str | None], Sketch | ItemSketch], out: Path, overwrite: bool, data: str
 ) -> None:
@@ -79,8 +85,7 @@ def ask_for_schema(
             f"read: `hedgerow check {out}`, then `hedgerow sign {out} --name ...`."
         )
         return
-    for line in schema.warnings:
-        warn(line)
+    warn(*schema.warnings)
     if schema.is_draft:
         note(
             "It is a draft: nobody has confirmed that it is public knowledge. Go through it, "
@@ -106,8 +111,7 @@ def _ask(interview: Interview, answers: dict[str, str], kept: Path, out: Path) -
         shown = [one for one in asked if not _is_kind(one)]
         kind = _kind_before(asked, question)
         _show(question, kind, shown.index(question) + 1, len(shown))
-        typer.echo("> ", nl=False, err=True)  # stdout may lead elsewhere
-        reply = input().strip()
+        reply = ask("> ")
         if reply == "?":
             note(f"{_explain(interview, question, kind)}\n")
         elif reply.casefold() == "back":
@@ -221,9 +225,8 @@ def _save(kept: Path, names: list[str], answers: dict[str, str]) -> None:
 
     But for the sign-off, which holds for what was read off the data this time.
     """
-    kept_answers = {key: answer for key, answer in answers.items() if key != "reviewer"}
-    text = json.dumps(
-        {"about": _MARK, "columns": names, "answers": kept_answers}, ensure_ascii=False, indent=1
-    )
+    open_answers = {key: answer for key, answer in answers.items() if key != "reviewer"}
+    document = {"about": _MARK, "columns": names, "answers": open_answers}
+    text = json.dumps(document, ensure_ascii=False, indent=1)
     with whole_file(kept, overwrite=True, private=True) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -1,13 +1,34 @@
-"""The options of commands: what their docstrings say of them, and those that several share.
+"""The options of commands: what docstrings say of them, and those that several share.
 
-A command's parameters are plain, and its `Args` say what they are for. Options for the settings of
-methods are in `settings`.
+A command's parameters are plain. Its `Args` say what they are for, and of those that several
+commands share the list below. Options for the settings of methods are in `settings`.
+
+Args:
+    release: The folder of a release.
+    schema: The schema file.
+    epsilon: The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer. More
+        than six decimals are rounded down.
+    delta: 0 for the pure guarantee, or a tiny number such as 1e-9 (see docs/choosing.md).
+    yes_epsilon: The same epsilon once more, which one above 10 has to be.
+    delimiter: The delimiter of a CSV file, if its first line does not determine it; tab for a tab.
+    line_breaks: Quoted values of a CSV file may contain line breaks; the file must be well formed.
+    table: A database: the table, or schema.table.
+    query: A database: a query instead of a table.
+    row_wise: I know that each row of the query depends on one person alone (see docs/scale.md); the
+        release says so.
+    allow_empty: Accept an input without any record.
+    seed: For tests: repeatable noise. The release is then NOT private.
+    dataset: The data set in the ledger; default: the schema's name.
+    quick: A rough comparison: 200 counts, one model, and smaller samples of rows.
+    overwrite: Replace an existing file or folder.
+    as_json: Print the result as JSON, for other programs.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
+import sys
 import typing
 from collections.abc import Callable
 from copy import copy
@@ -50,19 +71,14 @@ def ending(documented: Any) -> str:
 
 
 def explain(command: Callable[..., None]) -> Callable[..., None]:
-    """A command as the parser takes it: every option with what it is for.
-
-    That is a text in its annotation, or what the docstring says of it.
-    """
-    texts, parameters = arguments(command), []
+    """A command as the parser takes it: every option with what docstrings say that it is for."""
+    texts, parameters = arguments(sys.modules[__name__]) | arguments(command), []
     for one in inspect.signature(command, eval_str=True).parameters.values():
-        is_plain = typing.get_origin(one.annotation) is not Annotated
-        kind, *parts = [one.annotation] if is_plain else typing.get_args(one.annotation)
-        if help := texts.get(one.name) or next((part for part in parts if type(part) is str), ""):
-            infos = [part for part in parts if type(part) is not str]
-            plain = typer.Argument() if one.default is one.empty else option()
-            info = copy(infos[0] if infos else plain)
-            info.help = help
+        if one.name != "ctx":
+            is_plain = typing.get_origin(one.annotation) is not Annotated
+            kind, info = (one.annotation, None) if is_plain else typing.get_args(one.annotation)
+            info = copy(info or (typer.Argument() if one.default is one.empty else option()))
+            info.help = texts[one.name]
             if kind is bool and info.default is ...:  # nothing turns it off
                 info.default = f"--{one.name.replace('_', '-')}"
             one = one.replace(annotation=Annotated[kind, info])
@@ -95,81 +111,14 @@ def _delimiter(given: str) -> str:
 
 Engine = StrEnum("Engine", ["memory", "streamed", "dask"])
 
-ReleaseFolder = Annotated[Path, typer.Argument(), "The folder of a release."]
-AsJson = Annotated[bool, option(name="--json"), "Print the result as JSON, for other programs."]
-Overwrite = Annotated[bool, "Replace an existing file or folder."]
-Delimiter = Annotated[
-    str | None,
-    option("CHAR", parser=_delimiter),
-    "The delimiter of a CSV file, if its first line does not determine it; tab for a tab.",
-]
-LineBreaks = Annotated[
-    bool, "Quoted values of a CSV file may contain line breaks; the file must be well formed."
-]
-Sheet = Annotated[str | None, option("NAME"), "A workbook: the sheet to read."]
-HeaderRow = Annotated[
-    int | None,
-    option("NUMBER"),
-    "The line or row with the column names, if it is not the first that is not blank.",
-]
-EncodingName = Annotated[
-    str | None,
-    option("NAME"),
-    "A text file's encoding, if not UTF-8: cp1252, latin-1, utf-16-le, utf-16-be.",
-]
-SchemaFile = Annotated[Path, option(), "The schema file."]
-Epsilon = Annotated[
-    str,
-    option("NUMBER"),
-    "The privacy budget, as a decimal or a fraction (1, 0.5, 1/3). Smaller is safer. More than six "
-    "decimals are rounded down.",
-]
-Delta = Annotated[
-    str,
-    option("NUMBER"),
-    "0 for the pure guarantee, or a tiny number such as 1e-9 (see docs/choosing.md).",
-]
-EngineName = Annotated[
-    Engine | None,
-    "Where rows are counted: in memory, with scratch files or on a cluster; by default the size of "
-    "the input decides. The release is the same.",
-]
-MemoryAmount = Annotated[str, option("SIZE"), "About how much memory a streamed run may use."]
-ScratchFolder = Annotated[
-    Path | None,
-    option("FOLDER"),
-    "The folder for scratch files, which hold private codes and vanish with the run.",
-]
-SchedulerAddress = Annotated[
-    str | None,
-    option("ADDRESS"),
-    "dask: the scheduler of a cluster; without it, processes on this machine.",
-]
-TableName = Annotated[str | None, option("NAME"), "A database: the table, or schema.table."]
-_NAMED = (
-    'A table that the release must hold, of two or three columns: "illness by home", or '
-    '"illness by home, weight 2" if it matters twice as much; may be repeated.'
-)
-NamedTables = Annotated[list[str] | None, option("COLUMNS"), _NAMED]
-TableOrTables = Annotated[
-    list[str] | None,
-    option("COLUMNS"),
-    f"{_NAMED} A single name is a table of a database, or schema.table.",
-]
-QueryText = Annotated[str | None, option("SELECT"), "A database: a query instead of a table."]
-RowWise = Annotated[
-    bool,
-    "I know that each row of the query depends on one person alone (see docs/scale.md); the "
-    "release says so.",
-]
-AllowEmpty = Annotated[bool, "Accept an input without any record."]
-Seed = Annotated[int | None, "For tests: repeatable noise. The release is then NOT private."]
-Dataset = Annotated[
-    str | None, option("NAME"), "The data set in the ledger; default: the schema's name."
-]
-YesEpsilon = Annotated[
-    str | None, option("NUMBER"), "The same epsilon once more, which one above 10 has to be."
-]
+AsJson = Annotated[bool, option(name="--json")]
+Delimiter = Annotated[str | None, option("CHAR", parser=_delimiter)]
+SchemaFile = Annotated[Path, option()]
+Number = Annotated[str, option("NUMBER")]
+YesEpsilon = Annotated[str | None, option("NUMBER")]
+Name = Annotated[str | None, option("NAME")]
+QueryText = Annotated[str | None, option("SELECT")]
+Columns = Annotated[list[str] | None, option("COLUMNS")]
 
 
 def layout_of(encoding: str | None, header_row: int | None, sheet: str | None) -> Layout:
@@ -271,7 +220,7 @@ def check_epsilon(epsilon: str, again: str | None, as_json: bool = False) -> Non
         again: What an option says the second time; whoever sits at a terminal is asked for it.
         as_json: Whether nobody is to be asked.
     """
-    from hedgerow.cli.asking import on_terminal
+    from hedgerow.cli.asking import ask, on_terminal
     from hedgerow.ledger.file import plain
     from hedgerow.privacy.budget import LARGE_EPSILON, Budget, read_number, refuse_large
 
@@ -279,7 +228,6 @@ def check_epsilon(epsilon: str, again: str | None, as_json: bool = False) -> Non
     if spent != read_number("epsilon", epsilon):
         warn(f"epsilon {epsilon} is rounded down to {plain(spent)}, to six decimals.")
     if spent > LARGE_EPSILON and again is None and not as_json and on_terminal():
-        typer.echo(f"Epsilon {epsilon} protects hardly anybody. Type it again to spend it: ",
-                   nl=False, err=True)  # fmt: skip
-        again = input().strip() or None
+        words = f"Epsilon {epsilon} protects hardly anybody. Type it again to spend it: "
+        again = ask(words) or None
     refuse_large(epsilon, again)

@@ -90,7 +90,9 @@ def make_app(root: Path, port: int, keys: Keys | None = None) -> Starlette:
             )
         ],
         exception_handlers={
-            HTTPException: lambda _, error: refuse(error.status_code, *_REFUSED[error.status_code])
+            HTTPException: lambda _, error: refuse(
+                error.status_code, *_REFUSED.get(error.status_code, _REFUSED[400])
+            )
         },
     )
     app.state.studio = studio
@@ -172,8 +174,7 @@ def _answer(view: str, asked: Asked) -> Response:
             except HedgerowError as error:
                 if not (asked.form and asked.fault is None and not isinstance(error, Outside)):
                     raise
-                page = _page_of(view)
-                if page is None:
+                if (page := _page_of(view)) is None:
                     raise
                 return _answer(page, replace(asked, fault=error))
     except HedgerowError as error:
@@ -235,11 +236,9 @@ def _event(kind: str, text: str) -> str:
 
 
 def serve(
-    root: Path,
-    port: int,
-    opened: Callable[[str], None],
+    root: Path, port: int, opened: Callable[[str], None],
     open_page: Callable[[str], object] | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Serves a folder until it is told to stop.
 
     Args:
@@ -260,9 +259,7 @@ def serve(
     if not root.is_dir():
         raise UsageError(f"{root} is not a folder.", hint="Name the folder that holds your data.")
     with ExitStack() as stack:
-        doors = _listen(port)
-        for door in doors:
-            stack.enter_context(door)
+        doors = [stack.enter_context(door) for door in _listen(port)]
         port, keys = doors[0].getsockname()[1], Keys()
         link = f"{keys.home(port)}/open?token={keys.link}"
         app = make_app(root, port, keys)
@@ -282,13 +279,13 @@ def serve(
 def _leading_to(link: str) -> Iterator[Path]:
     """A page that only this user can read, and that leads to a link; gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="hedgerow-studio-") as folder:
-        page = Path(folder) / "open.html"
-        with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(
-                "<!DOCTYPE html><meta charset=utf-8><title>hedgerow studio</title>"
-                f'<meta http-equiv="refresh" content="0; url={html.escape(link)}">'
-                f'<a href="{html.escape(link)}">Open the studio</a>'
-            )
+        page, address = Path(folder) / "open.html", html.escape(link)
+        page.touch(mode=0o600)
+        page.write_text(
+            "<!DOCTYPE html><meta charset=utf-8><title>hedgerow studio</title>"
+            f'<meta http-equiv="refresh" content="0; url={address}">'
+            f'<a href="{address}">Open the studio</a>'
+        )
         yield page
 
 

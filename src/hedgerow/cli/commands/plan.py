@@ -42,7 +42,7 @@ def plan(
     ctx: typer.Context,
     schema: options.SchemaFile,
     epsilon: Annotated[str | None, option("NUMBER")] = None,
-    delta: options.Delta = "0",
+    delta: options.Number = "0",
     rows: Annotated[int | None, option("N", min=1)] = None,
     plot: Annotated[Path | None, option("FILE")] = None,
     simulate: bool = False,
@@ -52,8 +52,8 @@ def plan(
     public: Annotated[str | None, option("TABLE")] = None,
     runs: Annotated[int | None, option("N", min=1)] = None,
     dependence: Annotated[float | None, option("SHARE", min=0, max=1)] = None,
-    table: options.NamedTables = None,
-    overwrite: options.Overwrite = False,
+    table: options.Columns = None,
+    overwrite: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what the budget would be spent on; opens no private data.
@@ -79,6 +79,8 @@ def plan(
             of simulated rows.
         runs: simulation: runs of each setting; 5 by default.
         dependence: simulation: how strongly simulated columns depend on each other; 0.5 by default.
+        table: A table that the release must hold, of two or three columns: "illness by home", or
+            "illness by home, weight 2" if it matters twice as much; may be repeated.
 
     Example:
         hedgerow plan --schema schema.yaml --epsilon 1 --rows 30000

@@ -25,23 +25,23 @@ def publish(
     ctx: typer.Context,
     data: str,
     schema: options.SchemaFile,
-    epsilon: options.Epsilon,
+    epsilon: options.Number,
     out: Annotated[Path, option()],
-    delta: options.Delta = "0",
-    overwrite: options.Overwrite = False,
+    delta: options.Number = "0",
+    overwrite: bool = False,
     delimiter: options.Delimiter = None,
-    line_breaks: options.LineBreaks = False,
-    table: options.TableOrTables = None,
+    line_breaks: bool = False,
+    table: options.Columns = None,
     query: options.QueryText = None,
-    row_wise: options.RowWise = False,
-    allow_empty: options.AllowEmpty = False,
-    engine: options.EngineName = None,
-    memory: options.MemoryAmount = "2GB",
-    scratch: options.ScratchFolder = None,
-    scheduler: options.SchedulerAddress = None,
-    seed: options.Seed = None,
+    row_wise: bool = False,
+    allow_empty: bool = False,
+    engine: options.Engine | None = None,
+    memory: Annotated[str, option("SIZE")] = "2GB",
+    scratch: Annotated[Path | None, option("FOLDER")] = None,
+    scheduler: Annotated[str | None, option("ADDRESS")] = None,
+    seed: int | None = None,
     ledger: Annotated[Path | None, option("FILE")] = None,
-    dataset: options.Dataset = None,
+    dataset: options.Name = None,
     recipient: Annotated[str | None, option("WHO")] = None,
     purpose: Annotated[str | None, option("WHAT")] = None,
     yes_epsilon: options.YesEpsilon = None,
@@ -58,6 +58,14 @@ def publish(
         data: The private data: CSV (also .gz, .zip), workbook, items, Parquet (also a folder, a
             pattern or an address), postgresql://... or duckdb:///...
         out: The folder to write the release to.
+        table: A table that the release must hold, of two or three columns: "illness by home", or
+            "illness by home, weight 2" if it matters twice as much; may be repeated. A single name
+            is a table of a database, or schema.table.
+        engine: Where rows are counted: in memory, with scratch files or on a cluster; by default
+            the size of the input decides. The release is the same.
+        memory: About how much memory a streamed run may use.
+        scratch: The folder for scratch files, which hold private codes and vanish with the run.
+        scheduler: dask: the scheduler of a cluster; without it, processes on this machine.
         ledger: The budget ledger that books the release; see `hedgerow ledger`.
         recipient: For the ledger: whom the release is for.
         purpose: For the ledger: what the release is for.
@@ -124,18 +132,18 @@ def publish(
 def clusters(
     data: str,
     schema: options.SchemaFile,
-    epsilon: options.Epsilon,
+    epsilon: options.Number,
     out: Annotated[Path, option()],
     clusters: Annotated[int, option("N")] = 2,
     share: Annotated[int, option("PERCENT")] = 10,
-    overwrite: options.Overwrite = False,
-    table: options.TableName = None,
+    overwrite: bool = False,
+    table: options.Name = None,
     query: options.QueryText = None,
-    row_wise: options.RowWise = False,
-    allow_empty: options.AllowEmpty = False,
+    row_wise: bool = False,
+    allow_empty: bool = False,
     ledger: Annotated[Path | None, option("FILE")] = None,
-    dataset: options.Dataset = None,
-    seed: options.Seed = None,
+    dataset: options.Name = None,
+    seed: int | None = None,
     yes_epsilon: options.YesEpsilon = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from hedgerow.cli.display.terminal import note, print_json, print_table, say, telling
 from hedgerow.cli.files import check_place, is_same, table_writer, whole_file
-from hedgerow.cli.options import AsJson, Overwrite, ReleaseFolder, option
+from hedgerow.cli.options import AsJson, option
 from hedgerow.errors import UsageError
 from hedgerow.present.words import number
 
@@ -31,7 +31,7 @@ _SHOWN = 200  # more rows than this nobody reads in a terminal
 
 
 def query(
-    release: ReleaseFolder,
+    release: Path,
     queries: Annotated[list[str] | None, typer.Argument(metavar="QUERY")] = None,
     file: Path | None = None,
     level: Annotated[str, option("SHARE")] = "0.95",
@@ -39,7 +39,7 @@ def query(
     total: Annotated[str | None, option("NUMBER", name="--sum")] = None,
     quantile: Annotated[str | None, option("NUMBER=PART")] = None,
     out: Path | None = None,
-    overwrite: Overwrite = False,
+    overwrite: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask a release how many records meet some conditions, or hold some items.
@@ -212,7 +212,7 @@ def _summarize_each(
 
 
 def table(
-    release: ReleaseFolder,
+    release: Path,
     attributes: Annotated[list[str] | None, typer.Argument(metavar="ATTRIBUTE")] = None,
     where: Annotated[str | None, option("QUERY")] = None,
     by: Annotated[str, option("count|share|rows")] = "count",
@@ -225,7 +225,7 @@ def table(
     level: Annotated[str, option("SHARE")] = "0.95",
     simultaneous: bool = False,
     out: Path | None = None,
-    overwrite: Overwrite = False,
+    overwrite: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Show counts of all values of an attribute, or of several together, with intervals.

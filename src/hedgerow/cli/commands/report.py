@@ -20,16 +20,13 @@ if TYPE_CHECKING:
     from hedgerow.release import Release
 
 
-Quick = Annotated[bool, "A rough comparison: 200 counts, one model, and smaller samples of rows."]
-
-
 def show(
-    release: options.ReleaseFolder,
+    release: Path,
     top: Annotated[int, option("N", min=0)] = 12,
     tree: bool = False,
     depth: Annotated[int, option("G", min=0)] = 3,
     plot: Annotated[Path | None, option("FILE")] = None,
-    overwrite: options.Overwrite = False,
+    overwrite: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a release says, what it promises, and its tables, regions or itemsets.
@@ -72,16 +69,16 @@ def show(
 
 
 def report(
-    release: options.ReleaseFolder,
+    release: Path,
     out: Annotated[Path, option("FILE")],
     raw: Annotated[str | None, option("DATA")] = None,
     seed: int = 0,
     side: Annotated[Path | None, option("FILE")] = None,
-    quick: Quick = False,
-    overwrite: options.Overwrite = False,
+    quick: bool = False,
+    overwrite: bool = False,
     delimiter: options.Delimiter = None,
-    line_breaks: options.LineBreaks = False,
-    table: options.TableName = None,
+    line_breaks: bool = False,
+    table: options.Name = None,
     query: options.QueryText = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -151,7 +148,7 @@ def _refuse_no_page(out: Path) -> None:
 
 
 def dossier(
-    release: options.ReleaseFolder,
+    release: Path,
     out: Annotated[Path | None, option("FILE")] = None,
     record: Annotated[Path | None, option("FILE")] = None,
     catalog: Annotated[Path | None, option("FILE")] = None,
@@ -160,7 +157,7 @@ def dossier(
     ledger: Annotated[Path | None, option("FILE")] = None,
     dataset: Annotated[str | None, option("NAME")] = None,
     published: Annotated[str | None, option("DATE")] = None,
-    overwrite: options.Overwrite = False,
+    overwrite: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write what a data protection officer or ethics board must know about a release.
@@ -267,11 +264,11 @@ def _booked(release: Release, folder: Path, ledger: Path, dataset: str | None) -
 
 
 def sample(
-    release: options.ReleaseFolder,
+    release: Path,
     out: Annotated[Path, option()],
     rows: Annotated[int | None, option("N")] = None,
     seed: int | None = None,
-    overwrite: options.Overwrite = False,
+    overwrite: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Draw synthetic rows, or records of items, from a release.
@@ -329,12 +326,12 @@ def evaluate(
     queries: Annotated[int, option("N")] = 1000,
     seed: int = 0,
     side: Annotated[Path | None, option("FILE")] = None,
-    quick: Quick = False,
+    quick: bool = False,
     out: Annotated[Path | None, option("FILE")] = None,
-    overwrite: options.Overwrite = False,
+    overwrite: bool = False,
     delimiter: options.Delimiter = None,
-    line_breaks: options.LineBreaks = False,
-    table: options.TableName = None,
+    line_breaks: bool = False,
+    table: options.Name = None,
     query: options.QueryText = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -420,10 +417,10 @@ def compare(
     simulate: bool = False,
     out: Annotated[Path | None, option("FILE")] = None,
     seed: int = 0,
-    overwrite: options.Overwrite = False,
+    overwrite: bool = False,
     delimiter: options.Delimiter = None,
-    line_breaks: options.LineBreaks = False,
-    table: options.TableName = None,
+    line_breaks: bool = False,
+    table: options.Name = None,
     query: options.QueryText = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli import options
-from hedgerow.cli.asking import ask_for_schema, on_terminal, print_published
+from hedgerow.cli.asking import ask, ask_for_schema, on_terminal, print_published
 from hedgerow.cli.display import terminal
 from hedgerow.cli.display.terminal import note, print_json, print_table, say, warn, warned
 from hedgerow.cli.files import refuse_existing, write_text
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 def init(
     data: str,
     out: Path = Path("schema.yaml"),
-    overwrite: options.Overwrite = False,
+    overwrite: bool = False,
     delimiter: options.Delimiter = None,
-    line_breaks: options.LineBreaks = False,
-    sheet: options.Sheet = None,
-    header_row: options.HeaderRow = None,
-    encoding: options.EncodingName = None,
-    table: options.TableOrTables = None,
+    line_breaks: bool = False,
+    sheet: Annotated[str | None, option("NAME")] = None,
+    header_row: Annotated[int | None, option("NUMBER")] = None,
+    encoding: Annotated[str | None, option("NAME")] = None,
+    table: options.Columns = None,
     query: options.QueryText = None,
     trust_header: bool = False,
     person: str | None = None,
@@ -52,6 +52,12 @@ def init(
         data: The private data: CSV (also .gz, .zip), workbook, lines of items, Parquet,
             postgresql://... or duckdb:///...
         out: The schema file to write.
+        sheet: A workbook: the sheet to read.
+        header_row: The line or row with the column names, if it is not the first that is not blank.
+        encoding: A text file's encoding, if not UTF-8: cp1252, latin-1, utf-16-le, utf-16-be.
+        table: A table that the release must hold, of two or three columns: "illness by home", or
+            "illness by home, weight 2" if it matters twice as much; may be repeated. A single name
+            is a table of a database, or schema.table.
         trust_header: The first line holds names, even if it looks like a record.
         person: The column that tells people apart, if they have several rows.
         no_questions: Ask nothing, as without a terminal, and write a draft.
@@ -111,11 +117,11 @@ def check(
     schema: Path,
     data: str | None = None,
     delimiter: options.Delimiter = None,
-    line_breaks: options.LineBreaks = False,
-    table: options.TableName = None,
+    line_breaks: bool = False,
+    table: options.Name = None,
     query: options.QueryText = None,
-    row_wise: options.RowWise = False,
-    allow_empty: options.AllowEmpty = False,
+    row_wise: bool = False,
+    allow_empty: bool = False,
     unused: bool = False,
     show_values: bool = False,
     as_json: options.AsJson = False,
@@ -283,8 +289,8 @@ def sign(
     name: Annotated[str, option()],
     data: str | None = None,
     delimiter: options.Delimiter = None,
-    line_breaks: options.LineBreaks = False,
-    table: options.TableName = None,
+    line_breaks: bool = False,
+    table: options.Name = None,
     query: options.QueryText = None,
     yes: bool = False,
     as_json: options.AsJson = False,
@@ -334,8 +340,7 @@ def sign(
                 f"`hedgerow check {schema}` lists.",
             )
         note("Could anybody have written all of this who never saw the data? (yes or no)")
-        typer.echo("> ", nl=False, err=True)
-        if input().strip().casefold() != "yes":
+        if ask("> ").casefold() != "yes":
             note("Nothing was signed. Change what should not be published, and sign then.")
             raise typer.Exit(1)
     today = datetime.date.today().isoformat()
@@ -401,7 +406,7 @@ def taxonomy(
     depth: Annotated[int, option("N", min=0)] = 2,
     to: Annotated[Format | None, option("FORMAT")] = None,
     out: Annotated[Path | None, option("FILE")] = None,
-    overwrite: options.Overwrite = False,
+    overwrite: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show a taxonomy, count its leaves, lint it, or convert it.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hedgerow.cli.display.terminal import note, print_json, print_table, progress, say, warn, warned
-from hedgerow.cli.options import AsJson, Delta, Epsilon, ReleaseFolder, option
+from hedgerow.cli.options import AsJson, Number, option
 from hedgerow.errors import ReleaseError, UnverifiableError, UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def verify(
-    release: ReleaseFolder,
+    release: Path,
     as_json: AsJson = False,
 ) -> None:
     """Check that a release keeps its guarantee.
@@ -88,8 +88,8 @@ _WORDS = {
 def audit(
     method: Annotated[str, option("NAME")] = "diffmulti",
     schema: Path | None = None,
-    epsilon: Epsilon = "1",
-    delta: Delta = "0",
+    epsilon: Number = "1",
+    delta: Number = "0",
     runs: Annotated[int, option("N", min=1, max=10000000)] = 2000,
     seconds: Annotated[float | None, option("S", min=1)] = None,
     seed: Annotated[int | None, option("N", min=0, max=2**32)] = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
@@ -95,11 +96,8 @@ def under_way(asked: Asked) -> Guided | None:
     """
     text, drafted = asked.text, asked.get("drafted")
     known = asked.studio.guided.setdefault(text.path, {})
-    if drafted:
-        try:
-            job = asked.studio.jobs.find(drafted)
-        except Outside:
-            job = None
+    with suppress(Outside):  # it may be of an earlier start
+        job = asked.studio.jobs.find(drafted) if drafted else None
         if job is not None and job.result and "proposals" in job.result:
             sketch, job.result = Sketch.from_dict(job.result["proposals"]), None
             known[text.mark] = known.get(text.mark, Guided(sketch=sketch)).recount(sketch)
@@ -121,10 +119,9 @@ def fields_of(
     """
     known = {one.key: one for one in questions(guided.sketch, {**guided.answers, **assumed})}
     known |= {one.key: one for one in questions(guided.sketch, guided.answers)}
+    known.pop("reviewer", None)
     shown = []
     for one in known.values():
-        if one.key == "reviewer":
-            continue
         part, name = _name_field(guided.sketch, one.key)
         values = _show(guided, one, part)
         for key in values:
@@ -179,10 +176,8 @@ def keep(asked: Asked, guided: Guided) -> SchemaError | Conflict | None:
 def _name_field(sketch: Sketch, key: str) -> tuple[str, str]:
     """What a question asks, and how its field is called: columns by their place."""
     part, _, column = key.partition(" of ")
-    if not column:
-        return part, part
     names = [one.name for one in sketch.columns]
-    return part, f"{part}-{names.index(column)}"
+    return part, f"{part}-{names.index(column)}" if column else part
 
 
 def _box(key: str, name: str) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,7 +53,7 @@ def show(asked: Asked, exchange: SimpleNamespace | None = None) -> Response:
         column = _column(columns, name)
         branch = _tree(text, column)
         size = len(_nodes(branch))
-        tree = _number(branch) if size <= _MOST else None
+        tree = _number(branch, count()) if size <= _MOST else None
         lint = lint_tree(branch, column.reading if isinstance(column, Categorical) else Reading())
     warnings = [one.replace(f"{text.path.parent}{os.sep}", "") for one in schema.warnings]
     command = ["taxonomy", way.argument("schema"), *(["--attribute", name] if name else [])]
@@ -128,26 +130,16 @@ def _settings(text: SchemaText, column: Categorical | Items) -> dict[str, Node]:
     return text.items if isinstance(column, Items) else text.columns[column.name]
 
 
-def _nodes(root: Branch) -> list[tuple[Branch, Branch | None]]:
+def _nodes(branch: Branch, parent: Branch | None = None) -> list[tuple[Branch, Branch | None]]:
     """All nodes with their parents, in the order of the tree."""
-    nodes: list[tuple[Branch, Branch | None]] = []
-    stack: list[tuple[Branch, Branch | None]] = [(root, None)]
-    while stack:
-        branch, parent = stack.pop()
-        nodes.append((branch, parent))
-        stack += [(child, branch) for child in reversed(branch.below)]
-    return nodes
+    below = [pair for child in branch.below for pair in _nodes(child, branch)]
+    return [(branch, parent), *below]
 
 
-def _number(root: Branch) -> dict[str, Any]:
+def _number(branch: Branch, numbers: Iterator[int]) -> dict[str, Any]:
     """A tree as the page shows it, each node with its number in the order of the tree."""
-    numbers = {id(branch): number for number, (branch, _) in enumerate(_nodes(root))}
-
-    def describe(branch: Branch) -> dict[str, Any]:
-        below = [describe(child) for child in branch.below]
-        return {"number": numbers[id(branch)], "label": branch.label, "below": below}
-
-    return describe(root)
+    shown = {"number": next(numbers), "label": branch.label}
+    return shown | {"below": [_number(child, numbers) for child in branch.below]}
 
 
 def _take(root: Branch, asked: Asked) -> list[tuple[Branch, Branch]]:
@@ -206,13 +198,11 @@ def _regroup(root: Branch, action: str, asked: Asked) -> None:
         branch.label = label
 
 
-def _prune(root: Branch, groups: set[int]) -> None:
+def _prune(branch: Branch, groups: set[int]) -> None:
     """Takes out groups that have become empty: a group without members would be a value."""
-    empty = [(one, up) for one, up in _nodes(root) if up and id(one) in groups and not one.below]
-    for branch, parent in empty:
-        _take_out(branch, parent)
-    if empty:
-        _prune(root, groups)
+    for child in branch.below:
+        _prune(child, groups)
+    branch.below[:] = [one for one in branch.below if one.below or id(one) not in groups]
 
 
 def _write(
@@ -285,12 +275,10 @@ def _files(way: Way) -> list[str]:
     names = []
     for folder in (beside, beside / "taxonomies"):
         for one in sorted(folder.iterdir()) if folder.is_dir() else []:
-            try:
+            with suppress(OSError, RuntimeError):
                 real = one.resolve(strict=True)  # a link may lead to data
-            except (OSError, RuntimeError):
-                continue
-            fits = real.is_file() and real.is_relative_to(beside) and not is_data(real)
-            name = str(real.relative_to(way.root)) if fits else ""
-            if one.suffix.lower() in _FILES and name and name not in no:
-                names.append(str(one.relative_to(way.root)))
+                fits = real.is_file() and real.is_relative_to(beside) and not is_data(real)
+                fits = fits and str(real.relative_to(way.root)) not in no
+                if fits and one.suffix.lower() in _FILES:
+                    names.append(str(one.relative_to(way.root)))
     return names
