@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -34,9 +34,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
 )  # fmt: skip
 
 
-def _print_version(wanted: bool) -> None:
-    if not wanted:
-        return
+def _print_version() -> NoReturn:
     from hedgerow import __version__
 
     typer.echo(f"hedgerow {__version__}")
@@ -44,8 +42,9 @@ def _print_version(wanted: bool) -> None:
 
 
 _TellVersion = typer.Option(
-    "--version", callback=_print_version, is_eager=True, help="Show the version."
-)
+    "--version", callback=lambda wanted: wanted and _print_version(), is_eager=True,
+    help="Show the version.",
+)  # fmt: skip
 
 
 def hedgerow(version: Annotated[bool, _TellVersion] = False) -> None:

@@ -156,7 +156,7 @@ def source_of(data: str, table: str | None, query: str | None, row_wise: bool = 
     return data
 
 
-def split_tables(given: list[str] | None) -> tuple[str | None, list[str]]:
+def split_tables(given: list[str]) -> tuple[str | None, list[str]]:
     """The table of a database, which is a single name, and the tables that a release should hold.
 
     Example:
@@ -168,7 +168,7 @@ def split_tables(given: list[str] | None) -> tuple[str | None, list[str]]:
     from hedgerow.schema.conditions import Misread, read_names
 
     sources, tables = [], []
-    for text in given or []:
+    for text in given:
         try:
             names = [name.text for name in read_names(text)]
         except Misread:
@@ -187,10 +187,8 @@ def split_tables(given: list[str] | None) -> tuple[str | None, list[str]]:
 
 def tell_of_taxonomy(method: Publisher, schema: Schema) -> None:
     """Says what a taxonomy of items is used for, if there is one."""
-    if schema.kind == "table" or method.schedule == "paper":
-        return
     items = schema.transaction_items
-    if not items.semantic:
+    if method.schedule == "paper" or not items.semantic:
         return
     if method.settings().get("variant") == "tree":
         note("The taxonomy divides the records: groups of items are published in its words.")

@@ -179,7 +179,7 @@ def method_of(name: str | None, schema: Schema, given: Mapping[str, Any]) -> Pub
         given: Options by the names of their settings: text, lists of assignments, or values.
     """
     name = name or for_data(schema.kind)[0]
-    kind = kind_of(name)
+    kind: Any = load(METHODS[name].settings)
     known = settings_of(kind)
     for key, value in given.items():
         if key not in known:

@@ -179,7 +179,8 @@ def plan(
         print_table(heads, rows_of_tables, {1, 2, 3})
         if rows is not None or not guessed:
             say(f"Worked out for {promised[0].rows:,} rows, from the law of the noise alone.")
-    options.tell_of_taxonomy(settings, known)
+    if known.kind == "transactions":
+        options.tell_of_taxonomy(settings, known)
     if (weak := caution(planned.budget.epsilon)) is not None:
         note(f"{weak} See docs/choosing.md.")
     if plot is not None:

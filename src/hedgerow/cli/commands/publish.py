@@ -95,11 +95,12 @@ def publish(
             raise
         hint = " ".join(filter(None, ("Are data and schema swapped?", error.hint)))
         raise SchemaError(error.message, hint=hint) from None
-    source_table, tables = options.split_tables(table)
+    source_table, tables = options.split_tables(table) if table else (None, [])
     settings = method_of(ctx.obj.pop("method", None), known, ctx.obj)
     warn(*known.warnings)
     options.check_epsilon(epsilon, yes_epsilon, as_json)
-    options.warn_of_delta(settings, known, delta)
+    if delta != "0":
+        options.warn_of_delta(settings, known, delta)
     with terminal.progress("Publishing") as bar, terminal.data_warnings():
         release: Any = hedgerow.publish(
             options.source_of(data, source_table, query, row_wise), known, method=settings,
@@ -122,7 +123,8 @@ def publish(
         if verbose:
             spent = words.list_spent(release)
             print_table(["what for", "budget", words.spent_of(known)], spent)
-        options.tell_of_taxonomy(settings, known)
+        if known.kind == "transactions":
+            options.tell_of_taxonomy(settings, known)
         if booked is not None:
             say(words.booking(booked))
         elif seed is None:

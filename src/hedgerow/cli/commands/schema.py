@@ -71,7 +71,7 @@ def init(
 
     if no_file and not (proposals and as_json):
         raise UsageError("--no-file is for --proposals with --json.", hint="Omit it.")
-    source_table, tables = options.split_tables(table)
+    source_table, tables = options.split_tables(table or [])
     source = options.source_of(data, source_table, query)
     if not no_file:
         refuse_existing(out, overwrite)
