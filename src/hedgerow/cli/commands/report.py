@@ -206,23 +206,28 @@ def dossier(
     opened, verdict = open_and_verify(release)
     booked = None if ledger is None else _booked(opened, release, ledger, dataset)
     seeded = not opened.guarantee["private"]
-    to_complete: list[str] = []
-    unsaid: list[str] = []
+    to_complete, unsaid, lines = list[str](), list[str](), list[str]()
     # before anything is written, since both may be refused
     files = None if catalog is None else catalogs.catalog(opened, verdict, listing, booked)
-    if record is not None:
-        deployment = catalogs.deployment_record(opened, verdict, published, booked)
-        to_complete = catalogs.open_places(deployment)
-        write_text(record, catalogs.record_text(deployment), overwrite, private=seeded)
-    if catalog is not None and files is not None:
-        unsaid = catalogs.open_answers(opened, listing)
-        with whole_file(catalog, overwrite, "--catalog", private=seeded) as temporary:
-            catalogs.write_archive(files, temporary)
+    deployment = {} if record is None else catalogs.deployment_record(
+        opened, verdict, published, booked
+    )  # fmt: skip
     if out is not None:
         contents = document(opened, verdict, booked)
         write = render.page if out.suffix.lower() in _PAGES else render.markdown
         write_text(out, write(contents), overwrite, private=seeded)
         warn(*map(". ".join, contents.warnings))
+        lines.append(f"Wrote {out}. What it leaves open is for a person to complete and sign.")
+    if record is not None:
+        to_complete = catalogs.open_places(deployment)
+        write_text(record, catalogs.record_text(deployment), overwrite, private=seeded)
+        lines.append(f"Wrote {record}. To be completed by a person: {', '.join(to_complete)}.")
+    if catalog is not None and files is not None:
+        unsaid = catalogs.open_answers(opened, listing)
+        with whole_file(catalog, overwrite, "--catalog", private=seeded) as temporary:
+            catalogs.write_archive(files, temporary)
+        more = f" A portal may ask for: {', '.join(unsaid)}." if unsaid else ""
+        lines.append(f"Wrote {catalog}: unpack it where people download the tables.{more}")
     doubted = doubt(opened, verdict)
     with telling(out or record or catalog or release):
         if as_json:
@@ -230,13 +235,7 @@ def dossier(
             lists = {"to_complete": to_complete, "unsaid": unsaid, "warnings": warned()}
             print_json(written | lists)
         else:
-            if out is not None:
-                say(f"Wrote {out}. What it leaves open is for a person to complete and sign.")
-            if record is not None:
-                say(f"Wrote {record}. To be completed by a person: {', '.join(to_complete)}.")
-            if catalog is not None:
-                more = f" A portal may ask for: {', '.join(unsaid)}." if unsaid else ""
-                say(f"Wrote {catalog}: unpack it where people download the tables.{more}")
+            say(*lines)
     if doubted is not None:
         raise typer.Exit(doubted.exit_code)
 
@@ -252,7 +251,7 @@ def _booked(release: Release, folder: Path, ledger: Path, dataset: str | None) -
     if booked is not None and booked[1] is not None:
         warn(*doubts(release, booked[1]))
         return booked
-    warn(*([why] if why else []))
+    warn(*filter(None, [why]))
     name = dataset or (release.schema.name if booked is None else booked[0].name)
     if name in accounts:
         warn(f"The release is not booked in {ledger}.")

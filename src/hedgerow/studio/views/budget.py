@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from hedgerow.errors import HedgerowError, UsageError
-from hedgerow.evaluation.expected import ExpectedError, expected_errors
 from hedgerow.present.words import after, caution, factor, percent_up, purpose_words
 from hedgerow.privacy.budget import Budget
 from hedgerow.registry import METHODS, for_data, load
@@ -26,6 +25,7 @@ from hedgerow.studio.views.project import accounts_of
 from hedgerow.studio.views.schema import save
 
 if TYPE_CHECKING:
+    from hedgerow.evaluation.expected import ExpectedError
     from hedgerow.schema import Schema
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "2", "4")
@@ -187,6 +187,8 @@ def curves_of(result: dict[str, Any]) -> list[dict[str, Any]]:
 
 def show_tables(asked: Asked) -> Response:
     """The tables that are named, each with its expected error at the chosen epsilon."""
+    from hedgerow.evaluation.expected import expected_errors  # slow to import
+
     way, schema = asked.way, asked.schema
     method = method_of(way, schema.kind)
     errors: tuple[ExpectedError | None, ...] = (None,) * len(schema.tables)

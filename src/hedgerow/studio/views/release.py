@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.estimate.partition import TreePartition
-from hedgerow.present import against, answers, catalog, kinds, render, tables
+from hedgerow.present import answers, kinds, render, tables
 from hedgerow.present import dossier as dossiers
 from hedgerow.present import report as reports
 from hedgerow.present.document import Text
@@ -196,14 +196,15 @@ def _cell(value: object) -> str:
 
 def compare(asked: Asked) -> Response:
     """Releases side by side, by what they say themselves."""
-    from hedgerow.evaluation.compare import compare_opened, folder_names
+    from hedgerow.evaluation.compare import compare_opened, folder_names  # slow to import
+    from hedgerow.present.against import comparison
 
     way, lines = asked.way, Markup()
     others = [inside(way.root, one, folder=True) for one in asked.every("other")]
     folders = [way.path("release"), *others]
     if others:
         opened = [asked.studio.releases.open(one).release for one in folders]
-        document = against.comparison(compare_opened(folder_names(folders), opened))
+        document = comparison(compare_opened(folder_names(folders), opened))
         parts = [part for section in document.sections for part in section.parts]
         lines = render.fragment([*parts, Text(document.foot, "note")])
     known = [one for one in look(way.root).releases if one.folder != way.get("release")]
@@ -261,6 +262,8 @@ def _write(asked: Asked, kind: str, path: Path) -> None:
     elif kind == "workbook":
         tables.write_workbook(release, path)
     elif kind == "catalog":  # tables with their description for data portals
+        from hedgerow.present import catalog  # slow to import
+
         described = release, opened.verdict, catalog.Listing(), _find_entry(asked.way, release)
         catalog.write_archive(catalog.catalog(*described), path)
     elif kind == "rows":
@@ -302,6 +305,7 @@ def _describe(result: Any) -> dict[str, Markup]:
     from pydantic import TypeAdapter
 
     from hedgerow.evaluation.scorecard import Judgment
+    from hedgerow.present import against
 
     fields = {key: one for key, one in result.items() if key in Judgment.__dataclass_fields__}
     judgment = TypeAdapter(Judgment).validate_python(fields)
