@@ -56,7 +56,7 @@ class Kernel(Generic[P, R]):
         small: Callable[P, R] | None,
     ) -> None:
         self.py_func = function
-        self.small = small
+        self.plain: Callable[P, R] = small or self.python  # runs the form for small arguments
         self._steps = steps
         self._compiled: Any = None
         update_wrapper(self, function)
@@ -73,12 +73,6 @@ class Kernel(Generic[P, R]):
     def __reduce__(self) -> str:
         """Other processes find it by its name."""
         return self.py_func.__name__
-
-    def plain(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Runs the form for small arguments."""
-        if self.small is not None:
-            return self.small(*args, **kwargs)
-        return self.python(*args, **kwargs)
 
     def python(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs its source."""

@@ -138,7 +138,17 @@ class Room:
             dir=folder, buffering=0
         )
         try:
-            _allocate(self._file, folder or tempfile.gettempdir(), size)
+            if size and hasattr(os, "posix_fallocate"):
+                try:
+                    os.posix_fallocate(self._file.fileno(), 0, size)
+                    return
+                except OSError as error:
+                    if error.errno not in _UNKNOWN:
+                        raise
+            # where nothing can be set aside, it is at least seen that there is room now
+            if shutil.disk_usage(folder or tempfile.gettempdir()).free < size:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._file.write(bytes(1))
         except BaseException:
             self.give_back()
             raise
@@ -150,19 +160,3 @@ class Room:
         file, self._file = self._file, None
         file.close()
         return True
-
-
-def _allocate(file: IO[bytes], folder: str | Path, size: int) -> None:
-    """Makes a file so large, in blocks that are its own."""
-    if size and hasattr(os, "posix_fallocate"):
-        try:
-            os.posix_fallocate(file.fileno(), 0, size)
-        except OSError as error:
-            if error.errno not in _UNKNOWN:
-                raise
-        else:
-            return
-    # where nothing can be set aside, it is at least seen that there is room now
-    if shutil.disk_usage(folder).free < size:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    file.write(bytes(1))

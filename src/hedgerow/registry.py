@@ -165,66 +165,40 @@ class _Methods(Registry):
         return Method(**{field.name: getattr(thing, field.name) for field in fields(Method)})
 
 
-def _ours(
-    name: str,
-    settings: str,
-    data: Literal["table", "transactions"],
-    words: str,
-    rules: str | None = None,
-) -> Method:
-    return Method(
+OURS: dict[str, Method] = {
+    name: Method(
         settings=f"hedgerow.methods.{name}:{settings}",
-        rules=f"hedgerow.verification.{rules or f'{name}:RULES'}",
+        rules=f"hedgerow.verification.{rules}",
         audited=f"hedgerow.audit.methods:{name.upper()}",
-        data=data,
+        data="transactions" if name == "diffpart" else "table",
         words=words,
     )
-
-
-OURS: dict[str, Method] = {
-    "marginals": _ours(
-        "marginals", "Marginals", "table",
-        "counts attributes by the class and by each other, and fits one model to all of it",
-    ),
-    "diffmulti": _ours(
-        "diffmulti", "DiffMulti", "table",
-        "divides people like a decision tree: each group in its own way", "regions:DIFFMULTI",
-    ),
-    "diffgen": _ours(
-        "diffgen", "DiffGen", "table",
-        "divides everybody in the same way, attribute by attribute", "regions:DIFFGEN",
-    ),
-    "cdiffgen": _ours(
-        "cdiffgen", "CDiffGen", "table",
-        "divides everybody in the same way and counts the groups on every level",
-        "regions:CDIFFGEN",
-    ),
-    "diffpart": _ours(
-        "diffpart", "DiffPart", "transactions",
-        "divides transactions by the items that they hold",
-    ),
-    "supermodular": _ours(
-        "supermodular", "Supermodular", "table",
-        "generalizes every record by itself and lists what enough people share",
-    ),
+    for name, settings, rules, words in (
+        ("marginals", "Marginals", "marginals:RULES",
+         "counts attributes by the class and by each other, and fits one model to all of it"),
+        ("diffmulti", "DiffMulti", "regions:DIFFMULTI",
+         "divides people like a decision tree: each group in its own way"),
+        ("diffgen", "DiffGen", "regions:DIFFGEN",
+         "divides everybody in the same way, attribute by attribute"),
+        ("cdiffgen", "CDiffGen", "regions:CDIFFGEN",
+         "divides everybody in the same way and counts the groups on every level"),
+        ("diffpart", "DiffPart", "diffpart:RULES",
+         "divides transactions by the items that they hold"),
+        ("supermodular", "Supermodular", "supermodular:RULES",
+         "generalizes every record by itself and lists what enough people share"),
+    )
 }  # fmt: skip
 """The methods of this package; the first for some kind of data is the usual one for it."""
 
 METHODS: Mapping[str, Method] = _Methods("method", "hedgerow.methods", OURS)
 """Every method that is installed."""
 
-_SCORES = "hedgerow.methods.scores:"
-
 SCORES: Registry = Registry(
     "score",
     "hedgerow.scores",
     {
-        "max": _SCORES + "MAX",
-        "ncp": _SCORES + "NCP",
-        "discernibility": _SCORES + "DISCERNIBILITY",
-        "gini": _SCORES + "GINI",
-        "infogain": _SCORES + "INFOGAIN",
-        "purity": _SCORES + "PURITY",
+        name: f"hedgerow.methods.scores:{name.upper()}"
+        for name in ("max", "ncp", "discernibility", "gini", "infogain", "purity")
     },
 )
 """Every score by which values are chosen for specialization."""

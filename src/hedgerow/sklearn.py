@@ -12,6 +12,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Self, SupportsIndex
@@ -62,38 +63,32 @@ SchemaLike = Schema | Mapping[str, Any] | str | os.PathLike[str]
 Bounds = tuple[float, float] | Sequence[tuple[float, float]]
 
 
-class _Published(BaseEstimator, Suggestions):  # type: ignore[misc]
+class _Fitted:
+    """What `fit` learns."""
+
+    release_: Release
+    schema_: Schema
+    classes_: NDArray[Any]
+
+
+@answer_mistakes
+@dataclass(eq=False, repr=False)
+class _Published(BaseEstimator, _Fitted, Suggestions):  # type: ignore[misc]
     """What both estimators share; their settings are the attributes that scikit-learn sets."""
 
     _suggestions = ESTIMATOR
     _advice = ""
-
-    release_: Release
-    schema_: Schema
-
     _usual: ClassVar[str | None] = None  # the method, unless another is named
 
-    @answer_mistakes
-    def __init__(
-        self,
-        epsilon: Number = 1,
-        schema: SchemaLike | None = None,
-        *,
-        bounds: Bounds | None = None,
-        delta: Number = 0,
-        method: Publisher | str | None = None,
-        ledger: str | Path | None = None,
-        dataset: str | None = None,
-        random_state: SupportsIndex | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.bounds = bounds
-        self.delta = delta
-        self.method = method
-        self.ledger = ledger
-        self.dataset = dataset
-        self.random_state = random_state
+    epsilon: Number = 1
+    schema: SchemaLike | None = None
+    _: KW_ONLY
+    bounds: Bounds | None = None
+    delta: Number = 0
+    method: Publisher | str | None = None
+    ledger: str | Path | None = None
+    dataset: str | None = None
+    random_state: SupportsIndex | None = None
 
     def _publish(self, table: Frame, schema: Schema) -> None:
         self.schema_ = schema
@@ -154,7 +149,18 @@ class _Published(BaseEstimator, Suggestions):  # type: ignore[misc]
         if self.schema is not None:
             return Schema.of(self.schema)
         attributes: dict[str, Any] = {}
-        for name, (low, high) in zip(names, self._pairs(len(names)), strict=True):
+        bounds: Any = self.bounds
+        try:
+            pairs = [bounds] * len(names) if np.ndim(bounds) == 1 else list(bounds)
+            fine = len(pairs) == len(names) and all(low < high for low, high in pairs)
+        except (TypeError, ValueError):
+            fine = False
+        if not fine:
+            raise UsageError(
+                "bounds must be a lower and an upper end, or such a pair for each column of X.",
+                hint="Write bounds=(0, 100), or bounds=[(0, 100), (-1, 1)].",
+            )
+        for name, (low, high) in zip(names, pairs, strict=True):
             ends = Decimal(repr(float(low))), Decimal(repr(float(high)))
             grid = {"low": ends[0], "high": ends[1], "step": (ends[1] - ends[0]) / _PARTS}
             texts = {key: f"{value:f}" for key, value in grid.items()}
@@ -169,21 +175,9 @@ class _Published(BaseEstimator, Suggestions):  # type: ignore[misc]
             attributes[own] = target
         return Schema.from_dict({"name": "X", "unit": "row", "attributes": attributes})
 
-    def _pairs(self, number: int) -> list[tuple[float, float]]:
-        bounds: Any = self.bounds
-        try:
-            pairs = [bounds] * number if np.ndim(bounds) == 1 else list(bounds)
-            fine = len(pairs) == number and all(low < high for low, high in pairs)
-        except (TypeError, ValueError):
-            fine = False
-        if not fine:
-            raise UsageError(
-                "bounds must be a lower and an upper end, or such a pair for each column of X.",
-                hint="Write bounds=(0, 100), or bounds=[(0, 100), (-1, 1)].",
-            )
-        return pairs
 
-
+@answer_mistakes
+@dataclass(eq=False, repr=False)
 class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
     """A classifier that is a differentially private release; see `hedgerow.publish`.
 
@@ -216,29 +210,10 @@ class RegionClassifier(ClassifierMixin, _Published):  # type: ignore[misc]
         ['no', 'yes']
     """
 
-    classes_: NDArray[Any]
     _usual = "diffmulti"
     _advice = " A class is one of the labels that were named, never a continuous number."
 
-    @answer_mistakes
-    def __init__(
-        self,
-        epsilon: Number = 1,
-        schema: SchemaLike | None = None,
-        *,
-        bounds: Bounds | None = None,
-        classes: Sequence[object] | None = None,
-        delta: Number = 0,
-        method: Publisher | str | None = None,
-        ledger: str | Path | None = None,
-        dataset: str | None = None,
-        random_state: SupportsIndex | None = None,
-    ) -> None:
-        super().__init__(
-            epsilon, schema, bounds=bounds, delta=delta, method=method, ledger=ledger,
-            dataset=dataset, random_state=random_state,
-        )  # fmt: skip
-        self.classes = classes
+    classes: Sequence[object] | None = field(default=None, kw_only=True)
 
     @answer_mistakes
     def fit(self, X: Frame, y: Frame) -> Self:

@@ -21,13 +21,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Never, ParamSpec, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Never, SupportsIndex, TypeVar, cast
 
 from hedgerow.errors import ArgumentError, UsageError
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-_Class = TypeVar("_Class", bound=type)
+_Thing = TypeVar("_Thing", bound=Callable[..., Any])
 
 
 class Suggestions:
@@ -54,11 +52,7 @@ class Suggestions:
         return {}
 
 
-@overload
-def answer_mistakes(thing: _Class) -> _Class: ...
-@overload
-def answer_mistakes(thing: Callable[_P, _R]) -> Callable[_P, _R]: ...
-def answer_mistakes(thing: Any) -> Any:
+def answer_mistakes(thing: _Thing) -> _Thing:
     """Lets a function, or the making of a class, answer arguments that it does not have, or lacks.
 
     Args:
@@ -100,7 +94,7 @@ def answer_mistakes(thing: Any) -> Any:
                 raise
         raise wrong
 
-    return call
+    return cast(_Thing, call)
 
 
 def nearest(wrong: str, known: Iterable[str]) -> str | None:
@@ -183,13 +177,12 @@ def _wrong_call(
         how_many = f"at most {number} of its arguments" if number else "no argument"
         message = f"{called} takes {how_many}{' without a name' if names else ''}."
         return ArgumentError(message, hint=hint)
-    else:
-        done = {*given, *by_place[: len(args)]}
-        missing = [one.name for one in known if one.default is one.empty and one.name not in done]
-        if not missing:  # one was given by place and by name
-            return None
-        message = f"{called} needs {' and '.join(missing)}."
-        hint = f"Write {', '.join(f'{name}=...' for name in missing)}."
+    done = {*given, *by_place[: len(args)]}
+    missing = [one.name for one in known if one.default is one.empty and one.name not in done]
+    if not missing:  # one was given by place and by name
+        return None
+    message = f"{called} needs {' and '.join(missing)}."
+    hint = f"Write {', '.join(f'{name}=...' for name in missing)}."
     owner = args[0] if own and args else None
     if isinstance(owner, Suggestions):
         meant = owner._suggest(called)
@@ -266,9 +259,7 @@ def check_fields(settings: Any) -> None:
 class Checked:
     """A dataclass whose fields are compared with their annotations when it is made."""
 
-    def __post_init__(self) -> None:
-        """Refuses settings of the wrong type."""
-        check_fields(self)
+    __post_init__ = check_fields
 
 
 def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
