@@ -225,7 +225,7 @@ def test_a_run_that_is_stopped_after_it_wrote_says_so(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hedgerow.release.base.note_saved", stop)
+    monkeypatch.setattr("hedgerow.release.files.note_saved", stop)
     done = publish(hedge, survey, book, "--epsilon", 1)
     assert done.exit_code == 130 and "was written before the run ended" in done.stderr
     monkeypatch.setattr("hedgerow.release.base.Release._manifest", stop)
@@ -253,7 +253,7 @@ def nothing_was_booked(hedge: Hedge, book: Path) -> bool:
 def test_a_second_run_with_the_same_folder_costs_nothing(
     hedge: Hedge, survey: Path, book: Path
 ) -> None:
-    other = Target.take(book.with_name("r"))
+    other = Target(book.with_name("r"))
     done = publish(hedge, survey, book, "--epsilon", 1)
     assert done.exit_code == 6 and "another run" in done.stderr
     other.close()

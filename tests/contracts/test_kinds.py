@@ -16,8 +16,7 @@ from hedgerow.errors import UsageError
 from hedgerow.evaluation import scorecard
 from hedgerow.present import kinds as present
 from hedgerow.release.base import Release
-from hedgerow.release.files import KINDS, all_files, kind_class
-from hedgerow.release.plain_files import is_table_file
+from hedgerow.release.files import KINDS, all_files, is_table_file, kind_class
 
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hedgerow as hr
-from hedgerow.release.plain_files import MOST_NAME, is_table_file, table_names
+from hedgerow.release.files import MOST_NAME, is_table_file, table_names
 from hedgerow.schema import Categorical, Numeric
 
 duckdb = pytest.importorskip("duckdb")

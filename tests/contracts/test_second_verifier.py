@@ -20,7 +20,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.estimate.answers import Answers, reliability
-from hedgerow.release.plain_files import csv_of
+from hedgerow.estimate.partition import csv_blocks
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
@@ -148,7 +148,7 @@ def table(name: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Forg
         rows = pq.read_table(path)
         made = pa.Table.from_pylist([change(dict(row)) for row in rows.to_pylist()], rows.schema)
         pq.write_table(made, path)
-        path.with_suffix(".csv").write_bytes(csv_of(made))
+        path.with_suffix(".csv").write_bytes(b"".join(csv_blocks(made)))
 
     return forge
 

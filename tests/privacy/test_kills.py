@@ -131,7 +131,7 @@ def late(self, *words):
 DiffMulti.run = late
 """
 BOOKS_WHEN_SAVED = f"""{LATE}
-import hedgerow.release.base as release
+import hedgerow.release.files as release
 
 note_saved = release.note_saved
 def late(booking, path):
@@ -151,7 +151,6 @@ Release.save = early
 """
 WRITES_IN_PLACE = """
 import shutil
-import hedgerow.release.base as release
 import hedgerow.release.files as files
 
 def in_place(path, overwrite, contents, manifest):
@@ -159,7 +158,7 @@ def in_place(path, overwrite, contents, manifest):
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     files._fill(contents, manifest, target)
-release.write_folder = in_place
+files.write_folder = in_place
 """
 BOOKS_AT_ONCE = """
 from hedgerow.ledger.ledger import BudgetLedger
@@ -241,16 +240,15 @@ class Shared(Hold):
         return Hold.take(path.with_name(f'{path.name}-{target.os.getpid()}'))
 target.Hold = Shared
 
-take = target.Target.take
-def together(*words):
-    taken = take(*words)  # nobody has written there yet, as everybody waits for all others
+take = target.Target.__init__
+def together(taken, *words):
+    take(taken, *words)  # nobody has written there yet, as everybody waits for all others
     (taken.folder.parent / f'waits-{target.os.getpid()}').touch()
     for _ in range(6000):  # a minute, should one of them have failed
         if len(list(taken.folder.parent.glob('waits-*'))) == RUNS:
             break
         time.sleep(0.01)
-    return taken
-target.Target.take = staticmethod(together)
+target.Target.__init__ = together
 """
 
 

@@ -27,8 +27,7 @@ from hedgerow.methods.marginals import Marginals, named_columns, share_budget
 from hedgerow.methods.publisher import Publisher
 from hedgerow.privacy.budget import Number
 from hedgerow.release import Release
-from hedgerow.release.count_tables import cells_of, divisions_of
-from hedgerow.release.summaries import bands
+from hedgerow.release.count_tables import bands, cells_of, divisions_of
 from hedgerow.schema import Query, Schema
 from hedgerow.schema.conditions import suggest
 

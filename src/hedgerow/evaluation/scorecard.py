@@ -44,8 +44,7 @@ from hedgerow.optimize.exact import LARGEST, solve
 from hedgerow.optimize.model import Problem, Side
 from hedgerow.registry import METHODS, load
 from hedgerow.release import Release, RowsRelease, TableRelease, TransactionsRelease
-from hedgerow.release.count_tables import cells_of, divisions_of
-from hedgerow.release.summaries import bins
+from hedgerow.release.count_tables import bins, cells_of, divisions_of
 from hedgerow.schema import Categorical, Schema
 from hedgerow.schema.query import Query
 from hedgerow.store.frames import Frame, as_kind

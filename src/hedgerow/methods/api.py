@@ -36,8 +36,7 @@ from hedgerow.privacy.keystream import Keystream
 from hedgerow.privacy.sampler import Sampler, SecureSampler
 from hedgerow.registry import METHODS, OURS
 from hedgerow.release import Release
-from hedgerow.release.files import Target, kind_class
-from hedgerow.release.plain_files import MOST_CELLS
+from hedgerow.release.files import MOST_CELLS, Target, kind_class
 from hedgerow.schema import Categorical, Schema
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import answer_mistakes, check_arguments, whole
@@ -309,7 +308,7 @@ def publish(
     with ExitStack() as until:
         target = None
         if out is not None:  # its place is locked, with room for it
-            target = Target.take(out, overwrite, room_for(method, schema, plan))
+            target = Target(out, overwrite, room_for(method, schema, plan))
             until.callback(target.close)
         with (
             open_engine(

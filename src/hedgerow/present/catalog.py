@@ -24,12 +24,12 @@ import yaml  # type: ignore[import-untyped,unused-ignore]
 
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.measurements import exact
+from hedgerow.estimate.partition import csv_blocks
 from hedgerow.present import words
 from hedgerow.present.dossier import ODD, Booked, mechanisms, preparation
 from hedgerow.present.report import doubt
 from hedgerow.release import Release
-from hedgerow.release.files import package_version
-from hedgerow.release.plain_files import METADATA, TABLES, csv_of, describe_tables
+from hedgerow.release.files import METADATA, TABLES, describe_tables, package_version
 from hedgerow.schema import Attribute, Categorical, Schema
 from hedgerow.schema.taxonomy import Taxonomy
 from hedgerow.verification.verify import Verdict
@@ -104,7 +104,8 @@ def catalog(
     refuse_doubtful(release, verdict)
     named = release.named_tables()
     described = describe_tables(release, named)
-    files = {f"{TABLES}/{name}.csv": csv_of(table) for name, (_, table) in named.items()}
+    tables = {f"{TABLES}/{name}.csv": csv_blocks(table) for name, (_, table) in named.items()}
+    files = {name: b"".join(blocks) for name, blocks in tables.items()}
     files[METADATA] = _json(described)
     files[DICTIONARY] = _csv(_dictionary(release.schema))
     files[VALUES] = _csv(_values(release.schema))

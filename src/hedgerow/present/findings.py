@@ -60,7 +60,7 @@ from hedgerow.present.tables import explain_picking
 from hedgerow.present.value_bars import bands_parts, ends_of, labels_of, vague, widths_of
 from hedgerow.present.words import TO, describe_cap, many, round_count, round_share
 from hedgerow.release import Release, TableRelease
-from hedgerow.release.summaries import Spread, bands
+from hedgerow.release.count_tables import Spread, bands
 from hedgerow.schema import CLASS, Attribute, Numeric, Query, Schema
 from hedgerow.schema.attributes import OTHER
 from hedgerow.schema.schema import other_of, part_of

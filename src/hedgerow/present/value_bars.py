@@ -27,8 +27,7 @@ from hedgerow.present.kinds import KINDS, Least
 from hedgerow.present.tables import REMARKS, explain_picking
 from hedgerow.present.words import round_count, round_interval
 from hedgerow.release import Release
-from hedgerow.release.count_tables import PALE
-from hedgerow.release.summaries import Spread
+from hedgerow.release.count_tables import PALE, Spread
 from hedgerow.schema import Categorical, Numeric
 from hedgerow.schema.query import Query, Vocabulary
 from hedgerow.schema.schema import part_of

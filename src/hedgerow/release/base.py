@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import json
+import math
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Self, TypeVar, Unpack, cast
@@ -21,61 +22,44 @@ from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import ArgumentError, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.cells import labels_of, probabilities_of
-from hedgerow.estimate.measurements import Alike, exact
-from hedgerow.estimate.partition import check_names
+from hedgerow.estimate.consistency import is_censored
+from hedgerow.estimate.measurements import Alike, Measurement, exact
+from hedgerow.estimate.partition import Itemsets, Partition, check_names
 from hedgerow.estimate.queries import check_level, read_many
+from hedgerow.estimate.tables import Cells
 from hedgerow.registry import load
+from hedgerow.release import files
 from hedgerow.release.count_tables import (
     Axes,
     Bins,
     CountTable,
     Division,
+    Spread,
+    Summaries,
     TableOptions,
+    bands,
+    bins,
     cells_of,
     check_table,
     divisions_of,
     draw_table,
+    join,
     names_in,
     rows_of_cells,
+    spread_of,
+    summarize,
     tabulate,
 )
-from hedgerow.release.files import (
-    FORMAT,
-    FORMAT_VERSION,
-    Booking,
-    Content,
-    Document,
-    check_derived,
-    check_guarantee,
-    kind_class,
-    note_saved,
-    package_version,
-    read_manifest,
-    schema_of,
-    write_folder,
-)
-from hedgerow.release.plain_files import (
-    METADATA,
-    MOST_CELLS,
-    MOST_TABLES,
-    README,
-    ROWS,
-    ROWS_SEED,
-    TABLES,
-    csv_of,
-    describe_tables,
-    finite,
-    table_names,
-    weight_name,
-    with_bounds,
-    write_page,
-)
-from hedgerow.release.summaries import Spread, Summaries, bands, bins, join, spreads, summarize
+from hedgerow.release.files import Content, Document
 from hedgerow.schema import CLASS, Categorical, Numeric, Query, Schema
 from hedgerow.schema.query import Vocabulary
 from hedgerow.schema.schema import display_label
 from hedgerow.store.frames import Frame, Framed, as_kind
+from hedgerow.store.untrusted import broken
 from hedgerow.suggestions import RELEASE, answer_mistakes, as_text
+
+if TYPE_CHECKING:
+    from hedgerow.ledger.ledger import Booking
 
 # A release in words, as commands, reports and notebooks tell it.
 
@@ -114,14 +98,6 @@ class Description:
     record: str = "row"
 
 
-def protected_rows(schema: Schema) -> str:
-    """The unit of protection of a table, in words."""
-    if schema.person is None:
-        return "any one row (one row is one person)"
-    rows = schema.person.max_rows
-    return f"any one person (with at most {rows} row{'' if rows == 1 else 's'})"
-
-
 def example_of(schema: Schema) -> str:
     """A query about the first attribute that any release of a table understands.
 
@@ -158,6 +134,8 @@ Names = str | Sequence[str]
 """An attribute or several."""
 
 By = Names | None
+Labels = tuple[tuple[str, ...], ...]
+Divided = tuple[tuple[str, ...], list[tuple[int, Division]]]
 Where = Questions | None
 
 PAGE, WORKBOOK = "hedgerow.present.report:page", "hedgerow.present.tables:write_workbook"
@@ -166,7 +144,7 @@ PAGE, WORKBOOK = "hedgerow.present.report:page", "hedgerow.present.tables:write_
 Expected = TypeVar("Expected", bound="Release")
 
 # of the time that saving takes: until the model stands, rows are drawn and tables are counted
-_PREPARED, _DRAWN, _COUNTED = 0.3, 0.5, 0.75
+_PREPARED, _DRAWN = 0.3, 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -235,12 +213,10 @@ class Release(Alike, Framed):
 
     def __repr__(self) -> str:
         """The method, the schema, the guarantee and the size on one line."""
-        told = self.describe()
-        return (
-            f"{type(self).__name__}({self.method!r}, schema={self.schema.name!r}, "
-            f"epsilon={self.guarantee.get('epsilon')}, "
-            + (f"{told.parts}={told.number})" if told.number else "holds nothing)")
-        )
+        about = self.describe()
+        size = f"{about.parts}={about.number}" if about.number else "holds nothing"
+        epsilon, name = self.guarantee.get("epsilon"), type(self).__name__
+        return f"{name}({self.method!r}, schema={self.schema.name!r}, epsilon={epsilon}, {size})"
 
     def to_arrow(self) -> pa.Table:
         """Synthetic rows, as many as records are counted: a row is a record, and has no weight.
@@ -260,7 +236,7 @@ class Release(Alike, Framed):
 
     @cached_property
     def _rows(self) -> pa.Table:
-        rows = self.synthesize(seed=ROWS_SEED, kind="arrow")
+        rows = self.synthesize(seed=files.ROWS_SEED, kind="arrow")
         for name in self.unmeasured:
             place, kind = rows.column_names.index(name), rows.schema.field(name).type
             rows = rows.set_column(place, name, pa.nulls(rows.num_rows, kind))
@@ -269,7 +245,7 @@ class Release(Alike, Framed):
     def _first(self, number: int) -> tuple[pa.Table, int]:
         """See `Framed._first`: a few are drawn faster than all."""
         every = max(0, round(float(self.count_all())))
-        return self.synthesize(min(number, every), seed=ROWS_SEED, kind="arrow"), every
+        return self.synthesize(min(number, every), seed=files.ROWS_SEED, kind="arrow"), every
 
     def __len__(self) -> int:
         """The number of rows that `to_arrow` and `to_pandas` have."""
@@ -337,9 +313,27 @@ class Release(Alike, Framed):
         held = f"{told.number:,} {told.parts}"
         return f"{self.schema.name}, published with {self.method}: {spent}{private}; {held}"
 
-    @abstractmethod
     def describe(self) -> Description:
         """The release in words: what its parts are called, how many there are, and so on."""
+        person, protected = self.schema.person, "any one row (one row is one person)"
+        if person is not None:
+            rows = f"{person.max_rows} row{'' if person.max_rows == 1 else 's'}"
+            protected = f"any one person (with at most {rows})"
+        usual = {
+            "people": f"{self.schema.unit_names[1]} counted",
+            "counts": noisy_counts(self.guarantee),
+            "protected": protected,
+            "suppressed": self._suppression(),
+        }
+        return Description(**usual | self._describe())
+
+    @abstractmethod
+    def _describe(self) -> dict[str, Any]:
+        """What a description says of this kind alone."""
+
+    @abstractmethod
+    def _suppression(self) -> str | None:
+        """What is not published and why, as sentences; None if everything is."""
 
     def summary(self) -> Description:
         """Another name of `describe`."""
@@ -506,7 +500,36 @@ class Release(Alike, Framed):
 
     @cached_property
     def _histograms(self) -> tuple[Spread, ...]:
-        return spreads(self.schema, self.count, self.bands)
+        columns, tables = self.schema.columns, list[Divided]()
+        edges = [*map(self.bands, range(len(columns)))]
+        for place, column in enumerate(columns):
+            parts = tuple((column.label(*span), *span) for span in pairwise(edges[place]))
+            tables.append(((column.name,), [(place, parts)]))
+        return tuple(
+            spread_of(column.name, labels, some, answers, column)
+            for column, some, (*_, (labels,), answers) in zip(
+                columns, edges, self._count_tables(tables), strict=True
+            )
+        )
+
+    def _count_tables(
+        self, tables: Sequence[Divided], most: float = math.inf
+    ) -> Iterator[tuple[tuple[str, ...], list[tuple[int, Division]], Labels, Answers]]:
+        """Names, divisions, labels and answers of tables, but of those that are too large.
+
+        All cells are asked for at once, which is quickest.
+        """
+        cells: list[Query] = []
+        parts: list[tuple[Divided, Labels, range]] = []
+        for table in tables:
+            labels, queries = cells_of(self.schema, table[1], Query(()))
+            if not parts or len(cells) + len(queries) <= most:
+                parts.append((table, labels, range(len(cells), len(cells) + len(queries))))
+                cells += queries
+        answers = self.count(cells) if cells else None
+        for (names, divisions), labels, places in parts:
+            assert answers is not None
+            yield names, divisions, labels, answers.take(np.array(places))
 
     def bands(self, place: int) -> tuple[int, ...]:
         """The edges, in codes, of the bands in which a column is shown, the class being the last.
@@ -584,7 +607,7 @@ class Release(Alike, Framed):
             >>> people, schema = sample.people(500), sample.schema()
             >>> release = publish(people, schema, "marginals", epsilon=10, seed=1)
             >>> round(float(release.sum("visits", where="age < 50")))
-            206
+            205
         """
         return summarize(self, "sum", attribute, by, where, level)
 
@@ -635,7 +658,7 @@ class Release(Alike, Framed):
         labels = [str(one) for one, below in zip(q, parts, strict=True) for _ in range(len(below))]
         return join(parts, "q", tuple(labels))
 
-    @abstractmethod
+    @answer_mistakes
     def synthesize(
         self, n: int | None = None, *, seed: int | None = None, kind: str | None = None
     ) -> Frame:
@@ -656,6 +679,11 @@ class Release(Alike, Framed):
             >>> release.synthesize(3, seed=1, kind="arrow").num_rows
             3
         """
+        return self._frame(self._draw(n, seed), kind)
+
+    @abstractmethod
+    def _draw(self, n: int | None, seed: int | None) -> pa.Table:
+        """See `synthesize`."""
 
     @answer_mistakes
     def sample(
@@ -897,9 +925,9 @@ class Release(Alike, Framed):
             >>> release.save(f"{folder}/release", overwrite=True)
         """
         check_names(self.schema)
-        files = self.files() if progress is None else self.files(progress)
-        write_folder(path, overwrite, files, self._manifest)
-        note_saved(self.booking, path)
+        contents = self.files() if progress is None else self.files(progress)
+        files.write_folder(path, overwrite, contents, self._manifest)
+        files.note_saved(self.booking, path)
 
     @classmethod
     @answer_mistakes
@@ -932,9 +960,9 @@ class Release(Alike, Framed):
                 f"path cannot be of type {type(path).__name__}.",
                 hint='Write hedgerow.Release.load("release/").',
             )
-        manifest = read_manifest(Path(path))
+        manifest = files.read_manifest(Path(path))
         as_kind(pa.table({}), kind)  # is refused before it is needed
-        found = kind_class(manifest["kind"]).from_folder(Path(path), manifest).expect(cls)
+        found = files.kind_class(manifest["kind"]).from_folder(Path(path), manifest).expect(cls)
         return replace(found, frame_kind=kind)
 
     @classmethod
@@ -946,12 +974,16 @@ class Release(Alike, Framed):
         Raises:
             ReleaseError: Names the file and what is wrong with it.
         """
-        check_guarantee(manifest["guarantee"])
-        schema = schema_of(manifest)
+        files.check_guarantee(manifest["guarantee"])
+        schema = files.schema_of(manifest)
         stated = {name: manifest[name] for name in ("method", "settings", "guarantee", "ledger")}
         release = cls(schema=schema, **stated, **cls._read(path, manifest, schema))
         release.check()
-        check_derived(path, manifest, cls.sources)
+        if (path / files.TABLES).is_symlink():
+            raise broken(files.TABLES, "this is a link, which could lead anywhere")
+        for name in files.names_of(manifest):
+            if name not in cls.sources:
+                files.check_file(path, name, manifest)
         return release
 
     @classmethod
@@ -966,7 +998,7 @@ class Release(Alike, Framed):
     @classmethod
     def file_names(cls) -> tuple[str, ...]:
         """All files but the manifest and the tables, whose names depend on what was measured."""
-        return (*cls.sources, *cls.derived, ROWS, METADATA, README)
+        return (*cls.sources, *cls.derived, *files.PLAIN)
 
     def files(
         self, progress: Callable[[float], None] = lambda _: None
@@ -975,16 +1007,9 @@ class Release(Alike, Framed):
         yield from self.own_files()
         self._prepare(lambda share: progress(share * _PREPARED))
         progress(_PREPARED)
-        yield ROWS, self.stand_ins()
+        yield files.ROWS, self.stand_ins()
         progress(_DRAWN)
-        named = self.named_tables()
-        for place, (name, (_, table)) in enumerate(named.items()):
-            progress(_COUNTED + (1 - _COUNTED) * place / len(named))
-            yield f"{TABLES}/{name}.parquet", table
-            yield f"{TABLES}/{name}.csv", [csv_of(table)]
-        described = json.dumps(describe_tables(self, named), indent=1)
-        yield METADATA, [f"{described}\n".encode()]
-        yield README, [write_page(self, named)]
+        yield from files.plain_files(self, progress)
 
     def _prepare(self, progress: Callable[[float], None]) -> None:
         """Works out once what all answers need; most kinds need nothing."""
@@ -1005,30 +1030,23 @@ class Release(Alike, Framed):
         return [*((name,) for name in names), *by]
 
     def plain_tables(self) -> Iterator[tuple[tuple[str, ...], pa.Table]]:
-        """These tables with intervals, the attributes of each before it.
-
-        All cells are asked for at once, which is quickest.
-        """
-        cells: list[Query] = []
-        parts: list[tuple[tuple[str, ...], list[tuple[int, Division]], Any, range]] = []
-        for names in self.counted_tables()[:MOST_TABLES]:
-            divisions = divisions_of(self.schema, names, None, self.bands)
-            labels, queries = cells_of(self.schema, divisions, Query(()))
-            if parts and len(cells) + len(queries) > MOST_CELLS:
-                continue
-            parts.append((names, divisions, labels, range(len(cells), len(cells) + len(queries))))
-            cells += queries
-        if not cells:
-            return
-        answers = self.count(cells)
-        for names, divisions, labels, places in parts:
-            table = rows_of_cells(names, labels, answers.take(np.array(places)))
-            yield names, with_bounds(finite(table), self.schema, divisions)
+        """These tables with intervals, the attributes of each before it."""
+        tables = [
+            (names, divisions_of(self.schema, names, None, self.bands))
+            for names in self.counted_tables()[: files.MOST_TABLES]
+        ]
+        for names, divisions, labels, answers in self._count_tables(tables, files.MOST_CELLS):
+            table = rows_of_cells(names, labels, answers)
+            yield names, files.with_bounds(table, self.schema, divisions)
 
     def named_tables(self) -> dict[str, tuple[tuple[str, ...], pa.Table]]:
-        """The same by the names of their files."""
-        tables = list(self.plain_tables())
-        return dict(zip(table_names([names for names, _ in tables]), tables, strict=True))
+        """The same by the names of their files; CSV has no word for infinity, so it is missing."""
+        tables = []
+        for names, table in self.plain_tables():
+            high, place = table["high"].to_numpy(), table.column_names.index("high")
+            ends = pa.array(high, mask=~np.isfinite(high))
+            tables.append((names, table.set_column(place, "high", ends)))
+        return dict(zip(files.table_names([names for names, _ in tables]), tables, strict=True))
 
     @abstractmethod
     def entries(self) -> Document:
@@ -1040,12 +1058,12 @@ class Release(Alike, Framed):
         It holds nothing that depends on the data other than through the noisy transcript, and
         nothing about the run: no row count, time, seed, date or machine.
         """
-        rows: Document = {"seed": ROWS_SEED, "weight": weight_name(self.schema)}
+        rows: Document = {"seed": files.ROWS_SEED, "weight": files.weight_name(self.schema)}
         if self.estimator > 1:
             rows["estimator"] = self.estimator
         return {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
+            "format": files.FORMAT,
+            "format_version": files.FORMAT_VERSION,
             "kind": self.kind,
             "method": self.method,
             "settings": self.settings,
@@ -1053,7 +1071,7 @@ class Release(Alike, Framed):
             "schema_hash": self.schema.hash,
             "guarantee": self.guarantee,
             "ledger": self.ledger,
-            "package_version": package_version(),
+            "package_version": files.package_version(),
             "files": dict(hashes),
             "rows": rows,
             **self.entries(),
@@ -1066,3 +1084,104 @@ class Release(Alike, Framed):
 def _writer(schema: Schema) -> Callable[[Query], str]:
     """What writes a query in words; a function of its own, since answers can be pickled."""
     return Vocabulary(schema).text
+
+
+# `MeasuredRelease`: public regions and noisy measurements of them, for tables and transactions.
+
+
+_MOST_UNCOUNTED = 1 << 22  # regions; a grid of very many can be claimed in a few bytes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MeasuredRelease(Release):
+    """A release that is made of regions and of measurements.
+
+    Args:
+        partition: The public regions.
+        measurements: The noisy counts.
+    """
+
+    of: ClassVar[str]
+    """What kind of schema it has: the kind of the release itself, but for marginals."""
+
+    sources = (files.PARTITION, files.MEASUREMENTS)
+    entries_of_kind: ClassVar[Mapping[str, type]] = {"partition": str, "measurements": list}
+    shapes: ClassVar[tuple[str, ...]]
+    """The words for the shapes that the regions may have."""
+
+    partition: Partition | Itemsets | Cells
+    measurements: tuple[Measurement, ...]
+
+    @property
+    def threshold(self) -> int | None:
+        """From which noisy count on cells are published, if others are suppressed."""
+        known = [one.threshold for one in self.measurements if one.threshold is not None]
+        return min(known, default=None)
+
+    def _suppression(self) -> str | None:
+        if self.threshold is None:
+            return None
+        return (
+            f"Only cells with a noisy count of at least {self.threshold} are published. A cell "
+            "that is suppressed was below that, not zero; a published count near it is mostly "
+            "noise."
+        )
+
+    def entries(self) -> Document:
+        """See `Release.entries`."""
+        shapes = files.SHAPES.items()
+        shape = next(word for word, (one, _) in shapes if isinstance(self.partition, one))
+        heads = []
+        for one in self.measurements:
+            usual = {
+                "max_contribution": one.max_contribution,
+                "law": one.law,
+                "tables": [[*table] for table in one.tables],
+            }
+            head = {
+                "name": one.name,
+                "place_kind": one.at,
+                "by_class": one.by_class,
+                "sparse": one.klass is not None,
+                "unit": str(one.unit),
+                "threshold": one.threshold,
+            }
+            heads.append(head | {key: it for key, it in usual.items() if it != files.USUAL[key]})
+        return {"partition": shape, "measurements": heads}
+
+    def own_files(self) -> Iterator[tuple[str, Content]]:
+        """See `Release.own_files`."""
+        yield files.PARTITION, files.partition_table(self.schema, self.partition)
+        yield files.MEASUREMENTS, files.measurements_table(self.schema, self.measurements)
+
+    @classmethod
+    def _read(cls, path: Path, manifest: Document, schema: Schema) -> dict[str, Any]:
+        shape = manifest["partition"]
+        if shape not in cls.shapes:
+            known = ", ".join(cls.shapes)
+            raise broken(files.MANIFEST, f"the shape of the regions is none of {known}")
+        if schema.kind != cls.of:
+            words = f"the schema describes {schema.kind}, these regions {cls.of}"
+            raise broken(files.PARTITION, words)
+        regions = files.read_table(path, files.PARTITION, manifest, files.SHAPES[shape][1])
+        numbers = files.read_table(path, files.MEASUREMENTS, manifest, files.COLUMNS)
+        return {
+            "partition": files.partition_from(shape, regions, schema),
+            "measurements": files.measurements_from(manifest["measurements"], numbers, schema),
+        }
+
+    def _check_places(self, places: Mapping[str, int]) -> None:
+        """Sees that measurements speak of places that are there, and of enough of them."""
+        there = {
+            "region": self.partition.cells,
+            "node": len(getattr(self.partition, "parent", (0,))),
+            **places,
+        }
+        for measurement in self.measurements:
+            if (measurement.where >= there.get(measurement.at, 0)).any():
+                raise broken(files.MEASUREMENTS, "a number speaks of a place that does not exist")
+        counted = max((len(one.where) for one in self.measurements), default=0)
+        if not is_censored(self.measurements) and self.partition.cells > max(
+            counted, _MOST_UNCOUNTED
+        ):
+            raise broken(files.PARTITION, "it has very many regions that were not counted")

@@ -1,4 +1,4 @@
-"""Tables of counts with intervals, made of a release's own answers: post-processing alone.
+"""Tables of counts and summaries of numbers with intervals: a release's answers alone make them.
 
 A cell is a count query. Estimates are those of `count`, so tables agree with it and with each
 other; ends are those of `count` at a level that follows from how many of them must hold together.
@@ -22,8 +22,8 @@ import pyarrow as pa
 from hedgerow.arrays import Bools, Floats, Ints
 from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import NOISE, Answers, reliability
-from hedgerow.estimate.queries import ASSUMED_EVEN, NOT_MEASURED, check_level
-from hedgerow.estimate.tables import MOST_VALUES
+from hedgerow.estimate.queries import ASSUMED_EVEN, NOT_MEASURED, check_level, read_many
+from hedgerow.estimate.tables import MOST_VALUES, own_codes
 from hedgerow.schema import Attribute, Categorical, Numeric, Query, Schema
 from hedgerow.schema.attributes import read_number
 from hedgerow.schema.conditions import suggest
@@ -32,17 +32,13 @@ from hedgerow.store.frames import Frame, FramedRows, as_kind
 from hedgerow.suggestions import answer_mistakes, as_text, whole
 from hedgerow.surroundings import load_plainly
 
+if TYPE_CHECKING:
+    from hedgerow.release.base import Release
+
 Division = tuple[tuple[str, float, float], ...]
 """How an attribute is divided: for each part its label, and where it begins and ends, in codes."""
 
 Bins = Mapping[str, Iterable[object] | int]
-
-
-class Ask(Protocol):
-    """Answers queries at a level, as `Release.count` does."""
-
-    def __call__(self, queries: list[Any], /, *, level: float) -> Answers:
-        """One answer for each query."""
 
 
 class TableOptions(TypedDict, total=False):
@@ -168,9 +164,7 @@ class CountTable(FramedRows):
         wide: dict[tuple[str, ...], dict[str, Any]] = {}
         for labels, number in zip(zip(*self.labels, strict=True), numbers, strict=True):
             wide.setdefault(labels[:-1], {})[labels[-1]] = number
-        columns = {
-            name: list(part) for name, part in zip(index, zip(*wide, strict=True), strict=True)
-        }
+        columns = dict(zip(index, map(list, zip(*wide, strict=True)), strict=True))
         for label in dict.fromkeys(self.labels[-1]):
             name = label if label not in index else f"{across}: {label}"
             columns[name] = [cells.get(label) for cells in wide.values()]
@@ -214,11 +208,9 @@ class CountTable(FramedRows):
         """
         order = np.lexsort((-self.answers.estimate * self.known, ~self.known))
         order = order[: whole("number", number)]
-        return replace(
-            self.take(order),
-            # intervals that hold for all cells at once hold for those that are kept
-            picked=self.picked or (len(order) < len(self) and not self.simultaneous),
-        )
+        # intervals that hold for all cells at once hold for those that are kept
+        picked = self.picked or (len(order) < len(self) and not self.simultaneous)
+        return replace(self.take(order), picked=picked)
 
 
 def rows_of_cells(
@@ -260,7 +252,7 @@ def tabulate(
     labels: tuple[tuple[str, ...], ...],
     cells: list[Any],
     whole: Any,
-    ask: Ask,
+    ask: Callable[..., Answers],
     share: bool,
     level: float,
     simultaneous: bool,
@@ -277,7 +269,7 @@ def tabulate(
         labels: For each column, the label of every cell.
         cells: A query for each cell.
         whole: The query for all of them.
-        ask: Answers queries at a level.
+        ask: Answers queries at a level, as `Release.count` does.
         share: Whether shares are asked for.
         level: How often the intervals must hold.
         simultaneous: Whether all of them at once.
@@ -312,27 +304,24 @@ def tabulate(
 
 def _shares(found: Answers, total: Answers) -> Answers:
     """Shares of the total, or of one for each; a share grows with its cell and falls with it."""
-    whole, most, least = total.estimate, total.high, total.low
+    whole, most = total.estimate, total.high
 
-    def over(numbers: Floats, by: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
+    def over(numbers: Floats | None, by: Floats) -> Any:
+        if numbers is not None:
             return np.where(by > 0, np.minimum(numbers / by, 1.0), 1.0)
 
     unknown = np.full(len(found), np.nan)
-    typical, error = found.typical_error, found.standard_error
-    some = (most > 0) & (most < math.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
-        estimate = np.where(whole > 0, found.estimate / whole, 0.0)
-    return Answers(
-        estimate=estimate,
-        low=np.where(some, over(found.low, most), 0.0),
-        high=over(found.high, least),
-        noise=unknown, uniformity_low=unknown, uniformity_high=unknown,
-        level=found.level,
-        typical_error=None if typical is None else over(typical, whole),
-        standard_error=None if error is None else over(error, whole),
-        basis=found.basis,
-    )  # fmt: skip
+        return Answers(
+            estimate=np.where(whole > 0, found.estimate / whole, 0.0),
+            low=np.where((most > 0) & (most < math.inf), over(found.low, most), 0.0),
+            high=over(found.high, total.low),
+            noise=unknown, uniformity_low=unknown, uniformity_high=unknown,
+            level=found.level,
+            typical_error=over(found.typical_error, whole),
+            standard_error=over(found.standard_error, whole),
+            basis=found.basis,
+        )  # fmt: skip
 
 
 def divisions_of(
@@ -372,10 +361,19 @@ def divisions_of(
             f"bins divide {stray[0]!r}, which the table does not have",
             hint="Name it as an attribute of the table too.",
         )
-    return [
-        (place, _division(columns[place], bins.get(name), usual(place)))
-        for name, place in ((name, places[name]) for name in names)
-    ]
+    divisions: list[tuple[int, Division]] = []
+    for name in names:
+        place, wanted = places[name], bins.get(name)
+        column = columns[place]
+        if isinstance(column, Categorical):
+            parts = _groups(column, wanted)
+        elif wanted is None:
+            parts = tuple((column.label(*span), *span) for span in pairwise(usual(place)))
+        else:
+            spans, at = pairwise(_edges(column, wanted)), Numbers(column).position
+            parts = tuple((column.label(low, high), at(low), at(high)) for low, high in spans)
+        divisions.append((place, parts))
+    return divisions
 
 
 def cells_of(
@@ -421,20 +419,6 @@ def names_in(given: Iterable[Any]) -> tuple[Any, ...]:
     """
     return tuple(
         name for one in given for name in (one if isinstance(one, list | tuple) else [one])
-    )
-
-
-def _division(
-    attribute: Attribute, wanted: Iterable[object] | int | None, usual: tuple[int, ...]
-) -> Division:
-    if isinstance(attribute, Categorical):
-        return _groups(attribute, wanted)
-    if wanted is None:
-        return tuple((attribute.label(*span), *span) for span in pairwise(usual))
-    at = Numbers(attribute).position
-    return tuple(
-        (attribute.label(low, high), at(low), at(high))
-        for low, high in pairwise(_edges(attribute, wanted))
     )
 
 
@@ -540,11 +524,8 @@ def new_figure(size: tuple[float, float]) -> tuple[Any, Any]:
             hint="Install it with: pip install 'hedgerow[plot]'",
         ) from None
     pyplot = sys.modules.get("matplotlib.pyplot")
-    figure = (
-        Figure(figsize=size, layout="constrained")
-        if pyplot is None
-        else pyplot.figure(figsize=size, layout="constrained")
-    )
+    make = Figure if pyplot is None else pyplot.figure
+    figure = make(figsize=size, layout="constrained")
     return figure, figure.subplots()
 
 
@@ -629,7 +610,16 @@ def draw_table(
     ]
     axes.set_yticks(places, [_plain(label) for label in labels], fontsize=8)
     axes.set_ylim(len(table) - 0.4, -0.6)
-    axes.set_xlabel(_plain(_words(table, of, bool((high[known] > most).any()))))
+    notes = [of, f"thin line: {100 * table.level:g}% interval"]
+    if table.answers.typical_error is not None:
+        notes.append("thick line: typical error")
+    notes += [BEYOND] if (high[known] > most).any() else []
+    if faint := [remark for remark in (*PALE, NOT_MEASURED) if remark in table.reliability]:
+        notes.append(f"pale: {' or '.join(faint)}")
+    if table.lower_only:
+        notes = [f"at least so many, each with {100 * table.level:g}%"]
+        notes.append("how many more, nobody knows")
+    axes.set_xlabel(_plain("; ".join(notes)))
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(_plain(title), fontsize=10, loc="left")
     drawn: Axes = axes
@@ -656,17 +646,488 @@ def draw_ends(axes: Any, places: Ints, low: Floats, high: Floats, most: float) -
     axes.xaxis.set_major_formatter("{x:,.6g}")
 
 
-def _words(table: CountTable, what: str, beyond: bool) -> str:
-    if table.lower_only:
-        return f"at least so many, each with {100 * table.level:g}%; how many more, nobody knows"
-    told = f"{what}; thin line: {100 * table.level:g}% interval"
-    if table.answers.typical_error is not None:
-        told += "; thick line: typical error"
-    if beyond:
-        told += f"; {BEYOND}"
-    pale = [remark for remark in (*PALE, NOT_MEASURED) if remark in table.reliability]
-    return f"{told}; pale: {' or '.join(pale)}" if pale else told
-
-
 def _plain(text: str) -> str:
     return text.replace("$", r"\$")  # which would begin a formula
+
+
+# How many records have each value of an attribute, as a release tells: post-processing alone.
+
+
+BINS = 20
+"""Numbers are told in at most so many steps."""
+
+_LARGE = 0.15  # the share of all records from which a band is divided, if it can be
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Spread:
+    """The values of an attribute with the number of records that each has.
+
+    Args:
+        name: The attribute.
+        labels: Values, or steps of numbers.
+        edges: The first code of each, and one past the last.
+        counts: Estimated numbers of records, not below 0.
+        low: The lower ends of the intervals around them.
+        high: The upper ends; infinite where nothing is known.
+        attribute: The attribute itself; None for items.
+        measured: Whether the release says anything about it; if not, counts are equal parts.
+        remarks: What each count is worth (`hedgerow.release.count_tables.reliability`).
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    edges: tuple[int, ...]
+    counts: Floats
+    low: Floats
+    high: Floats
+    attribute: Attribute | None = None
+    measured: bool = True
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What people call the attribute."""
+        return self.name if self.attribute is None else self.attribute.title
+
+    @property
+    def shares(self) -> Floats:
+        """The counts as shares of their sum."""
+        total = float(self.counts.sum())
+        return self.counts / total if total > 0 else np.zeros(len(self.counts))
+
+
+def bins(attribute: Attribute) -> tuple[int, ...]:
+    """Edges of codes: every value, or round steps of numbers; what is "other" stands alone.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from hedgerow.schema import Numeric
+        >>> age = Numeric("age", low=Fraction(18), high=Fraction(99), step=Fraction(1),
+        ...     kind="integer")
+        >>> edges = bins(age)
+        >>> [age.label(low, high) for low, high in zip(edges[:3], edges[1:4])]
+        ['[18, 20)', '[20, 25)', '[25, 30)']
+    """
+    if isinstance(attribute, Categorical) or attribute.grid <= BINS:
+        return tuple(range(attribute.size + 1))
+    if attribute.scale == "log":
+        return (*_growing(attribute), *([attribute.size] if attribute.has_other else []))
+    width, digit = 1, 0
+    while attribute.grid > width * (BINS - 1):
+        width = (1, 2, 5)[digit % 3] * 10 ** (digit // 3)
+        digit += 1
+    # numbers that are multiples of the step divide better than those that are not
+    first = 0
+    if attribute.kind != "date":
+        first = int(-(attribute.low / attribute.step) % width)
+    inner = [code for code in range(first, attribute.grid, width) if code > 0]
+    return (0, *inner, attribute.grid, *([attribute.size] if attribute.has_other else []))
+
+
+def bands(attribute: Attribute, measured: Ints) -> tuple[int, ...]:
+    """Edges of codes that are all edges of measured cells: the nearest to those of `bins`.
+
+    The lowest value, zero and values that the schema calls common stand alone if they were measured
+    alone.
+
+    Args:
+        attribute: The attribute.
+        measured: The edges of its measured cells.
+
+    Example:
+        >>> pay = Numeric("pay", low=Fraction(0), high=Fraction(99), step=Fraction(1),
+        ...     kind="integer")
+        >>> bands(pay, np.array([0, 1, 33, 66, 100]))
+        (0, 1, 33, 66, 100)
+    """
+    usual = bins(attribute)
+    if isinstance(attribute, Categorical):  # of many values, groups were counted
+        return usual if len(measured) == len(usual) else tuple(measured.tolist())
+    near = np.abs(measured[:, None] - np.array(usual)).argmin(axis=0)
+    found = {0, attribute.size, *measured[near].tolist()}
+    for code in own_codes(attribute):
+        found |= {code, code + 1} & {*measured.tolist()}
+    return tuple(sorted(found))
+
+
+def divided(edges: tuple[int, ...], measured: Ints, counts: Floats) -> tuple[int, ...]:
+    """The same bands, but large ones divided where finer cells were counted.
+
+    Args:
+        edges: The edges of bands.
+        measured: The edges of all measured cells, those of the bands among them.
+        counts: How many records each of these cells holds, about.
+
+    Example:
+        >>> measured = np.array([0, 10, 12, 14, 20, 100])
+        >>> divided((0, 10, 20, 100), measured, np.array([5.0, 30.0, 30.0, 25.0, 10.0]))
+        (0, 10, 12, 14, 20, 100)
+    """
+    below = np.concatenate([[0.0], np.cumsum(np.maximum(counts, 0.0))])
+    whole = max(float(below[-1]), 1e-9)
+    found = {*edges}
+    for low, high in pairwise(edges):
+        first, last = np.searchsorted(measured, [low, high]).tolist()
+        share = float(below[last] - below[first]) / whole
+        if share > _LARGE and last - first > 1:
+            parts = math.ceil(share / _LARGE) + 1
+            goals = below[first] + np.arange(1, parts) * share * whole / parts
+            inner = below[first + 1 : last]
+            nearest = np.abs(inner[:, None] - goals).argmin(axis=0)
+            found |= {*measured[first + 1 + nearest].tolist()}
+    return tuple(sorted(found))
+
+
+def _growing(attribute: Numeric) -> tuple[int, ...]:
+    """The codes at which 1, 10, 100, ... begin, or 1, 2, 5, 10, ... if there are few of them."""
+    low, high, step = attribute.low, attribute.high, attribute.step
+    decades = [sign * Fraction(10) ** power for power in range(-9, 40) for sign in (-1, 1)]
+    found: set[int] = {0, attribute.grid}
+    for digits in ((1,), (1, 2, 5)):
+        starts = [Fraction(0), *(digit * decade for decade in decades for digit in digits)]
+        codes = {math.ceil((start - low) / step) for start in starts if low < start <= high}
+        if len(codes) < BINS:
+            found = {0, attribute.grid, *codes}
+    return tuple(sorted(found))
+
+
+def spread_of(
+    name: str,
+    labels: tuple[str, ...],
+    edges: tuple[int, ...],
+    answers: Answers,
+    attribute: Attribute | None = None,
+) -> Spread:
+    """The spread of an attribute, or of items, by what a release answers for each value."""
+    return Spread(
+        name=name,
+        labels=labels,
+        edges=edges,
+        counts=np.maximum(answers.estimate, 0.0),
+        low=answers.low,
+        high=answers.high,
+        attribute=attribute,
+        measured=answers.basis is None or bool((answers.basis != NOT_MEASURED).any()),
+        remarks=reliability(answers),
+    )
+
+
+# Means, sums and quantiles of a numeric attribute, by group, made of a release's own answers.
+#
+# Estimates are the model's: records lie evenly in the cells that were counted. Intervals are
+# guaranteed, one by one, since they come from guaranteed ends of counts:
+#
+# - *Sums.* Let t_0 < t_1 < ... be where the cells begin. What n records sum up to is at least
+#   t_0 n + sum_j (t_j - t_(j-1)) G_j, with G_j the number of records at t_j or above, and at most
+#   the same with the largest values of cells. All ends hold at once (Bonferroni).
+# - *Means* are the same over n.
+# - *Quantiles.* The smallest value that a part q of the records does not exceed is at least t if
+#   fewer than q n records surely lie below t. Places t are tried upwards until that is not sure. If
+#   the end is too high, then it is so because of the first place above the true quantile, which is
+#   fixed; so nothing is paid for the choice. Upper ends are found downwards alike.
+#
+# Releases of marginals bound sums and means more closely where a table counts all that is asked
+# for: there they are one weighted sum of its numbers (`hedgerow.estimate.intervals`).
+#
+# Records whose value is "other" are left out.
+
+
+What = Literal["mean", "sum", "quantile"]
+MOST_PARTS = 64  # of a number whose cells are not known
+MOST_COUNTS = 2_000_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Summaries(FramedRows):
+    """A mean, a sum or a quantile of a number for each group, with an interval.
+
+    `summaries[0]` is the first group, `summaries["estimate"]` are all estimates.
+
+    Args:
+        what: Which of the three.
+        number: The attribute.
+        names: The columns that tell groups apart.
+        labels: For each of them, the label of every group.
+        estimate: The estimates; not a number where nobody is estimated to be.
+        low: The lower ends of the intervals.
+        high: The upper ends.
+        level: The probability that an interval holds the truth, at least.
+
+    Example:
+        >>> from hedgerow import publish, sample
+        >>> release = publish(sample.people(500), sample.schema(), epsilon=100, seed=1)
+        >>> found = release.mean("age", by="smoker")
+        >>> found["smoker"].tolist(), bool((found["low"] < found["estimate"]).all())
+        (['false', 'true'], True)
+    """
+
+    _called = "summaries"
+
+    what: What
+    number: Numeric
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    estimate: Floats
+    low: Floats
+    high: Floats
+    level: float
+
+    def __len__(self) -> int:
+        """The number of groups."""
+        return len(self.estimate)
+
+    def __float__(self) -> float:
+        """The estimate, if there is one group alone."""
+        if len(self) != 1:
+            raise UsageError(
+                f"{len(self)} groups are not one number", hint='Write summaries["estimate"].'
+            )
+        return float(self.estimate[0])
+
+    def caption(self) -> str:
+        """See `Framed.caption`."""
+        by = f" by {', '.join(self.names)}" if self.names else ""
+        level = f"{100 * self.level:.4g}%"
+        what = self.what.capitalize()
+        return f"{what} of {self.number.name}{by}, with guaranteed {level} intervals"
+
+    def take(self, places: Any) -> Self:
+        """See `FramedRows.take`."""
+        return replace(
+            self,
+            labels=tuple(tuple(column[place] for place in places) for column in self.labels),
+            estimate=self.estimate[places], low=self.low[places], high=self.high[places],
+        )  # fmt: skip
+
+    def to_arrow(self) -> pa.Table:
+        """An Arrow table with one row per group; means and quantiles of dates are dates."""
+        columns: dict[str, Any] = dict(zip(self.names, self.labels, strict=True))
+        for name, to_whole in (("estimate", round), ("low", math.floor), ("high", math.ceil)):
+            values: Floats = getattr(self, name)
+            if self.number.kind == "date":
+                days = [to_whole(v) if math.isfinite(v) else None for v in values.tolist()]
+                columns[name] = pa.array(days, pa.date32())
+            else:
+                columns[name] = pa.array(values, mask=np.isnan(values))
+        return pa.table(columns)
+
+
+def join(parts: Sequence[Summaries], name: str, labels: tuple[str, ...]) -> Summaries:
+    """Summaries of one number below each other, told apart by one more column."""
+    first = parts[0]
+    below = zip(*(one.labels for one in parts), strict=True)
+    return replace(
+        first,
+        names=(name, *first.names),
+        labels=(labels, *(tuple(label for one in column for label in one) for column in below)),
+        estimate=np.concatenate([one.estimate for one in parts]),
+        low=np.concatenate([one.low for one in parts]),
+        high=np.concatenate([one.high for one in parts]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The cells of a number and the values that lie in them.
+
+    Args:
+        edges: The edges of the cells, in codes: without that of "other".
+        least: The smallest value of each.
+        most: The largest.
+    """
+
+    edges: Ints
+    least: Floats
+    most: Floats
+
+    @staticmethod
+    def of(number: Numeric, edges: Ints) -> Values:
+        """The values between some edges.
+
+        Example:
+            >>> from fractions import Fraction
+            >>> age = Numeric("age", low=Fraction(17), high=Fraction(90), step=Fraction(1),
+            ...     kind="integer")
+            >>> found = Values.of(age, np.array([0, 3, 74]))
+            >>> found.least.tolist(), found.most.tolist()
+            ([17.0, 20.0], [19.0, 90.0])
+        """
+        edges = np.unique(np.clip([0, *edges, number.grid], 0, number.grid)).astype(np.int64)
+        starts = [float(number.low + int(code) * number.step) for code in edges]
+        gap = 0.0 if number.kind == "decimal" else 1.0  # decimals may come as near as they like
+        most = np.minimum(np.array(starts[1:]) - gap, float(number.high))
+        least = np.array(starts[:-1])
+        return Values(edges, least, np.maximum(most, least))
+
+
+def summarize(
+    release: Release, what: What, attribute: str, by: str | Sequence[str] | None, where: Any,
+    level: float, part: float = 0.5,
+) -> Summaries:  # fmt: skip
+    """Summarizes an attribute for each group.
+
+    Args:
+        release: The release.
+        what: What is asked for.
+        attribute: The number.
+        by: The attributes whose values are the groups.
+        where: A query that all records must meet, if any.
+        level: The probability that an interval holds the truth, at least.
+        part: Of a quantile, the part of the records that it does not exceed.
+    """
+    schema = release.schema
+    (whole,) = read_many(Query(()) if where is None else where, schema)
+    share = check_level(level)
+    named: object = attribute
+    if not isinstance(named, str):
+        calls = f"release.{what}(name)"
+        if isinstance(named, list | tuple) and all(isinstance(one, str) for one in named):
+            calls = f"[{calls} for name in {named!r}]"
+        raise UsageError(
+            "one attribute is summarized at a time, named by text", hint=f"Write {calls}."
+        )
+    place, number = _numeric(schema, attribute)
+    if what == "sum" and number.kind == "date":
+        raise UsageError("dates have no sum", hint=f"Ask for the mean of {attribute}.")
+    if not 0 < part < 1:
+        raise UsageError("a quantile is for a part between 0 and 1", hint="0.5 is the median.")
+    names = (by,) if isinstance(by, str) else tuple(by or ())
+    if attribute in names:
+        raise UsageError(f"{attribute!r} is summarized, so it cannot be a group too")
+    labels: tuple[tuple[str, ...], ...] = ()
+    groups = [whole]
+    if names:
+        labels, groups = cells_of(schema, divisions_of(schema, names, None, release.bands), whole)
+    values = Values.of(number, release.measured_edges(place))
+    if len(values.edges) == 2:  # nobody knows its cells
+        values = Values.of(number, np.arange(MOST_PARTS + 1) * number.grid // MOST_PARTS)
+    if len(groups) * len(values.edges) > MOST_COUNTS:
+        raise UsageError("there are too many groups", hint="Take fewer attributes for groups.")
+    asker = _Asker(release, place, values, groups)
+    if what == "quantile":
+        estimate, (low, high) = asker.quantiles(part), asker.quantile_ends(part, share)
+    else:
+        estimate = asker.sums(mean=what == "mean")
+        low, high = asker.sum_ends(share, mean=what == "mean")
+    if what == "sum":  # of people of whom nobody has less than nothing, or more
+        low = np.maximum(low, 0.0) if values.least[0] >= 0 else low
+        high = np.minimum(high, 0.0) if values.most[-1] <= 0 else high
+    stretched = np.fmin(low, estimate), np.fmax(high, estimate)  # which costs no coverage
+    return Summaries(
+        what=what, number=number, names=names, labels=labels, estimate=estimate,
+        low=stretched[0], high=stretched[1], level=level,
+    )  # fmt: skip
+
+
+def _numeric(schema: Schema, attribute: str) -> tuple[int, Numeric]:
+    numbers = {
+        one.name: (place, one)
+        for place, one in enumerate(schema.attributes)
+        if isinstance(one, Numeric)
+    }
+    if attribute not in numbers:
+        hint = suggest(attribute, list(numbers), "Its numbers") if numbers else "It has none."
+        if attribute in schema:
+            hint = f"Write release.table({as_text(attribute)}, share=True). {hint}"
+        raise UsageError(f"{attribute!r} is not a numeric attribute of the schema", hint=hint)
+    return numbers[attribute]
+
+
+class _Asker:
+    """Counts of a number's cells in each group, and of what lies on either side of an edge."""
+
+    def __init__(
+        self, release: Release, place: int, values: Values, groups: Sequence[Query]
+    ) -> None:
+        self.release, self.place, self.values, self.groups = release, place, values, groups
+
+    def _counts(self, spans: Sequence[tuple[int, int]], level: float | None) -> Floats:
+        """Estimates, or with a level lower and upper ends: [1 or 2, groups, spans]."""
+        queries, at = [], []
+        for row, group in enumerate(self.groups):
+            conditions = dict(group.where)
+            if not all(conditions.values()) or group.classes == ():
+                continue
+            for column, (low, high) in enumerate(spans):
+                span = ((float(low), float(high)),)
+                if met := overlap(conditions.get(self.place, span), span):
+                    where = tuple(sorted((conditions | {self.place: met}).items()))
+                    queries.append(Query(where, group.classes))
+                    at.append((row, column))
+        counts = np.zeros((1 if level is None else 2, len(self.groups), len(spans)))
+        if not queries:
+            return counts
+        rows, columns = np.array(at).T
+        if level is None:
+            counts[0, rows, columns] = np.maximum(self.release.estimate(queries), 0.0)
+        else:
+            answers = self.release.count(queries, level=level)
+            counts[:, rows, columns] = answers.low, answers.high
+        return counts
+
+    def _cells(self) -> Floats:
+        return np.asarray(self._counts([*pairwise(self.values.edges.tolist())], None)[0])
+
+    def sums(self, *, mean: bool) -> Floats:
+        """Sums, or means, by the model."""
+        cells = self._cells()
+        number = cells.sum(axis=1)
+        middles = (self.values.least + self.values.most) / 2  # if records lie evenly
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((cells @ middles) / (number if mean else 1.0))
+
+    def sum_ends(self, level: float, *, mean: bool) -> tuple[Floats, Floats]:
+        """Guaranteed ends of sums or means."""
+        unknown = math.nan, math.nan
+        close = [self.release.sum_ends(self.place, one, level, mean=mean) for one in self.groups]
+        ends = np.array([one or unknown for one in close]).T
+        if not np.isnan(ends).any():
+            return ends[0], ends[1]
+        edges = self.values.edges
+        spans = [(int(edge), int(edges[-1])) for edge in edges[:-1]]  # the first is all of them
+        low, high = self._counts(spans, 1 - (1 - level) / len(spans))
+        least, most = self.values.least, self.values.most
+        high = np.minimum(high, high[:, :1])
+        up, down = np.diff(most) @ high[:, 1:].T, np.diff(least) @ low[:, 1:].T
+        fewest, number = low[:, 0], high[:, 0]
+        if mean:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                parts = np.nan_to_num(np.minimum(1.0, high[:, 1:] / low[:, :1]), nan=1.0)
+                down = np.where(number > 0, down / number, 0.0)
+            loose = least[0] + down, np.maximum(most[0] + parts @ np.diff(most), least[0])
+        else:
+            down += np.minimum(least[0] * fewest, least[0] * number)
+            loose = down, up + np.maximum(most[0] * fewest, most[0] * number)
+        lower, upper = np.where(np.isnan(ends[0]), loose, ends)
+        return lower, upper
+
+    def quantiles(self, part: float) -> Floats:
+        """Quantiles by the model."""
+        cells = self._cells()
+        least, most = self.values.least, self.values.most
+        quantiles = np.full(len(cells), np.nan)
+        for row, counts in enumerate(cells):
+            below = np.concatenate([[0.0], np.cumsum(counts)])
+            if below[-1] > 0:
+                goal = part * below[-1]
+                cell = min(int(np.searchsorted(below[1:], goal)), len(counts) - 1)
+                inside = (goal - below[cell]) / max(counts[cell], 1e-12)
+                quantiles[row] = least[cell] + min(1.0, inside) * (most[cell] - least[cell])
+        return quantiles
+
+    def quantile_ends(self, part: float, level: float) -> tuple[Floats, Floats]:
+        """Guaranteed ends of quantiles."""
+        edges, error = self.values.edges, 1 - level
+        # a fifth for the number of records, two for the count on either side
+        number = self._counts([(int(edges[0]), int(edges[-1]))], 1 - error / 5)
+        below = self._counts([(0, int(edge)) for edge in edges[1:-1]], 1 - 2 * error / 5)
+        fewer = below[1] < part * number[0]
+        more = below[0] >= part * number[1]
+        # how many edges hold without a gap, from either end
+        first = np.cumprod(fewer, axis=1).sum(axis=1)
+        last = np.cumprod(more[:, ::-1], axis=1).sum(axis=1)
+        some = number[0, :, 0] > 0
+        low = np.where(some, self.values.least[first], self.values.least[0])
+        high = np.where(some, self.values.most[::-1][last], self.values.most[-1])
+        return low, high

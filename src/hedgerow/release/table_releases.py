@@ -61,11 +61,9 @@ from hedgerow.estimate.queries import (
     read_many,
 )
 from hedgerow.estimate.tables import Cells, Tables
-from hedgerow.release.base import Description, Questions, Release, noisy_counts, protected_rows
-from hedgerow.release.files import MANIFEST, Content, Document, read_table
-from hedgerow.release.measurement_files import MeasuredRelease
-from hedgerow.release.plain_files import ROWS_SEED, weighted
-from hedgerow.release.summaries import Values, divided
+from hedgerow.release.base import MeasuredRelease, Questions, Release, noisy_counts
+from hedgerow.release.count_tables import Values, divided
+from hedgerow.release.files import MANIFEST, ROWS_SEED, Content, Document, read_table, weighted
 from hedgerow.schema import CLASS, Attribute, Numeric, Query, Schema
 from hedgerow.store.frames import Frame
 from hedgerow.store.untrusted import broken
@@ -118,19 +116,15 @@ class TableRelease(MeasuredRelease):
 
     partition: Partition
 
-    def describe(self) -> Description:
-        """See `Release.describe`."""
-        return Description(
-            parts="regions",
-            part="region",
-            number=self.partition.cells,
-            summary="It holds noisy counts of groups. No raw record is in it, and no exact count.",
-            people=f"{self.schema.unit_names[1]} counted",
-            largest="largest regions",
-            counts=noisy_counts(self.guarantee),
-            protected=protected_rows(self.schema),
-            suppressed=self._suppression(),
-        )
+    def _describe(self) -> dict[str, Any]:
+        return {
+            "parts": "regions",
+            "part": "region",
+            "number": self.partition.cells,
+            "summary": "It holds noisy counts of groups. No raw record is in it, and no exact "
+            "count.",
+            "largest": "largest regions",
+        }
 
     @cached_property
     def estimates(self) -> CellCounts:
@@ -183,22 +177,12 @@ class TableRelease(MeasuredRelease):
             >>> release.generalized().column_names[:3]
             ['region', 'age', 'sex']
         """
-        return self._frame(
-            generalized_table(
-                self.schema, self.partition, self.regions, self.counts, self.count_errors
-            ),
-            kind,
-        )
+        published = self.schema, self.partition, self.regions, self.counts, self.count_errors
+        return self._frame(generalized_table(*published), kind)
 
-    @answer_mistakes
-    def synthesize(
-        self, n: int | None = None, *, seed: int | None = None, kind: str | None = None
-    ) -> Frame:
-        """Rows like those of the table, in random order; see `Release.synthesize`.
-
-        They are drawn evenly inside the regions.
-        """
-        return self._frame(draw_rows(self.schema, self._parts, self.counts, n, seed), kind)
+    def _draw(self, n: int | None, seed: int | None) -> pa.Table:
+        """See `Release._draw`: rows are drawn evenly inside the regions."""
+        return draw_rows(self.schema, self._parts, self.counts, n, seed)
 
     def stand_ins(self) -> pa.Table:
         """See `Release.stand_ins`: those of a region and class add up to its count."""
@@ -270,9 +254,7 @@ class TableRelease(MeasuredRelease):
             return replace(answers, basis=basis)
         nobody = find_ruled_out(self.schema, Conditions.of(queries))
         numbers = ("estimate", "low", "high", "noise", "uniformity_low", "uniformity_high")
-        none: dict[str, Any] = {
-            name: np.where(nobody, 0.0, getattr(answers, name)) for name in numbers
-        }
+        none: Any = {name: np.where(nobody, 0.0, getattr(answers, name)) for name in numbers}
         return replace(answers, **none, basis=np.where(nobody, RULED_OUT, basis))
 
     @property
@@ -325,22 +307,18 @@ class MarginalsRelease(MeasuredRelease):
 
     partition: Cells
 
-    def describe(self) -> Description:
-        """See `Release.describe`."""
-        return Description(
-            parts="tables",
-            part="table",
-            number=len(self.tables.tables),
-            summary="It holds noisy tables of attributes, alone and together. No raw record is in "
-            "it, and no exact count.",
-            people=f"{self.schema.unit_names[1]} counted",
-            largest="tables",
-            counts=noisy_counts(self.guarantee),
-            protected=protected_rows(self.schema),
-            suppressed=None,
-            processed="One model is fitted to all noisy tables; estimates and synthetic rows come "
-            "from it, intervals from the tables.",
-        )
+    def _describe(self) -> dict[str, Any]:
+        return {
+            "parts": "tables",
+            "part": "table",
+            "number": len(self.tables.tables),
+            "summary": "It holds noisy tables of attributes, alone and together. No raw record is "
+            "in it, and no exact count.",
+            "largest": "tables",
+            "suppressed": None,
+            "processed": "One model is fitted to all noisy tables; estimates and synthetic rows "
+            "come from it, intervals from the tables.",
+        }
 
     @cached_property
     def tables(self) -> Tables:
@@ -362,11 +340,8 @@ class MarginalsRelease(MeasuredRelease):
         """What is sure about counts, but for the noise."""
         return Bounds(self.tables)
 
-    @answer_mistakes
-    def synthesize(
-        self, n: int | None = None, *, seed: int | None = None, kind: str | None = None
-    ) -> Frame:
-        """Rows like those of the table, in random order; see `Release.synthesize`."""
+    def _draw(self, n: int | None, seed: int | None) -> pa.Table:
+        """See `Release._draw`."""
         check_whole("n", n)
         check_whole("seed", seed)
         rows = round(self.tables.number) if n is None else n
@@ -377,7 +352,7 @@ class MarginalsRelease(MeasuredRelease):
             )
         random = np.random.default_rng(seed)
         codes = self.model.draw(rows, random)
-        return self._frame(rows_of(self.schema, codes, random), kind)
+        return rows_of(self.schema, codes, random)
 
     def _weights(self, codes: NDArray[np.integer]) -> Floats:
         """See `Release._weights`."""
@@ -491,8 +466,7 @@ class RowsRelease(Release):
     counts: Ints
     frontier: Document = field(default_factory=dict)
 
-    def describe(self) -> Description:
-        """See `Release.describe`."""
+    def _describe(self) -> dict[str, Any]:
         people = self.schema.unit_names[1]
         if self.settings.get("mode") == "sampled":
             counts = (
@@ -503,18 +477,16 @@ class RowsRelease(Release):
         else:
             noise = noisy_counts(self.guarantee)
             counts = f"{noise} Rows below a public threshold are suppressed."
-        return Description(
-            parts="rows",
-            part="generalized row",
-            number=len(self.counts),
-            summary=f"It holds generalized rows, each shared by several {people}.",
-            people=f"{people} published",
-            counts=counts,
-            processed="Estimates, intervals and synthetic rows follow from published rows.",
-            largest=f"rows that most {people} share",
-            protected=protected_rows(self.schema),
-            suppressed=self._suppression(),
-        )
+        return {
+            "parts": "rows",
+            "part": "generalized row",
+            "number": len(self.counts),
+            "summary": f"It holds generalized rows, each shared by several {people}.",
+            "people": f"{people} published",
+            "counts": counts,
+            "processed": "Estimates, intervals and synthetic rows follow from published rows.",
+            "largest": f"rows that most {people} share",
+        }
 
     def _suppression(self) -> str | None:
         rule = self.ledger.get("suppression")
@@ -566,18 +538,15 @@ class RowsRelease(Release):
             columns[attribute.name] = dictionary(parts.index.astype(np.int32), labels)
         return self._frame(pa.table({**columns, "count": pa.array(self.counts)}), kind)
 
-    @answer_mistakes
-    def synthesize(
-        self, n: int | None = None, *, seed: int | None = None, kind: str | None = None
-    ) -> Frame:
-        """Records drawn inside the generalized rows; see `Release.synthesize`.
+    def _draw(self, n: int | None, seed: int | None) -> pa.Table:
+        """See `Release._draw`: values are uniform inside a generalized value.
 
-        Values are uniform inside a generalized value, so whatever people left open says nothing.
+        So whatever people left open says nothing.
         """
         counts = self.counts
         if n is None:  # of everybody, not of those who were sampled
             counts = np.rint(counts / self.sampling_rate).astype(np.int64)
-        return self._frame(draw_rows(*self._flat, counts[:, None], n, seed), kind)
+        return draw_rows(*self._flat, counts[:, None], n, seed)
 
     def stand_ins(self) -> pa.Table:
         """See `Release.stand_ins`: those of a generalized row add up to its estimated count."""
@@ -598,10 +567,8 @@ class RowsRelease(Release):
         be any number from `low` on. The lower end counts rows wholly inside a query alone,
         less what noise or sampling may have added (`hedgerow.estimate.answers`).
         """
-        found = np.zeros((4, len(queries)))
-        for place, query in enumerate(queries):
-            found[:, place] = self._weigh(query, 1 - level)
-        estimate, inside, deviation, cut = found
+        weighed = [self._weigh(query, 1 - level) for query in queries]
+        estimate, inside, deviation, cut = np.array(weighed, np.float64).reshape(-1, 4).T
         noise = half_width(deviation, level)
         endless = np.full(len(queries), math.inf)
         basis = basis_of(queries, cut == 0, self._unmeasured)
@@ -655,9 +622,8 @@ class RowsRelease(Release):
     def own_files(self) -> Iterator[tuple[str, Content]]:
         """See `Release.own_files`."""
         columns: dict[str, Ints] = {}
-        for place in range(self.lo.shape[1]):
-            columns[f"lo_{place}"] = self.lo[:, place]
-            columns[f"hi_{place}"] = self.hi[:, place]
+        for place, (lo, hi) in enumerate(zip(self.lo.T, self.hi.T, strict=True)):
+            columns |= {f"lo_{place}": lo, f"hi_{place}": hi}
         yield CELLS, pa.table({**columns, "count": self.counts})
         yield TABLE, csv_blocks(self.generalized("arrow"))
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.arrays import Ints
-from hedgerow.errors import ReleaseError, UsageError
+from hedgerow.errors import UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.cells import check_whole
 from hedgerow.estimate.core import ItemsetModel, rows_table
@@ -28,12 +28,17 @@ from hedgerow.estimate.itemsets import (
 )
 from hedgerow.estimate.partition import CoreCells, Itemsets
 from hedgerow.estimate.queries import check_level
-from hedgerow.release.base import By, Description, Names, Questions, Where, noisy_counts
-from hedgerow.release.count_tables import Bins, CountTable, check_table, names_in, tabulate
-from hedgerow.release.files import Content
-from hedgerow.release.measurement_files import MeasuredRelease
-from hedgerow.release.plain_files import ROWS_SEED, finite, weighted
-from hedgerow.release.summaries import Spread, item_spread
+from hedgerow.release.base import By, MeasuredRelease, Names, Questions, Where
+from hedgerow.release.count_tables import (
+    Bins,
+    CountTable,
+    Spread,
+    check_table,
+    names_in,
+    spread_of,
+    tabulate,
+)
+from hedgerow.release.files import ROWS_SEED, Content, weighted
 from hedgerow.schema import Items
 from hedgerow.store.frames import Frame
 from hedgerow.suggestions import ITEMS, answer_mistakes, as_text
@@ -83,8 +88,7 @@ class TransactionsRelease(MeasuredRelease):
 
     partition: Itemsets
 
-    def describe(self) -> Description:
-        """See `Release.describe`."""
+    def _describe(self) -> dict[str, Any]:
         column = self.items.person
         core = isinstance(self.partition, CoreCells)
         # under the published thresholds perhaps nothing was published
@@ -99,20 +103,18 @@ class TransactionsRelease(MeasuredRelease):
                 f"It holds noisy counts: {self._counted()}. No raw record is in it, and no exact "
                 "count."
             )
-        return Description(
-            parts="items" if core else "itemsets",
-            part="item" if core else "partition",
-            number=number,
-            summary=summary,
-            people=f"{self.schema.unit_names[1]} counted",
-            counts=noisy_counts(self.guarantee),
-            record="record",
-            largest="most frequent itemsets",
-            protected="any one record (one record is one person)"
-            if column is None
-            else f"any one person (one value of {column}, with all its items)",
-            suppressed=self._suppression(),
-        )
+        protected = "any one record (one record is one person)"
+        if column is not None:
+            protected = f"any one person (one value of {column}, with all its items)"
+        return {
+            "parts": "items" if core else "itemsets",
+            "part": "item" if core else "partition",
+            "number": number,
+            "summary": summary,
+            "record": "record",
+            "largest": "most frequent itemsets",
+            "protected": protected,
+        }
 
     @property
     def example(self) -> str:
@@ -142,12 +144,7 @@ class TransactionsRelease(MeasuredRelease):
     @property
     def items(self) -> Items:
         """The public universe."""
-        if self.schema.items is None:
-            raise ReleaseError(
-                "the schema of this release describes a table, not transactions",
-                hint="Ask whoever published the release for a fresh copy.",
-            )
-        return self.schema.items
+        return self.schema.transaction_items
 
     @cached_property
     def model(self) -> ItemsetModel:
@@ -296,18 +293,20 @@ class TransactionsRelease(MeasuredRelease):
             >>> release.synthesize(2, seed=4).to_pydict()
             {'items': [['honey', 'carrots'], ['eggs', 'apples', 'fish']]}
         """
+        return self._frame(self._draw(n, seed, form), kind)
+
+    def _draw(self, n: int | None, seed: int | None, form: str = "lists") -> pa.Table:
+        """See `Release._draw`."""
         check_whole("n", n)
         check_whole("seed", seed)
         start, codes = self.model.draw(n, np.random.default_rng(seed))
-        return self._frame(rows_table(self.items, start, codes, form), kind)
+        return rows_table(self.items, start, codes, form)
 
     def stand_ins(self) -> pa.Table:
         """See `Release.stand_ins`: as many as are counted, but for very many."""
         total = max(0, round(float(self.count_all())))
         number = min(total, MOST_STAND_INS)
-        start, codes = self.model.draw(number, np.random.default_rng(ROWS_SEED))
-        rows = rows_table(self.items, start, codes, "lists")
-        return weighted(rows, self.schema, total / max(1, number))
+        return weighted(self._draw(number, ROWS_SEED), self.schema, total / max(1, number))
 
     def counted_tables(self) -> list[tuple[str, ...]]:
         """See `Release.counted_tables`."""
@@ -317,7 +316,7 @@ class TransactionsRelease(MeasuredRelease):
         """See `Release.plain_tables`."""
         for names in self.counted_tables():
             table = self.table(*names)
-            yield table.names, finite(table.to_arrow())
+            yield table.names, table.to_arrow()
 
     @answer_mistakes
     def table(
@@ -384,7 +383,9 @@ class TransactionsRelease(MeasuredRelease):
 
     @cached_property
     def _histograms(self) -> tuple[Spread, ...]:
-        return (item_spread(self.items, self.count),)
+        labels = tuple(self.items.labels)
+        answers = self.count([[label] for label in labels])
+        return (spread_of("item", labels, tuple(range(len(labels) + 1)), answers),)
 
     def own_files(self) -> Iterator[tuple[str, Content]]:
         """See `Release.own_files`."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -26,19 +25,8 @@ from hedgerow.estimate.measurements import Measurement, exact
 from hedgerow.estimate.partition import CoreCells, CutTree
 from hedgerow.release.transactions import TransactionsRelease
 from hedgerow.schema.items import ItemTree
-from hedgerow.verification.rules import (
-    Book,
-    Failed,
-    afford,
-    afford_together,
-    books,
-    budgets,
-    by_name,
-    check_profiles,
-    profile,
-    region_rules,
-    whole,
-)
+from hedgerow.verification import rules
+from hedgerow.verification.rules import Book, Failed, refuse, whole
 
 _PLACES = {"size": "size", "support": "item", "cell": "region", "leaf": "node"}
 _TESTED_HALF = 2  # one half of the budget is for tests
@@ -74,22 +62,21 @@ def _lists_leaves(release: TransactionsRelease) -> bool:
 
 def _check_measurements(release: TransactionsRelease) -> str:
     """Every region was counted, and every count has the noise that its charge buys."""
-    named, booked = _measurements_by_name(release), books(release.ledger)
+    named, booked = _measurements_by_name(release), rules.books(release.ledger)
     for name, measurement in named.items():
         _check_places(release, measurement)
         if _lists_leaves(release) and not len(measurement.where):
             continue  # no leaf was listed, and perhaps none was ever reached
-        if name not in booked:
-            raise Failed(f"{name} was counted, and nothing was booked for it")
+        refuse(name not in booked, f"{name} was counted, and nothing was booked for it")
         if measurement.law != ("gaussian" if booked[name].budget == "rho" else "laplace"):
             raise Failed(f"{name} has another noise than its budget buys")
         if _lists_leaves(release):
             _check_leaves(release, measurement, booked[name])
         elif measurement.max_contribution == 1:
             units = np.full(len(measurement.where), booked[name].once(), np.int64)
-            afford(measurement, booked[name], units)
+            rules.afford(measurement, booked[name], units)
         else:
-            afford_together(measurement, booked[name])
+            rules.afford_together(measurement, booked[name])
     if _lists_leaves(release):
         return "every listed leaf was counted, at the price that was booked for it"
     return "everything was counted once, at the price that was booked for it"
@@ -97,16 +84,21 @@ def _check_measurements(release: TransactionsRelease) -> str:
 
 def _check_accounts(release: TransactionsRelease) -> str:
     """The paths of the ledger are those that the entries and the regions show."""
-    named, booked = _measurements_by_name(release), books(release.ledger)
+    named, booked = _measurements_by_name(release), rules.books(release.ledger)
     profiles: Counter[Any] = Counter()
     if _lists_leaves(release):
         assert isinstance(release.partition, CutTree)
-        spending = _Spending.of(release, release.partition)
-        spending.hold(booked)
-        for leaf in named["leaf"].where.tolist():
-            left = int(spending.paid[leaf])
-            spent = [spending.granted - left, left]
-            profiles[profile([("epsilon", "test"), ("epsilon", "leaf")], spent)] += 1
+        granted, paid, charged = _replay(release, release.partition)
+        for purpose, rows in charged.items():  # just these tests and counts were booked
+            if purpose in booked:
+                booked[purpose].hold(rows[:, 0], rows[:, 1], np.ones(len(rows), np.int64))
+            elif len(rows):
+                raise Failed(f"nothing was booked for {purpose}, without which nothing is listed")
+        if booked.keys() - charged.keys():
+            raise Failed("other purposes were booked than this method pays for")
+        for left in paid[named["leaf"].where].tolist():
+            spent = [granted - left, left]
+            profiles[rules.profile([("epsilon", "test"), ("epsilon", "leaf")], spent)] += 1
     else:
         gates = {"gate"} if isinstance(release.partition, CutTree) else set()
         if booked.keys() != named.keys() | gates:
@@ -115,8 +107,8 @@ def _check_accounts(release: TransactionsRelease) -> str:
         _check_choices(release, named)
         names = [(book.budget, purpose) for purpose, book in booked.items()]
         units = [book.once() for book in booked.values()]
-        profiles[profile(names, units)] = release.partition.cells
-    check_profiles(profiles, release.ledger)
+        profiles[rules.profile(names, units)] = release.partition.cells
+    rules.check_profiles(profiles, release.ledger)
     return "what every record spent follows from the entries and from what was counted"
 
 
@@ -124,16 +116,14 @@ def _measurements_by_name(release: TransactionsRelease) -> dict[str, Measurement
     """The measurements by name, of which no other and none twice may be there."""
     counts = "cell" if isinstance(release.partition, CoreCells) else "leaf"
     known = {counts} if _lists_leaves(release) else {counts, "size", "support"}
-    found = by_name(release.measurements, known)
-    if counts not in found:
-        raise Failed("no measurement of the regions is there")
+    found = rules.by_name(release.measurements, known)
+    refuse(counts not in found, "no measurement of the regions is there")
     return found
 
 
 def _check_places(release: TransactionsRelease, measurement: Measurement) -> None:
     name, where = measurement.name, measurement.where
-    if measurement.at != _PLACES[name]:
-        raise Failed(f"{name} speaks of other places than it should")
+    refuse(measurement.at != _PLACES[name], f"{name} speaks of other places than it should")
     if measurement.threshold is not None or measurement.klass is not None or measurement.by_class:
         raise Failed(f"{name} has a class or a threshold, which transactions do not have")
     cells = release.partition.cells
@@ -145,8 +135,7 @@ def _check_places(release: TransactionsRelease, measurement: Measurement) -> Non
         fits = inside and bool((np.diff(where) > 0).all())
     else:
         fits = np.array_equal(where, np.arange(places[measurement.at]))
-    if not fits:
-        raise Failed(f"{name} was not counted once in every place")
+    refuse(not fits, f"{name} was not counted once in every place")
     if measurement.max_contribution != 1 and name != "support":
         raise Failed(f"{name} counts disjoint places, in one of which a record lies")
     parts = _PARTS * _PARTS if measurement.law == "gaussian" else _PARTS
@@ -166,7 +155,7 @@ def _check_shares(release: TransactionsRelease, booked: dict[str, Book]) -> None
     else:
         shares = SHARES["few" if release.items.size <= _SMALL else "whole"]
     parts = {purpose: Fraction(percent, 100) for purpose, percent in shares.items()}
-    granted = budgets(release.ledger)
+    granted = rules.budgets(release.ledger)
     units = sum(number for _, number in granted.values())
     if parts.keys() == {"size", "support"}:
         # by the noisy number of records
@@ -226,8 +215,7 @@ def _check_choices(release: TransactionsRelease, named: dict[str, Measurement]) 
         raise Failed("other items were counted together than the noisy supports tell")
     if partition.rest.tolist() != rest:
         raise Failed("items beside the core were counted in other bins than this method has")
-    if whole(chosen["core"]) != number:
-        raise Failed("the core has another size than the settings say")
+    refuse(whole(chosen["core"]) != number, "the core has another size than the settings say")
     if settings["core"] is not None and min(whole(settings["core"]), size) != number:
         raise Failed("the core has another size than was asked for")
 
@@ -239,8 +227,8 @@ def _check_leaves(release: TransactionsRelease, measurement: Measurement, book: 
     where = measurement.where
     if not partition.leaves(ItemTree.of(release.items))[where].all():
         raise Failed("a partition that is no leaf was counted as one")
-    paid = _Spending.of(release, partition).paid[where]
-    afford(measurement, book, paid)
+    paid = _replay(release, partition)[1][where]
+    rules.afford(measurement, book, paid)
     if partition.cells == 1:  # all records are alike, and their number has no bar
         return
     strictness = release.settings["c1"]
@@ -250,75 +238,53 @@ def _check_leaves(release: TransactionsRelease, measurement: Measurement, book: 
             raise Failed("a leaf is listed whose count lies below its threshold")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Spending:
-    """The schedule `paper`, replayed over the cuts.
+def _replay(release: TransactionsRelease, partition: CutTree) -> tuple[int, Ints, dict[str, Ints]]:
+    """The schedule `paper`, replayed over the cuts: a walk down from all records.
 
-    Args:
-        granted: The units of the whole budget.
-        paid: For each partition that is a leaf what its count cost; for others what is left.
-        tests: The depth and the price of each test, one row for each expanded partition that has
-            sub-partitions to be tested.
-        counts: The same for the counts of leaves.
+    Returns:
+        The units of the whole budget; for each partition that is a leaf what its count cost, for
+        others what is left; and by purpose the depth and the price of each charge: of each test,
+        one row for each expanded partition that has sub-partitions to be tested, and of each count
+        of a leaf.
     """
-
-    granted: int
-    paid: Ints
-    tests: Ints
-    counts: Ints
-
-    @staticmethod
-    def of(release: TransactionsRelease, partition: CutTree) -> _Spending:
-        """Walks down from all records."""
-        _, granted = budgets(release.ledger).get("epsilon", (Fraction(1), 0))
-        tree = ItemTree.of(release.items)
-        size = partition.cells
-        inner = np.zeros(size, np.int64)
-        np.add.at(inner, partition.owner, tree.inner[partition.cut])
-        groups = np.zeros(size, np.int64)  # nodes of the cut that are no items
-        np.add.at(groups, partition.owner, tree.children[partition.cut] > 0)
-        left = np.full(size, granted, np.int64)
-        tests, counts = [], []
-        price = np.zeros(size, np.int64)
-        is_item = tree.children == 0
-        expandable = groups > 0
-        if ((partition.split >= 0) != expandable).any():
-            raise Failed("a partition was left that should have been expanded, or the other way")
-        for place in range(size):
-            up = int(partition.parent[place])
-            if up >= 0:
-                left[place] = left[up] - (price[up] if groups[place] else 0)
-            if not expandable[place]:
-                continue
-            node, depth = int(partition.split[place]), int(partition.depth[place])
-            if tree.height[node] != tree.height[partition.nodes(place)].max():
-                raise Failed("a partition was not expanded at one of its highest nodes")
-            price[place] = (left[place] - granted // _TESTED_HALF) // inner[place]
-            kids = is_item[tree.kids(node)]
-            alone = groups[place] == 1
-            if alone and kids.any():
-                counts.append((depth, int(left[place])))
-            if not alone or not kids.all():
-                tests.append((depth, int(price[place])))
-        if len(tree) == 1:
-            counts.append((0, granted))
-        pairs = [np.asarray(rows, np.int64).reshape(-1, 2) for rows in (tests, counts)]
-        return _Spending(granted=granted, paid=left, tests=pairs[0], counts=pairs[1])
-
-    def hold(self, booked: dict[str, Book]) -> None:
-        """Sees that just these tests and counts were booked."""
-        for purpose, rows in (("test", self.tests), ("leaf", self.counts)):
-            if purpose in booked:
-                once = np.ones(len(rows), np.int64)
-                booked[purpose].hold(rows[:, 0], rows[:, 1], once)
-            elif len(rows):
-                raise Failed(f"nothing was booked for {purpose}, without which nothing is listed")
-        if booked.keys() - {"test", "leaf"}:
-            raise Failed("other purposes were booked than this method pays for")
+    _, granted = rules.budgets(release.ledger).get("epsilon", (Fraction(1), 0))
+    tree = ItemTree.of(release.items)
+    size = partition.cells
+    inner = np.zeros(size, np.int64)
+    np.add.at(inner, partition.owner, tree.inner[partition.cut])
+    groups = np.zeros(size, np.int64)  # nodes of the cut that are no items
+    np.add.at(groups, partition.owner, tree.children[partition.cut] > 0)
+    left = np.full(size, granted, np.int64)
+    tests, counts = [], []
+    price = np.zeros(size, np.int64)
+    is_item = tree.children == 0
+    expandable = groups > 0
+    if ((partition.split >= 0) != expandable).any():
+        raise Failed("a partition was left that should have been expanded, or the other way")
+    for place in range(size):
+        up = int(partition.parent[place])
+        if up >= 0:
+            left[place] = left[up] - (price[up] if groups[place] else 0)
+        if not expandable[place]:
+            continue
+        node, depth = int(partition.split[place]), int(partition.depth[place])
+        if tree.height[node] != tree.height[partition.nodes(place)].max():
+            raise Failed("a partition was not expanded at one of its highest nodes")
+        price[place] = (left[place] - granted // _TESTED_HALF) // inner[place]
+        kids = is_item[tree.kids(node)]
+        alone = groups[place] == 1
+        if alone and kids.any():
+            counts.append((depth, int(left[place])))
+        if not alone or not kids.all():
+            tests.append((depth, int(price[place])))
+    if len(tree) == 1:
+        counts.append((0, granted))
+    pairs = (np.asarray(rows, np.int64).reshape(-1, 2) for rows in (tests, counts))
+    return granted, left, dict(zip(("test", "leaf"), pairs, strict=True))
 
 
 _rules = partial(
-    region_rules,
+    rules.region_rules,
     shape=CoreCells | CutTree,
     measured=_check_measurements,
     accounted=_check_accounts,

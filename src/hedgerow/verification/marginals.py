@@ -20,25 +20,11 @@ from hedgerow.arrays import Bools, Ints
 from hedgerow.estimate.junction import JunctionTree
 from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.tables import Cells, NoisyTable, ruled_apart
-from hedgerow.release.plain_files import weight_name
+from hedgerow.release.files import weight_name
 from hedgerow.release.table_releases import MarginalsRelease
 from hedgerow.schema import Categorical, Schema
-from hedgerow.verification.rules import (
-    Book,
-    Failed,
-    Rules,
-    afford_together,
-    books,
-    budgets,
-    by_name,
-    check_ledger,
-    check_order,
-    check_paths,
-    cost,
-    mispriced,
-    spending,
-    whole,
-)
+from hedgerow.verification import rules
+from hedgerow.verification.rules import Book, Failed, Rules, refuse, whole
 
 _PAIRS = (
     "pairs", "second_pairs", "third_pairs", "fourth_pairs", "fifth_pairs", "sixth_pairs",
@@ -105,7 +91,7 @@ def _prices(book: Book) -> list[int]:
 
 def _shares(release: MarginalsRelease) -> _Shares:
     """The shares that the books show; if there are none, those that follow from the rows."""
-    booked = books(release.ledger)
+    booked = rules.books(release.ledger)
     book = booked["by_class" if "by_class" in booked else "single"]
     every = [_share(release, book, nudge, rule) for rule in _FURTHER for nudge in _NUDGES]
     return next((one for one in every if one.agree(booked)), every[0])
@@ -193,7 +179,7 @@ def _share(
 
 def _check_measurements(release: MarginalsRelease) -> str:
     """Every table is one that the method counts, with the noise that its charge buys."""
-    known, booked = _measurements_by_name(release), books(release.ledger)
+    known, booked = _measurements_by_name(release), rules.books(release.ledger)
     if known.keys() != booked.keys() - {"relate"}:
         raise Failed("what was counted and what was paid for are different things")
     _check_tables(release, known)
@@ -208,27 +194,20 @@ def _check_measurements(release: MarginalsRelease) -> str:
             number = len(measurement.tables)
         if name == "named":
             _check_each(release, measurement, booked[name])
-        else:
-            _check_price(measurement, booked[name], number)
+            continue
+        if measurement.max_contribution != number:
+            raise Failed(f"{name} was counted in another number of tables than it was paid for")
+        alike = len(set(measurement.units.tolist())) == 1
+        refuse(not alike, f"the cells of {name} were not counted alike")
+        rules.afford_together(measurement, booked[name])
     return "every table has the noise that its charge buys"
 
 
 def _measurements_by_name(release: MarginalsRelease) -> dict[str, Measurement]:
     """The measurements by name."""
-    known = by_name(release.measurements, _NAMES)
-    if "rows" not in known:
-        raise Failed("the number of rows was not counted, which all rules read")
+    known = rules.by_name(release.measurements, _NAMES)
+    refuse("rows" not in known, "the number of rows was not counted, which all rules read")
     return known
-
-
-def _check_price(measurement: Measurement, book: Book, number: int) -> None:
-    """Sees that tables, in each of which a record is counted once, have the noise of one charge."""
-    name = measurement.name
-    if measurement.max_contribution != number:
-        raise Failed(f"{name} was counted in another number of tables than it was paid for")
-    if len(set(measurement.units.tolist())) != 1:
-        raise Failed(f"the cells of {name} were not counted alike")
-    afford_together(measurement, book)
 
 
 def _check_each(release: MarginalsRelease, measurement: Measurement, book: Book) -> None:
@@ -239,12 +218,11 @@ def _check_each(release: MarginalsRelease, measurement: Measurement, book: Book)
     rates = [units * measurement.unit for units in measurement.units[starts].tolist()]
     weights = [table.weight for table in release.schema.tables]
     by_weight = sorted(range(len(rates)), key=weights.__getitem__)
-    costs = [cost(measurement, rates[place]) for place in by_weight]
+    costs = [rules.cost(measurement, rates[place]) for place in by_weight]
     paid = _prices(book)
-    if len(paid) != len(costs):
-        raise Failed("the tables that the schema names were not paid for one by one")
+    refuse(len(paid) != len(costs), "the tables that the schema names were not paid for one by one")
     if any(price > units * book.unit for price, units in zip(costs, paid, strict=True)):
-        raise mispriced("named")
+        raise rules.mispriced("named")
 
 
 def _size(cells: Cells, table: Columns) -> int:
@@ -274,8 +252,7 @@ def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> N
     rounds = [name for name in shares.rounds if name in tables]
     later = [*shares.rounds][1:] or [*shares.rounds]
     bought = [name for name in later if name in tables]
-    if bought != later[: len(bought)]:
-        raise Failed("a round of pairs was counted without the one before it")
+    refuse(bought != later[: len(bought)], "a round of pairs was counted without the one before it")
     end = ["again"] if len(bought) < len(later) else []
     if [name for name in tables if name in (*_PAIRS, "again")] != [*rounds, *end]:
         raise Failed("other pairs were counted, or more, than what one last step ends")
@@ -290,10 +267,8 @@ def _check_tables(release: MarginalsRelease, known: dict[str, Measurement]) -> N
 def _tables_asked_for(release: MarginalsRelease) -> tuple[Columns, ...]:
     """The columns of the tables that the schema names; the class comes after the attributes."""
     last = len(release.schema.attributes)
-    return tuple(
-        tuple(last if place < 0 else place for place in table.places)
-        for table in release.schema.tables
-    )
+    every = [table.places for table in release.schema.tables]
+    return tuple(tuple(last if place < 0 else place for place in places) for places in every)
 
 
 def _choices(release: MarginalsRelease) -> int:
@@ -342,8 +317,7 @@ def _choices(release: MarginalsRelease) -> int:
                 raise Failed("a pair makes a larger model than a run lets it become")
             taken.add(pair)
             join(pair)
-        if len(chosen) > most:
-            raise Failed("a round has more pairs than the number of rows lets it choose")
+        refuse(len(chosen) > most, "a round has more pairs than the number of rows lets it choose")
         left = [pair for pair in every if pair not in taken]
         left = [(a, b) for a, b in left if part[a] != part[b]] or left
         draws += len(chosen) + (len(chosen) < most and fits(left))
@@ -356,25 +330,22 @@ def _choices(release: MarginalsRelease) -> int:
 
 def _check_accounts(release: MarginalsRelease) -> str:
     """One account pays for everything, and pairs were chosen for what choices cost."""
-    booked = books(release.ledger)
+    booked = rules.books(release.ledger)
     if any(depth for book in booked.values() for depth, _ in book.entries):
         raise Failed("something was not charged to everyone")
     for name, book in booked.items():
         pays = "epsilon" if name == "rows" or release.ledger["accounting"] == "pure" else "rho"
-        if book.budget != pays:
-            raise Failed(f"{name} is not paid from the budget that pays for it")
+        refuse(book.budget != pays, f"{name} is not paid from the budget that pays for it")
         law = {m.name: m.law for m in release.measurements}.get(name)
         if law not in (None, "laplace" if pays == "epsilon" else "gaussian"):
             raise Failed(f"{name} has a noise that its budget does not buy")
     choices = booked["relate"].entries if "relate" in booked else {}
-    if len(choices) > 1:
-        raise Failed("choices of pairs were not paid alike")
+    refuse(len(choices) > 1, "choices of pairs were not paid alike")
     if sum(choices.values()) != _choices(release):
         raise Failed("another number of pairs was counted than choices were paid for")
-    units = {"epsilon": _ROWS_UNITS + _UNITS}
-    if release.ledger["accounting"] != "pure":
-        units = {"epsilon": _ROWS_UNITS, "rho": _UNITS}
-    if units != {name: units for name, (_, units) in budgets(release.ledger).items()}:
+    pure = release.ledger["accounting"] == "pure"
+    units = {"epsilon": _ROWS_UNITS + _UNITS} if pure else {"epsilon": _ROWS_UNITS, "rho": _UNITS}
+    if units != {name: units for name, (_, units) in rules.budgets(release.ledger).items()}:
         raise Failed("the budget is not cut into the units of the method")
     if not _shares(release).agree(booked):
         raise Failed("shares of the budget do not follow from the noisy number of rows")
@@ -406,8 +377,7 @@ def _cells(release: MarginalsRelease) -> str:
     kinds: dict[bool, list[int]] = {True: [], False: []}
     for a, attribute in enumerate(schema.attributes):
         if a in named or a not in counts:
-            if not _whole(cells.group[a]):
-                raise Failed("cells were put in groups that have to stay whole")
+            refuse(not _whole(cells.group[a]), "cells were put in groups that have to stay whole")
         else:
             kinds[isinstance(attribute, Categorical)].append(a)
     rows = max(0, int(known["rows"].values[0, 0]))
@@ -549,8 +519,7 @@ def _rows(release: MarginalsRelease, stored: pa.Table, ours: bool) -> None:
             noisy = table.values.reshape(-1)
             off = _size_of(found - noisy)
             near = _FAR * deviation + _TWICE * _size_of(model - noisy)
-        if off > near + few:
-            raise Failed("the rows do not follow from what was measured")
+        refuse(off > near + few, "the rows do not follow from what was measured")
 
 
 def _count(release: MarginalsRelease, table: NoisyTable, codes: Sequence[Ints]) -> Ints:
@@ -597,14 +566,14 @@ def _codes(schema: Schema, table: pa.Table) -> list[Ints]:
 
 RULES = {
     "tuned-1": Rules(
-        books={"ledger": check_ledger, "paths": check_paths},
-        spending=spending,
+        books={"ledger": rules.check_ledger, "paths": rules.check_paths},
+        spending=rules.spending,
         checks={
             "tables": _cells,
             "measurements": _check_measurements,
             "recounted": _check_recount,
             "accounts": _check_accounts,
-            "order": check_order,
+            "order": rules.check_order,
         },
         settings=frozenset(("schedule", "chosen", "pairs")),
         chosen=frozenset(("pairs",)),

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,20 +25,8 @@ from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import GridPartition, Partition, TreePartition
 from hedgerow.release.table_releases import TableRelease as Release
 from hedgerow.schema import Categorical, Numeric, Schema
-from hedgerow.verification.rules import (
-    ELSEWHERE,
-    Book,
-    Failed,
-    Profile,
-    Rules,
-    afford,
-    books,
-    by_name,
-    check_profiles,
-    prices,
-    profile,
-    region_rules,
-)
+from hedgerow.verification import rules
+from hedgerow.verification.rules import Book, Failed, Rules, refuse
 
 Charged = tuple[str, Ints, Ints]  # a purpose, nodes of a tree, and how many draws at each
 Growth = Callable[[Release, dict[str, Book]], None]
@@ -47,21 +35,13 @@ Grown = Callable[[Release, TreePartition, dict[str, Book]], list[Charged]]
 _NAMES = ("rows", "allocate", "leaf", "spare", "count")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Charges:
-    """What was charged for one purpose at nodes of a tree, in the order of `node`.
-
-    Args:
-        node: The nodes.
-        depth: The depth at which each charge was booked.
-        units: The units of one draw.
-        draws: How many draws there were at each node.
-    """
+class _Charges(NamedTuple):
+    """What was charged for one purpose at nodes of a tree, in the order of `node`."""
 
     node: Ints
-    depth: Ints
-    units: Ints
-    draws: Ints
+    depth: Ints  # at which each charge was booked
+    units: Ints  # of one draw
+    draws: Ints  # at each node
 
 
 def table_rules(
@@ -82,7 +62,7 @@ def table_rules(
         settings: The names that its settings may have, with spaces between; None for any.
         rest: Whether a path may leave a part of what was granted.
     """
-    return region_rules(
+    return rules.region_rules(
         shape=shape,
         measured=partial(_check_measured, grown=grown),
         accounted=partial(_check_accounts, growth=growth, grown=grown),
@@ -94,12 +74,11 @@ def table_rules(
 
 def _check_measured(release: Release, grown: Grown) -> str:
     """Every region was counted, and every count has the noise that its charge buys."""
-    named = by_name(release.measurements, _NAMES)
-    booked = books(release.ledger)
+    named = rules.by_name(release.measurements, _NAMES)
+    booked = rules.books(release.ledger)
     for name, measurement in named.items():
         _check_places(release, measurement)
-        if name not in booked:
-            raise Failed(f"{name} was counted, and nothing was booked for it")
+        refuse(name not in booked, f"{name} was counted, and nothing was booked for it")
     charged = _charges(release, named, booked, grown)
     for name, measurement in named.items():
         if name in charged:
@@ -109,27 +88,26 @@ def _check_measured(release: Release, grown: Grown) -> str:
             if whole and measurement.where.tolist() != [0]:
                 raise Failed(f"{name} was charged once and counted in several places")
             units = np.full(len(measurement.where), booked[name].once(), np.int64)
-        afford(measurement, booked[name], units)
+        rules.afford(measurement, booked[name], units)
     return _check_covered(release, named)
 
 
 def _check_accounts(release: Release, growth: Growth, grown: Grown) -> str:
     """The paths of the ledger are those that the entries and the regions show."""
-    booked = books(release.ledger)
-    named = by_name(release.measurements, _NAMES)
+    booked = rules.books(release.ledger)
+    named = rules.by_name(release.measurements, _NAMES)
     charged = _charges(release, named, booked, grown)
     growth(release, booked)
     for purpose, charges in charged.items():
         booked[purpose].hold(charges.depth, charges.units, charges.draws)
-    check_profiles(_profiles(release, booked, charged), release.ledger)
+    rules.check_profiles(_profiles(release, booked, charged), release.ledger)
     return "what every path spent follows from the entries and the regions"
 
 
 def _check_places(release: Release, measurement: Measurement) -> None:
     if measurement.at not in ("node", "region"):
         raise Failed("a number speaks of a place that its kind does not have")
-    if measurement.max_contribution != 1:
-        raise Failed(f"{measurement.name} counts a record more than once")
+    refuse(measurement.max_contribution != 1, f"{measurement.name} counts a record more than once")
     tree = release.partition if isinstance(release.partition, TreePartition) else None
     places = 1 if tree is None else len(tree.parent)
     if measurement.at == "region":
@@ -146,8 +124,7 @@ def _check_places(release: Release, measurement: Measurement) -> None:
 
 def _check_covered(release: Release, named: dict[str, Measurement]) -> str:
     counts = [named[name] for name in ("leaf", "count") if name in named]
-    if not counts:
-        raise Failed("no measurement of the regions is there")
+    refuse(not counts, "no measurement of the regions is there")
     partition = release.partition
     if any(measurement.threshold is not None for measurement in counts):
         return "every listed region was counted, at the price that was booked for it"
@@ -162,8 +139,7 @@ def _check_covered(release: Release, named: dict[str, Measurement]) -> str:
                 raise Failed("a node that is no region was counted as one")
             where = where[where >= 0]
         counted[where] = True
-    if not counted.all():
-        raise Failed("a region was not counted")
+    refuse(not counted.all(), "a region was not counted")
     return "every region was counted, at the price that was booked for it"
 
 
@@ -177,14 +153,9 @@ def _charges(
     depths = int(tree.depth.max()) + 1
     found: dict[str, _Charges] = {}
 
-    def charge(purpose: str, node: Ints, depth: Ints, units: Ints, draws: Any = 1) -> None:
-        found[purpose] = _Charges(
-            node=node, depth=depth, units=units, draws=np.broadcast_to(draws, node.shape)
-        )
-
     for purpose, node, draws in grown(release, tree, booked):
         depth = tree.depth[node].astype(np.int64)
-        charge(purpose, node, depth, booked[purpose].by_depth(depths)[depth], draws)
+        found[purpose] = _Charges(node, depth, booked[purpose].by_depth(depths)[depth], draws)
     for purpose in ("allocate", "leaf", "count", "spare"):
         if purpose not in named or purpose not in booked:
             continue
@@ -195,15 +166,14 @@ def _charges(
             depth = np.maximum(depth - 1, 0)
             units = book.by_depth(depths)[depth]
         elif purpose != "spare":
-            units = prices(measurement, book)
+            units = rules.prices(measurement, book)
         elif measurement.at == "region":
             # rates in rho are rounded, so the price is told by what is left: it takes all
             units = _left(tree, booked, found)[node]
-            if (units <= 0).any():
-                raise Failed("a spare count was bought where nothing was left")
+            refuse((units <= 0).any(), "a spare count was bought where nothing was left")
         else:
             continue
-        charge(purpose, node, depth, units)
+        found[purpose] = _Charges(node, depth, units, np.ones_like(units))
     return found
 
 
@@ -221,7 +191,7 @@ def _left(tree: TreePartition, booked: dict[str, Book], charged: dict[str, _Char
 def _everyone(book: Book) -> int:
     """What every path paid for a purpose that is charged to everyone."""
     if book.total > book.granted:  # also keeps it small enough for arrays
-        raise Failed(ELSEWHERE)
+        raise Failed(rules.ELSEWHERE)
     return book.total
 
 
@@ -238,29 +208,26 @@ def _down(tree: TreePartition, charges: _Charges) -> Ints:
 
 def _profiles(
     release: Release, booked: dict[str, Book], charged: dict[str, _Charges]
-) -> Counter[Profile]:
+) -> Counter[rules.Profile]:
     """How many regions spent what, by the entries and the regions."""
-    everyone = {
-        purpose: _everyone(book) for purpose, book in booked.items() if purpose not in charged
-    }
+    everyone = {name: _everyone(booked[name]) for name in booked if name not in charged}
     names = [(booked[purpose].budget, purpose) for purpose in (*everyone, *charged)]
     tree = release.partition
     if not isinstance(tree, TreePartition) or not charged:
-        return Counter({profile(names, [*everyone.values()]): tree.cells})
+        return Counter({rules.profile(names, [*everyone.values()]): tree.cells})
     spent = [_down(tree, charges)[tree.leaves] for charges in charged.values()]
     rows, numbers = np.unique(np.stack(spent, axis=1), axis=0, return_counts=True)
     if len(rows) > len(release.ledger["paths"]):  # a stranger's may be very many
-        raise Failed(ELSEWHERE)
-    found: Counter[Profile] = Counter()
+        raise Failed(rules.ELSEWHERE)
+    found: Counter[rules.Profile] = Counter()
     for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
-        found[profile(names, [*everyone.values(), *row])] += number
+        found[rules.profile(names, [*everyone.values(), *row])] += number
     return found
 
 
 def _check_rows_booked(release: Release, booked: dict[str, Book]) -> None:
     """A tuned schedule buys the number of rows before all else."""
-    if "rows" not in booked:
-        raise Failed("nothing was booked for rows, which a tuned schedule buys first")
+    refuse("rows" not in booked, "nothing was booked for rows, which a tuned schedule buys first")
 
 
 # DiffMulti: every node is charged for what was chosen there.
@@ -290,9 +257,8 @@ def _cut_draws(tree: TreePartition, schema: Schema) -> Ints:
     At the root one for each numeric attribute; they are inherited, so that below one is drawn
     only for the interval that has just been cut.
     """
-    numeric = np.array(
-        [isinstance(one, Numeric) and one.split != "never" for one in schema.attributes]
-    )
+    cut = [isinstance(one, Numeric) and one.split != "never" for one in schema.attributes]
+    numeric = np.array(cut)
     draws = np.zeros(len(tree.parent), np.int64)
     draws[0] = np.count_nonzero(numeric & (tree.hi[0] - tree.lo[0] >= 2))
     node = np.arange(1, len(draws))
@@ -308,17 +274,15 @@ def _check_never_split(schema: Schema, places: Iterable[int]) -> None:
             raise Failed(f"regions are divided by {attribute.name!r}, which is never split")
 
 
-_SETTINGS = "schedule chosen score specializations depth distribution consistency"
+_tree_rules = partial(
+    table_rules,
+    TreePartition,
+    settings="schedule chosen score specializations depth distribution consistency",
+)
 DIFFMULTI = {
-    "tuned-1": table_rules(
-        TreePartition, _check_rows_booked, _specialized_nodes, settings=_SETTINGS
-    ),
-    "paper-1": table_rules(
-        TreePartition,
-        lambda release, booked: None,
-        partial(_specialized_nodes, paper=True),
-        settings=_SETTINGS,
-        rest=True,
+    "tuned-1": _tree_rules(_check_rows_booked, _specialized_nodes),
+    "paper-1": _tree_rules(
+        lambda release, booked: None, partial(_specialized_nodes, paper=True), rest=True
     ),
 }
 
@@ -417,8 +381,7 @@ def _specialized(attribute: Categorical, edges: Ints) -> int:
     spans = np.asarray(attribute.taxonomy.spans, np.int64)
     known = set(map(tuple, spans.tolist()))
     parts = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-    if not known.issuperset(parts):
-        raise Failed("a part of an attribute is no node of its taxonomy")
+    refuse(not known.issuperset(parts), "a part of an attribute is no node of its taxonomy")
     inside = np.searchsorted(edges, spans[:, 1], "left") - np.searchsorted(
         edges, spans[:, 0], "right"
     )
@@ -429,8 +392,7 @@ def _check_cut(book: Book | None, steps: _Steps) -> None:
     """All numeric attributes at first, then at most one at a step."""
     needed = steps.all and steps.divisible
     if book is None:
-        if needed:
-            raise Failed("nothing was booked for cut, without which no number is specialized")
+        refuse(needed, "nothing was booked for cut, without which no number is specialized")
         return
     first = [number for (depth, _), number in book.entries.items() if depth == 0]
     later = replace(book, entries={key: n for key, n in book.entries.items() if key[0]})

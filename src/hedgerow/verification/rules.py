@@ -32,7 +32,7 @@ from hedgerow.estimate.measurements import (
 )
 from hedgerow.registry import METHODS, SCORES, load
 from hedgerow.release import Release
-from hedgerow.release.measurement_files import MeasuredRelease
+from hedgerow.release.base import MeasuredRelease
 
 _SHOWN = 5  # of names from a stranger
 _MOST_UNITS = 1 << 40  # so that no sum over the steps of a path leaves 64 bits and starts anew
@@ -50,6 +50,12 @@ class Failed(HedgerowError):
     """A check that does not hold; its text says why."""
 
 
+def refuse(fault: object, words: str) -> None:
+    """Lets a check fail with these words if something that would be a fault is so."""
+    if fault:
+        raise Failed(words)
+
+
 class UnknownHere(Exception):
     """What a release was made by is not installed here; the text says what."""
 
@@ -57,17 +63,9 @@ class UnknownHere(Exception):
 class Stated(Protocol):
     """What a release says of itself: a release, or the head of a manifest."""
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings of its method."""
-
-    @property
-    def guarantee(self) -> dict[str, Any]:
-        """What it promises."""
-
-    @property
-    def ledger(self) -> dict[str, Any]:
-        """Its books."""
+    settings: dict[str, Any]
+    guarantee: dict[str, Any]
+    ledger: dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,8 +165,7 @@ def budgets(ledger: dict[str, Any]) -> dict[str, tuple[Fraction, int]]:
     allowed = {"epsilon"} if ledger["accounting"] == "pure" else {"epsilon", "rho"}
     if ledger["accounting"] not in ("pure", "zcdp") or not found or not found.keys() <= allowed:
         raise Failed("the ledger's accounting and its currencies do not fit each other")
-    if any(unit <= 0 for unit, _ in found.values()):
-        raise Failed("a unit of the budget is not above 0")
+    refuse(any(unit <= 0 for unit, _ in found.values()), "a unit of the budget is not above 0")
     if any(units > _MOST_UNITS for _, units in found.values()):
         raise Failed("the budget is cut into more units than any plan needs")
     return found
@@ -257,14 +254,12 @@ def books(ledger: dict[str, Any]) -> dict[str, Book]:
         )
         key = whole(entry["depth"]), whole(entry["units"])
         nodes = whole(entry["nodes"], 1)
-        if book.budget != budget:
-            raise Failed(f"{purpose} is paid from two budgets")
+        refuse(book.budget != budget, f"{purpose} is paid from two budgets")
         if key[1] > book.granted:
             raise Failed(f"a charge for {purpose} is larger than the budget that it is paid from")
         if key[1]:
             book.entries[key] = book.entries.get(key, 0) + nodes
-        if len(found) > _MOST_PURPOSES:
-            raise Failed("more purposes were paid for than any method has")
+        refuse(len(found) > _MOST_PURPOSES, "more purposes were paid for than any method has")
     return found
 
 
@@ -459,8 +454,7 @@ def spending(stated: Stated) -> tuple[str, Fraction, Fraction]:
         unit, units = known["rho"]
         conversion = {key: exact(ledger["conversion"][key]) for key in _CONVERSION}
         delta = conversion["delta"]
-        if not 0 < delta < 1:
-            raise Failed("the delta of the conversion does not lie between 0 and 1")
+        refuse(not 0 < delta < 1, "the delta of the conversion does not lie between 0 and 1")
         if conversion["rho"] < unit * units:
             raise Failed("the conversion starts from less rho than was granted")
         converted = epsilon_from_rho(unit * units, delta)
@@ -481,8 +475,7 @@ def spending(stated: Stated) -> tuple[str, Fraction, Fraction]:
 def person_rows(ledger: dict[str, Any]) -> int:
     """The cap on rows per person that a ledger counts with."""
     rows = whole(ledger["person_rows"], 1)
-    if rows > _MOST_ROWS_PER_PERSON:
-        raise Failed("the cap on rows per person is too large to mean anything")
+    refuse(rows > _MOST_ROWS_PER_PERSON, "the cap on rows per person is too large to mean anything")
     return rows
 
 
@@ -492,8 +485,7 @@ def by_name(measurements: Sequence[Measurement], known: Container[str]) -> dict[
     for measurement in measurements:
         if measurement.name not in known:
             raise Failed("a measurement is of a kind that this method does not make")
-        if measurement.name in found:
-            raise Failed(f"the measurement {measurement.name} is there twice")
+        refuse(measurement.name in found, f"the measurement {measurement.name} is there twice")
         found[measurement.name] = measurement
     return found
 
@@ -510,8 +502,7 @@ def check_profiles(profiles: Counter[Profile], ledger: dict[str, Any]) -> None:
         spent = _spent(path)
         units = [whole(number) for number in spent.values()]
         stated[profile([*spent], units)] += whole(path["leaves"], 1)
-    if profiles != stated:
-        raise Failed(ELSEWHERE)
+    refuse(profiles != stated, ELSEWHERE)
 
 
 def check_order(release: MeasuredRelease) -> str:

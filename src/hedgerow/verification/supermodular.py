@@ -18,16 +18,8 @@ from hedgerow.estimate.measurements import exact, group_delta, in_words
 from hedgerow.optimize.model import Forest
 from hedgerow.release.table_releases import RowsRelease
 from hedgerow.schema import Categorical
-from hedgerow.verification.rules import (
-    Book,
-    Failed,
-    Rules,
-    Stated,
-    books,
-    in_quotes,
-    person_rows,
-    whole,
-)
+from hedgerow.verification import rules
+from hedgerow.verification.rules import Book, Failed, Rules, refuse, whole
 
 _DIGITS = 60
 _MARGIN = Decimal("1e-40")  # far above what rounding to nearest can do at so many digits
@@ -38,7 +30,7 @@ _MOST_LEAST = 5000  # of sampled people in a published row
 _LARGEST_TERM = 1 << 50  # of a probability that can be drawn with
 
 
-def _ledger(release: Stated) -> str:
+def _ledger(release: rules.Stated) -> str:
     """One charge for the rows, one for the side table if it was made, and nothing else."""
     booked = _books(release.ledger)
     made = release.settings.get("side") == "made"
@@ -49,8 +41,7 @@ def _ledger(release: Stated) -> str:
         if side.once() * 100 != share * side.granted:
             raise Failed("the side table had another share of the budget than the settings say")
     total = sum(book.once() for book in booked.values())
-    if total != next(iter(booked.values())).granted:
-        raise Failed("what was charged is not what was granted")
+    refuse(total != next(iter(booked.values())).granted, "what was charged is not what was granted")
     stated = {purpose: book.total for purpose, book in booked.items()}
     paths = release.ledger["paths"]
     if len(paths) != 1 or paths[0]["spent"] != {"epsilon": stated}:
@@ -61,14 +52,14 @@ def _ledger(release: Stated) -> str:
 def _books(ledger: dict[str, Any]) -> dict[str, Book]:
     if ledger.get("accounting") != "suppression":
         raise Failed("the accounting is not that of generalized rows")
-    return books({**ledger, "accounting": "pure"})
+    return rules.books({**ledger, "accounting": "pure"})
 
 
-def _spending(release: Stated) -> tuple[str, Fraction, Fraction]:
+def _spending(release: rules.Stated) -> tuple[str, Fraction, Fraction]:
     book = _books(release.ledger)["cells"]
     rule = release.ledger["suppression"]
     rate = book.unit * book.once()
-    rows = person_rows(release.ledger)
+    rows = rules.person_rows(release.ledger)
     mode = release.settings.get("mode")
     if mode == "noisy":
         if exact(rule["rate"]) != rate or "sampling_rate" in rule:
@@ -99,8 +90,7 @@ def _rows(release: RowsRelease) -> str:
     if release.counts.min(initial=least) < least:
         raise Failed("a row is published although it is below the threshold")
     fan = whole(release.settings["fan"], 2)
-    if fan > _MOST_FAN:
-        raise Failed("intervals are cut into more parts than any setting allows")
+    refuse(fan > _MOST_FAN, "intervals are cut into more parts than any setting allows")
     try:
         forest = Forest.of(release.attributes, fan)
     except HedgerowError as error:
@@ -147,7 +137,7 @@ def _weights(release: RowsRelease) -> str:
         return "weights are numbers of attributes and values of the schema"
     if not all(isinstance(column, str) for column in columns.values()):
         raise Failed("a column of people's own weights has no name")
-    return f"people's own weights were in the columns {in_quotes(columns.values())}"
+    return f"people's own weights were in the columns {rules.in_quotes(columns.values())}"
 
 
 def _number(value: object) -> bool:

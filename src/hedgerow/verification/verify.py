@@ -23,25 +23,22 @@ import pyarrow as pa
 from hedgerow.errors import HedgerowError, ReleaseError, UsageError
 from hedgerow.estimate.answers import NOISE, USUAL, Answers, reliability
 from hedgerow.estimate.measurements import exact, in_words
+from hedgerow.estimate.partition import csv_blocks
 from hedgerow.estimate.queries import ASSUMED_EVEN, MEASURED, MODELED, NOT_MEASURED, RULED_OUT
 from hedgerow.registry import OURS
-from hedgerow.release import Release
+from hedgerow.release import Release, files
 from hedgerow.release.count_tables import divisions_of
-from hedgerow.release.files import (
-    NOTE,
-    check_file,
-    kind_class,
-    names_of,
-    other_files,
-    package_version,
-    read_manifest,
-    read_table,
-    schema_of,
-)
-from hedgerow.release.plain_files import METADATA, README, ROWS, TABLES, csv_of, is_table_file
 from hedgerow.schema import Categorical, Query, Schema
 from hedgerow.suggestions import answer_mistakes
-from hedgerow.verification.rules import Failed, Rules, Stated, UnknownHere, in_quotes, rules_for
+from hedgerow.verification.rules import (
+    Failed,
+    Rules,
+    Stated,
+    UnknownHere,
+    in_quotes,
+    refuse,
+    rules_for,
+)
 
 _UNCHECKED: tuple[str, ...] = (
     "who made it: its parts agree with each other, as they would in a forgery made whole",
@@ -54,8 +51,8 @@ _ANOTHER = (
     "what was measured bounds rows only as noise does, so that they could be the raw ones"
 )
 _TEXTS = (
-    f"what {README} and {METADATA} say: another version of the package is named, and a forger can "
-    "claim so"
+    f"what {files.README} and {files.METADATA} say: another version of the package is named, and "
+    "a forger can claim so"
 )
 _STATED = ("method", "settings", "guarantee", "ledger")
 
@@ -156,21 +153,22 @@ def _verify(source: str | Path | Release) -> Verdict:
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             checks.append(Check(name, False, "an entry that is needed is missing or malformed"))
         else:
-            checks.append(Check(name, True, seen if words is None else words))
+            said = seen[0] if isinstance(seen, tuple) else seen
+            checks.append(Check(name, True, said if words is None else words))
             return seen
 
     release: Any = source
     stated: Any = source
     manifest: dict[str, Any] | None = None
     if not isinstance(source, Release):
-        manifest = read_manifest(source)
+        manifest = files.read_manifest(source)
         stated = SimpleNamespace(**{key: manifest[key] for key in _STATED})
-        kind = kind_class(manifest["kind"])
-        check("schema", partial(schema_of, manifest), "the schema matches its hash")
+        kind = files.kind_class(manifest["kind"])
+        check("schema", partial(files.schema_of, manifest), "the schema matches its hash")
         for name in kind.file_names():
-            hold = partial(check_file, source, name, manifest)
+            hold = partial(files.check_file, source, name, manifest)
             check(name, hold, "the file matches its hash")
-        check(TABLES, partial(_check_tables, source, manifest))
+        check(files.TABLES, partial(_check_tables, source, manifest))
         check("other files", partial(_check_alone, source, manifest))
         release = check(
             "contents",
@@ -189,43 +187,35 @@ def _verify(source: str | Path | Release) -> Verdict:
     check("settings", partial(_check_settings, rules, stated))
     for name, look in rules.books.items():
         check(name, partial(look, stated))
-    epsilon: Fraction | None = None
-    delta: Fraction | None = None
-
-    def recompute() -> str:
-        nonlocal epsilon, delta
-        words, epsilon, delta = rules.spending(stated)
-        return words
-
-    check("spending", recompute)
-    if epsilon is not None and delta is not None:
-        check("guarantee", partial(_check_guarantee, stated, epsilon, delta))
+    spent = check("spending", partial(rules.spending, stated))
+    if spent is not None:
+        check("guarantee", partial(_check_guarantee, stated, *spent[1:]))
     if release is not None:
         check("unit of protection", partial(_check_protection, release))
         for name, look in rules.checks.items():
             check(name, partial(look, release))
         if manifest is not None:
             check("counts", partial(check_counts, release, source, manifest, rules))
-            if manifest["package_version"] != package_version():
+            if manifest["package_version"] != files.package_version():
                 unchecked += (_TEXTS,)
             if estimator_of(manifest) != release.estimator:
                 unchecked += (_ANOTHER,)
     return Verdict(
-        ok=all(c.ok for c in checks), epsilon=epsilon, delta=delta, checks=tuple(checks),
-        unchecked=unchecked, release=release,
+        ok=all(c.ok for c in checks), epsilon=spent and spent[1], delta=spent and spent[2],
+        checks=tuple(checks), unchecked=unchecked, release=release,
     )  # fmt: skip
 
 
 def _check_tables(path: str | Path, manifest: dict[str, Any]) -> str:
-    names = [name for name in names_of(manifest) if is_table_file(name)]
+    names = [name for name in files.names_of(manifest) if files.is_table_file(name)]
     for name in names:
-        check_file(path, name, manifest)
+        files.check_file(path, name, manifest)
     return f"{len(names)} files match their hashes"
 
 
 def _check_alone(path: str | Path, manifest: dict[str, Any]) -> str:
     """Nothing else goes along with a release: no hash covers it, and it could hold anything."""
-    if others := other_files(path, manifest):
+    if others := files.other_files(path, manifest):
         raise Failed(f"no part of the release, and to be removed: {in_quotes(others)}")
     return "the folder holds the files of the release and nothing else"
 
@@ -241,17 +231,14 @@ def _check_guarantee(stated: Stated, epsilon: Fraction, delta: Fraction) -> str:
     promised = exact(guarantee["epsilon"]), exact(guarantee["delta"])
     if guarantee["accounting"] != stated.ledger["accounting"]:
         raise Failed("the guarantee and the ledger name different kinds of accounting")
-    if promised[0] < epsilon:
-        raise Failed("the stated epsilon is below what the ledger adds up to")
+    refuse(promised[0] < epsilon, "the stated epsilon is below what the ledger adds up to")
     if promised[1] < delta or not promised[1] < 1:
         raise Failed("the stated delta is below what the ledger adds up to")
     if "epsilon_decimal" in guarantee and exact(guarantee["epsilon_decimal"]) < promised[0]:
         raise Failed("the decimal form of epsilon was rounded down")
-    words = f"epsilon {in_words(promised[0])} and delta {in_words(promised[1])} are stated, "
-    exactly = promised == (epsilon, delta)
-    return words + (
-        "exactly what was recomputed" if exactly else "no less than what was recomputed"
-    )
+    exactly = "exactly" if promised == (epsilon, delta) else "no less than"
+    words = f"epsilon {in_words(promised[0])} and delta {in_words(promised[1])} are stated"
+    return f"{words}, {exactly} what was recomputed"
 
 
 def _check_protection(release: Release) -> str:
@@ -317,11 +304,9 @@ def _check_settings(rules: Rules, stated: Stated) -> str:
     chosen = settings.get("chosen", {})
     if not settings.keys() <= rules.settings or not chosen.keys() <= rules.chosen:
         raise Failed("the settings hold something that the method does not have")
-    alone = [
-        value for name, value in settings.items() if name != "chosen" and name not in rules.nested
-    ]
-    if not all(_plain(value) for value in [*alone, *chosen.values()]):
-        raise Failed("a setting is neither a number nor a short name")
+    alone = [settings[name] for name in settings.keys() - {"chosen", *rules.nested}]
+    fits = all(map(_plain, [*alone, *chosen.values()]))
+    refuse(not fits, "a setting is neither a number nor a short name")
     return "the settings are those of the method"
 
 
@@ -337,7 +322,7 @@ def check_entries(manifest: Mapping[str, Any]) -> str:
     if not _VERSION.fullmatch(manifest["package_version"]):
         raise Failed("the version of the package is none")
     unknown = sorted(set(_unknown(manifest)))
-    ours = manifest["package_version"] == package_version() and manifest["method"] in OURS
+    ours = manifest["package_version"] == files.package_version() and manifest["method"] in OURS
     if unknown and ours:  # a method of another package may keep books of its own
         raise Failed(f"entries that this version does not write: {in_quotes(unknown)}")
     stray = [
@@ -345,12 +330,11 @@ def check_entries(manifest: Mapping[str, Any]) -> str:
         for name in ("guarantee", "ledger", "measurements", "frontier", "rows")
         if not _plainly(manifest.get(name), unless=_SENTENCES if name == "guarantee" else ())
     ]
-    if stray:
-        raise Failed(f"a text where a number or a short name belongs, in: {', '.join(stray)}")
+    refuse(stray, f"a text where a number or a short name belongs, in: {', '.join(stray)}")
     words = "guarantee and ledger hold what the format has, and no free text"
     if unknown:
         words += f"; entries not known here, which nothing checked: {in_quotes(unknown)}"
-    notes = sorted(name for name in manifest if name.startswith(NOTE))
+    notes = sorted(name for name in manifest if name.startswith(files.NOTE))
     if notes:
         words += f"; notes of other programs, which nothing checked: {in_quotes(notes)}"
     return words
@@ -359,21 +343,21 @@ def check_entries(manifest: Mapping[str, Any]) -> str:
 def _unknown(manifest: Mapping[str, Any]) -> Iterable[str]:
     """The entries below the top that the format does not have."""
     ledger = manifest["ledger"]
-    parts: list[tuple[str, Any, str]] = [
-        ("guarantee", manifest["guarantee"], _GUARANTEE),
-        ("ledger", ledger, _LEDGER),
-        ("rows", manifest["rows"], "seed weight estimator"),
-        ("ledger.budgets", ledger.get("budgets", {}), "epsilon rho"),
-        ("ledger.conversion", ledger.get("conversion", {}), "rho epsilon delta"),
-        ("ledger.suppression", ledger.get("suppression", {}), "rate threshold sampling_rate"),
+    parts: list[tuple[str, Iterable[Any], str]] = [
+        ("guarantee", [manifest["guarantee"]], _GUARANTEE),
+        ("ledger", [ledger], _LEDGER),
+        ("rows", [manifest["rows"]], "seed weight estimator"),
+        ("ledger.budgets", [ledger.get("budgets", {})], "epsilon rho"),
+        ("ledger.budgets", ledger.get("budgets", {}).values(), "unit units"),
+        ("ledger.conversion", [ledger.get("conversion", {})], "rho epsilon delta"),
+        ("ledger.suppression", [ledger.get("suppression", {})], "rate threshold sampling_rate"),
+        ("ledger.entries", ledger.get("entries", ()), "purpose budget depth units nodes"),
+        ("ledger.paths", ledger.get("paths", ()), "leaves spent"),
+        ("measurements", manifest.get("measurements", ()), _HEAD),
     ]
-    parts += [("ledger.budgets", one, "unit units") for one in ledger.get("budgets", {}).values()]
-    below = {"entries": "purpose budget depth units nodes", "paths": "leaves spent"}
-    for key, names in below.items():
-        parts += [(f"ledger.{key}", one, names) for one in ledger.get(key, ())]
-    parts += [("measurements", one, _HEAD) for one in manifest.get("measurements", ())]
-    for place, found, names in parts:
-        yield from (f"{place}.{key}" for key in found.keys() - set(names.split()))
+    for place, several, names in parts:
+        for one in several:
+            yield from (f"{place}.{key}" for key in one.keys() - set(names.split()))
 
 
 def _plain(value: object) -> bool:
@@ -392,8 +376,7 @@ def _plain(value: object) -> bool:
 def _plainly(value: object, unless: Iterable[str] = ()) -> bool:
     """Whether all that something holds is plain, the names of its entries too."""
     if isinstance(value, dict):
-        names = [name for name in value if name not in unless]
-        return all(_plain(name) and _plainly(value[name]) for name in names)
+        return all(_plain(key) and _plainly(value[key]) for key in value if key not in unless)
     if isinstance(value, list):
         return all(_plainly(one) for one in value)
     return _plain(value)
@@ -430,42 +413,44 @@ def estimator_of(manifest: Mapping[str, Any]) -> int:
 
 def check_counts(release: Release, path: Any, manifest: dict[str, Any], rules: Rules) -> str:
     """Rows, tables and texts follow from what was measured."""
-    if not estimator_of(manifest):
-        raise Failed("the version of the estimator is no whole number above 0")
+    refuse(not estimator_of(manifest), "the version of the estimator is no whole number above 0")
     if estimator_of(manifest) != release.estimator:
         return _hold_to_measurements(release, path, manifest, rules)
     rows = None
     if rules.upon is not None:
-        rows = read_table(path, ROWS, manifest, like=release.stand_ins())
+        rows = files.read_table(path, files.ROWS, manifest, like=release.stand_ins())
         release = rules.upon(release, rows, True)
     contents = list(release.files())
-    if {name for name, _ in contents} != set(names_of(manifest)):
+    if {name for name, _ in contents} != set(files.names_of(manifest)):
         raise Failed("the tables are not those that follow from what was measured")
-    ours = manifest["package_version"] == package_version()
+    ours = manifest["package_version"] == files.package_version()
     stored_tables: dict[str, pa.Table] = {}
     for name, content in contents:
-        if (rows is not None and name == ROWS) or (name in (README, METADATA) and not ours):
+        is_text, of_table = name in (files.README, files.METADATA), files.is_table_file(name)
+        if (rows is not None and name == files.ROWS) or (is_text and not ours):
             continue
         if isinstance(content, pa.Table):
-            stored = read_table(path, name, manifest, like=content)
+            stored = files.read_table(path, name, manifest, like=content)
             same = content.equals(stored)
-            if is_table_file(name):
+            if of_table:
                 same = same or _is_near(content, stored)
                 stored_tables[name] = stored
         else:
-            if is_table_file(name):  # which says what the table beside it says
-                content = [csv_of(stored_tables[name.replace(".csv", ".parquet")])]
-            digest = hashlib.sha256()
-            for block in content:
-                digest.update(block)
-            same = digest.hexdigest() == manifest["files"][name]
-        if not same and is_table_file(name):
-            raise Failed("a table does not follow from what was measured")
+            if of_table:  # which says what the table beside it says
+                content = csv_blocks(stored_tables[name.replace(".csv", ".parquet")])
+            same = _digest(content) == manifest["files"][name]
+        refuse(not same and of_table, "a table does not follow from what was measured")
         if not same and name not in release.sources:
             raise Failed("the readable files do not follow from what was measured")
-        if not same:
-            raise Failed(f"{name} holds more than what was measured")
+        refuse(not same, f"{name} holds more than what was measured")
     return "the readable files follow from what was measured"
+
+
+def _digest(blocks: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for block in blocks:
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def _hold_to_measurements(
@@ -477,10 +462,9 @@ def _hold_to_measurements(
         raise Failed(f"another version of the estimator {versions}: nothing here can check them")
     for name, content in release.own_files():
         if name in release.sources and isinstance(content, pa.Table):
-            stored = read_table(path, name, manifest, like=content)
-            if not content.equals(stored):
-                raise Failed(f"{name} holds more than what was measured")
-    rows = read_table(path, ROWS, manifest, like=release.stand_ins(), any_rows=True)
+            stored = files.read_table(path, name, manifest, like=content)
+            refuse(not content.equals(stored), f"{name} holds more than what was measured")
+    rows = files.read_table(path, files.ROWS, manifest, like=release.stand_ins(), any_rows=True)
     release = rules.upon(release, rows, False)
     _hold_tables(release, path, manifest)
     return (
@@ -492,17 +476,17 @@ def _hold_to_measurements(
 def _hold_tables(release: Release, path: Any, manifest: dict[str, Any]) -> None:
     """Tables say the same in both forms, and nothing that contradicts what was measured."""
     today = release.named_tables()
-    files = {name for name in names_of(manifest) if is_table_file(name)}
-    stems = {name.removeprefix(f"{TABLES}/").rpartition(".")[0] for name in files}
-    if len(files) != 2 * len(stems) or not stems <= today.keys():
+    named = {name for name in files.names_of(manifest) if files.is_table_file(name)}
+    stems = {name.removeprefix(f"{files.TABLES}/").rpartition(".")[0] for name in named}
+    if len(named) != 2 * len(stems) or not stems <= today.keys():
         raise Failed("the tables are not those that were measured")
     cells: list[Query] = []
     tables = []
     for stem in sorted(stems):
         names, table = today[stem]
-        name, like = f"{TABLES}/{stem}", _lengthen(table, release.schema)
-        table = read_table(path, f"{name}.parquet", manifest, like=like, any_rows=True)
-        if hashlib.sha256(csv_of(table)).hexdigest() != manifest["files"][f"{name}.csv"]:
+        name, like = f"{files.TABLES}/{stem}", _lengthen(table, release.schema)
+        table = files.read_table(path, f"{name}.parquet", manifest, like=like, any_rows=True)
+        if _digest(csv_blocks(table)) != manifest["files"][f"{name}.csv"]:
             raise Failed("a table says other things as text than as Parquet")
         cells += _cells_of(table, names, release.schema)
         tables.append(table)
@@ -526,13 +510,11 @@ def _cells_of(table: pa.Table, names: Sequence[str], schema: Schema) -> Iterator
     places = [schema.columns.index(schema[name]) for name in names]
     spans = [_spans(table, name, schema) for name in names]
     labels = list(zip(*(table[name].to_pylist() for name in names), strict=True))
-    if len(set(labels)) < len(labels):
-        raise Failed("a table has a cell twice")
+    refuse(len(set(labels)) < len(labels), "a table has a cell twice")
     for cell in labels:
         where, classes = [], None
         for place, label, parts in zip(places, cell, spans, strict=True):
-            if label not in parts:
-                raise Failed("a table has a cell that the schema does not have")
+            refuse(label not in parts, "a table has a cell that the schema does not have")
             low, high = parts[label]
             if place == len(schema.attributes):
                 classes = tuple(range(int(low), int(high)))
@@ -561,13 +543,11 @@ def _hold_cells(release: Release, cells: Sequence[Query], tables: Sequence[pa.Ta
     for name, words in _WORDS.items():
         if any(not set(t[name].to_pylist()) <= words for t in tables if name in t.column_names):
             raise Failed("a table holds a text where none belongs")
-    if np.isinf([estimate, low, high, typical]).any():
-        raise Failed("a table holds a number without end")
+    refuse(np.isinf([estimate, low, high, typical]).any(), "a table holds a number without end")
     near = _DIGITS * (1 + np.abs(estimate))
     fits = np.abs(estimate - release.count(cells).estimate) <= near
     fits &= (low >= 0) & (low - near <= estimate) & ~(estimate > high + near) & ~(typical < 0)
-    if not fits[~np.isnan(estimate)].all():
-        raise Failed("a table contradicts what was measured")
+    refuse(not fits[~np.isnan(estimate)].all(), "a table contradicts what was measured")
 
 
 def _is_near(ours: pa.Table, stored: pa.Table) -> bool:
@@ -586,10 +566,8 @@ def _is_near(ours: pa.Table, stored: pa.Table) -> bool:
     moved = np.fmax(off["low"], off["high"])
     few["typical_error"] += np.where(moved > _DIGITS, moved, 0)
     few |= {end: few[end] + 1 for end in ("low", "high")}
-    if any(
-        (np.isnan(one[name]) != np.isnan(other[name])).any() or (off[name] > few[name]).any()
-        for name in names
-    ):
+    holes = {name: np.isnan(one[name]) != np.isnan(other[name]) for name in names}
+    if any((holes[name] | (off[name] > few[name])).any() for name in names):
         return False
     labels = np.array(ours["reliability"].to_pylist(), np.object_)
     ended = ~np.isnan(other["high"])  # without an end it depends on noise that is not beside it

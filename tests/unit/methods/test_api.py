@@ -183,7 +183,7 @@ def test_a_run_that_was_stopped_when_it_had_saved_is_noted_later(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr("hedgerow.release.base.note_saved", stopped)
+        broken.setattr("hedgerow.release.files.note_saved", stopped)
         with (
             pytest.warns(LedgerWarning, match="written before the run ended") as told,
             pytest.raises(KeyboardInterrupt),

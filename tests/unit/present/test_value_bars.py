@@ -17,7 +17,7 @@ from hedgerow.present.report import page
 from hedgerow.present.tables import REMARKS
 from hedgerow.present.value_bars import alone, bands_parts, share_bars, values
 from hedgerow.release import Release, TableRelease
-from hedgerow.release.summaries import Spread
+from hedgerow.release.count_tables import Spread
 from hedgerow.schema import Schema
 
 

@@ -12,7 +12,7 @@ from hedgerow.estimate.measurements import Measurement
 from hedgerow.estimate.partition import GridPartition
 from hedgerow.estimate.tables import edges_of, own_codes
 from hedgerow.release import TableRelease
-from hedgerow.release.summaries import BINS, bands, bins
+from hedgerow.release.count_tables import BINS, bands, bins
 from hedgerow.schema import Numeric, Schema
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import UsageError
-from hedgerow.release.summaries import Summaries, Values
+from hedgerow.release.count_tables import Summaries, Values
 from hedgerow.schema import Numeric
 
 SCHEMA = hr.Schema.from_dict(

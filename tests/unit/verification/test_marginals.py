@@ -20,6 +20,7 @@ from hedgerow import Schema, publish
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate import graphical
 from hedgerow.estimate.measurements import Measurement
+from hedgerow.estimate.partition import csv_blocks
 from hedgerow.estimate.tables import ROUNDS, Cells
 from hedgerow.methods import marginals
 from hedgerow.methods.marginals import Marginals
@@ -28,7 +29,6 @@ from hedgerow.privacy.curator import Curator
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.release import Release
 from hedgerow.release.files import digest
-from hedgerow.release.plain_files import csv_of
 from hedgerow.verification import verify
 from hedgerow.verification.marginals import _choices, _share, _Shares
 
@@ -707,7 +707,7 @@ def with_table(folder: Path, table: pa.Table, name: str = "rows.parquet") -> dic
     manifest["files"][name] = digest(folder, name, 1 << 30)
     if name != "rows.parquet":
         twin = name.replace(".parquet", ".csv")
-        (folder / twin).write_bytes(csv_of(table))
+        (folder / twin).write_bytes(b"".join(csv_blocks(table)))
         manifest["files"][twin] = digest(folder, twin, 1 << 30)
     (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     return failing(folder)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from hedgerow.present.answers import Answer
     from hedgerow.release import Release
-    from hedgerow.release.count_tables import CountTable
-    from hedgerow.release.summaries import Summaries
+    from hedgerow.release.count_tables import CountTable, Summaries
 
 
 NOT_MEASURED = "not measured"  # of `basis`

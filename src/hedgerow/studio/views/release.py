@@ -234,8 +234,7 @@ def _pack(asked: Asked, path: Path) -> None:
 
     A stranger's manifest can name any file of this machine, so only names that a release has count.
     """
-    from hedgerow.release.files import check_file, kind_class, read_manifest
-    from hedgerow.release.plain_files import is_table_file
+    from hedgerow.release.files import check_file, is_table_file, kind_class, read_manifest
 
     folder = asked.way.path("release")
     manifest, name = read_manifest(folder), folder.name
