@@ -25,10 +25,10 @@ and get the whole budget, and beside AIM and MST of OpenDP 0.16, which run in an
 their own, in the folder of `--opendp` (made there if need be). AIM gets all pairs as its workload,
 and 16 rounds (by default it has 16 for each column) and a model of 16 MB, so that it finishes:
 fewer rounds that are fitted to the end are better than more that are not. MST gets OpenDP's
-defaults. Both have `--limit` CPU seconds, since they take minutes. Their rows are drawn independently, since the default of mbi 1.1 relates columns that have
-a parent in common. `--dpmm DIR` adds AIM (bounded to
-1 MB and 100 steps), MST and PrivBayes of dpmm 0.1.9, `--all` also our other methods and further
-baselines; `--only` names entries by hand.
+defaults. Both have `--limit` CPU seconds, since they take minutes. Their rows are drawn
+independently, since the default of mbi 1.1 relates columns that have a parent in common.
+`--dpmm DIR` adds AIM (bounded to 1 MB and 100 steps), MST and PrivBayes of dpmm 0.1.9, `--all` also
+our other methods and further baselines; `--only` names entries by hand.
 
 Finished runs are kept in the folder of `--out`, so that a stopped comparison goes on where it was;
 of others also their rows, so that they need not run again if a measure changes. Runs of ours are
