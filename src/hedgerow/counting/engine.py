@@ -20,6 +20,7 @@ from hedgerow.schema.attributes import LEAST_WEIGHT
 
 Codes = NDArray[Any]
 
+BLOCK = 1024  # rows that are counted in one table after the other
 _DENSE_CELLS = 4  # cells are counted in an array if there are no more of them for each row
 
 # The loops behind `sums`.
@@ -52,21 +53,27 @@ def add_tables(
     rows: Codes, columns: Ints, lookup: Ints, first: Ints, parts: Ints, begin: Ints, member: Ints,
     base: Ints, out: Ints,
 ) -> None:  # fmt: skip
-    """Counts the cell of every table that a row lies in; a part below 0 lies in none."""
-    part = np.empty(len(columns), np.int64)
-    for row in range(rows.shape[0]):
+    """Counts the cell of every table that a row lies in; a part below 0 lies in none.
+
+    Some rows at a time, table by table: the cells of one table stay at hand, those of all do not.
+    """
+    part = np.empty((len(columns), BLOCK), np.int64)
+    index = np.empty(BLOCK, np.int64)
+    for start in range(0, rows.shape[0], BLOCK):
+        number = min(BLOCK, rows.shape[0] - start)
         for c in range(len(columns)):
-            part[c] = lookup[first[c] + rows[row, columns[c]]]
+            for row in range(number):
+                part[c, row] = lookup[first[c] + rows[start + row, columns[c]]]
         for table in range(len(base) - 1):
-            index = np.int64(0)
+            index[:number] = 0
             for place in range(begin[table], begin[table + 1]):
                 c = member[place]
-                if part[c] < 0:
-                    index = np.int64(-1)
-                    break
-                index = index * parts[c] + part[c]
-            if index >= 0:
-                out[base[table] + index] += 1
+                for row in range(number):
+                    inside = index[row] >= 0 and part[c, row] >= 0
+                    index[row] = index[row] * parts[c] + part[c, row] if inside else -1
+            for row in range(number):
+                if index[row] >= 0:
+                    out[base[table] + index[row]] += 1
 
 
 # Questions whose answer is a sum over records of whole numbers, each a function of one record.

@@ -548,8 +548,8 @@ class PairCounts:
 
     def counts(self, tables: Sequence[Columns]) -> Sealed[Ints]:
         """The cells of some tables, one table after the other."""
-        numbers = [self.tables.index(table) for table in tables]
-        parts = [np.arange(self.start[one], self.start[one + 1]) for one in numbers]
+        number = {table: place for place, table in enumerate(self.tables)}
+        parts = [np.arange(*self.start[[number[t], number[t] + 1]]) for t in tables]
         places = np.concatenate([np.empty(0, np.int64), *parts])
         return self.exact.map(partial(np.take, indices=places))
 
