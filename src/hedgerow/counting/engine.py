@@ -65,15 +65,17 @@ def add_tables(
             for row in range(number):
                 part[c, row] = lookup[first[c] + rows[start + row, columns[c]]]
         for table in range(len(base) - 1):
-            index[:number] = 0
-            for place in range(begin[table], begin[table + 1]):
+            index[:number] = part[member[begin[table]], :number]
+            for place in range(begin[table] + 1, begin[table + 1]):
                 c = member[place]
+                many = parts[c]
                 for row in range(number):
-                    inside = index[row] >= 0 and part[c, row] >= 0
-                    index[row] = index[row] * parts[c] + part[c, row] if inside else -1
+                    one, other = index[row], part[c, row]
+                    index[row] = one * many + other if (one | other) >= 0 else -1
+            first_cell = base[table]
             for row in range(number):
                 if index[row] >= 0:
-                    out[base[table] + index[row]] += 1
+                    out[first_cell + index[row]] += 1
 
 
 # Questions whose answer is a sum over records of whole numbers, each a function of one record.

@@ -21,7 +21,7 @@ def by_hand(question: TableCounts, rows: Any) -> list[int]:
     return [count for counts in several for count in counts.ravel().tolist()]
 
 
-@pytest.mark.parametrize("form", ["py_func", "small"])
+@pytest.mark.parametrize("form", ["py_func", "plain"])
 @pytest.mark.parametrize("seed", range(5))
 def test_both_forms_count_alike(form: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever runs is chosen by the size of the data, so that small tests see only one."""
