@@ -5,8 +5,6 @@ Nothing in this package is computed from private data.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from hedgerow.schema.attributes import Attribute, Categorical, Layout, Numeric
 from hedgerow.schema.items import Items
 from hedgerow.schema.query import Query, Vocabulary, read_queries
@@ -14,9 +12,6 @@ from hedgerow.schema.relations import CLASS, NamedTable, Rule
 from hedgerow.schema.schema import Metadata, Person, Schema, refuse_no_unit
 from hedgerow.schema.taxonomy import Taxonomy
 from hedgerow.schema.taxonomy_files import read_arx, write_arx
-
-if TYPE_CHECKING:
-    from hedgerow.schema.model import json_schema
 
 __all__ = [
     "CLASS",
@@ -33,17 +28,8 @@ __all__ = [
     "Schema",
     "Taxonomy",
     "Vocabulary",
-    "json_schema",
     "read_arx",
     "read_queries",
     "refuse_no_unit",
     "write_arx",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name != "json_schema":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from hedgerow.schema.model import json_schema  # pydantic is slow to import
-
-    return json_schema

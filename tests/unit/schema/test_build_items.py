@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from hedgerow.errors import SchemaError
-from hedgerow.schema import Schema, json_schema
+from hedgerow.schema import Schema
+from hedgerow.schema.model import json_schema
 
 
 def load(folder: Path, text: str) -> Schema:

@@ -11,7 +11,8 @@ import pytest
 import hedgerow
 from hedgerow.errors import HedgerowError
 from hedgerow.methods.clusters import cluster_schema, find_centroids
-from hedgerow.schema import Items, Metadata, Person, Schema, json_schema
+from hedgerow.schema import Items, Metadata, Person, Schema
+from hedgerow.schema.model import json_schema
 
 COLUMNS = "attributes:\n  a: {type: boolean}\n"
 TOLD = {
