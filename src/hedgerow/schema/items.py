@@ -28,6 +28,7 @@ DEFAULT_FAN_OUT = 10
 
 WEIGHT = 1024
 """Weighted supports are counted in so many parts of a record, so that they are whole numbers."""
+_RULES = ("foreign", "empty", "max_items", "column", "person", "item")
 
 Separator = Literal[" ", ",", ";", "|", "\t"]
 
@@ -195,14 +196,8 @@ class Items(Checked):
             named = {"universe": {"range": bounds}, "fan_out": self.fan_out}
         else:
             named = {"universe": list(self.universe), "fan_out": self.fan_out}
-        rules: dict[str, Any] = {"foreign": self.foreign, "empty": self.empty}
-        if self.max_items is not None:
-            rules["max_items"] = self.max_items
-        places = ("column", "person", "item")
-        rules |= {key: getattr(self, key) for key in places if getattr(self, key) is not None}
-        if self.item is None:
-            rules["separator"] = self.separator
-        return named | rules
+        rules = {key: getattr(self, key) for key in _RULES if getattr(self, key) is not None}
+        return named | rules | ({"separator": self.separator} if self.item is None else {})
 
 
 def group(labels: tuple[str, ...], fan_out: int) -> Taxonomy:

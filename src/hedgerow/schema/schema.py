@@ -522,29 +522,20 @@ class Schema(Suggestions, Checked):
             >>> Schema.from_dict(document).to_dict()["unit"]
             'row'
         """
-        about: dict[str, Any] = {"name": self.name}
-        if self.unit is not None:
-            about["unit"] = self.unit
-        about |= {"draft": self.is_draft, "began_as_draft": self.began_as_draft}
-        if self.metadata.describe():
-            about["metadata"] = self.metadata.describe()
-        if self.file.describe():
-            about["file"] = self.file.describe()
-        if self.items is not None:
-            return about | {"items": self.items.describe()}
         columns: dict[str, Any] = {a.name: describe(a) for a in self.attributes}
         if self.target is not None:
             columns[self.target.name] = describe(self.target) | {"role": "class"}
         if self.person is not None:
             columns[self.person.column] = {"role": "person", "max_rows": self.person.max_rows}
-        for name in self.identifiers:
-            columns[name] = {"role": "identifier"}
-        about["attributes"] = columns
-        if self.tables:
-            about["tables"] = describe_tables(self)
-        if self.rules:
-            about["rules"] = [rule.text for rule in self.rules]
-        return about
+        columns |= {name: {"role": "identifier"} for name in self.identifiers}
+        document = {
+            "name": self.name, "unit": self.unit, "draft": self.is_draft,
+            "began_as_draft": self.began_as_draft, "metadata": self.metadata.describe(),
+            "file": self.file.describe(), "items": self.items and self.items.describe(),
+            "attributes": columns, "tables": self.tables and describe_tables(self),
+            "rules": [rule.text for rule in self.rules],
+        }  # fmt: skip
+        return {key: said for key, said in document.items() if said not in (None, (), [], {})}
 
     @answer_mistakes
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
