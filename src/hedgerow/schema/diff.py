@@ -227,14 +227,13 @@ def published_columns(
         labels = dict.fromkeys((*items.labels, *(items.taxonomy.labels if items.semantic else ())))
         columns.append(PublishedColumn("items", _texts(list(labels), few)))
     hidden = (*schema.identifiers, *(() if schema.person is None else (schema.person.column,)))
-    if hidden:
-        texts = tuple(PublishedText(name, _mark(name)) for name in hidden)
-        columns.append(PublishedColumn("names of columns that are left out", texts))
-    if schema.rules:
-        rules = tuple(PublishedText(rule.text) for rule in schema.rules)
-        columns.append(PublishedColumn("rules between columns", rules))
-    about = [PublishedText(f"{key}: {value}") for key, value in schema.metadata.describe().items()]
-    return [*columns, PublishedColumn("about the table", (PublishedText(schema.name), *about))]
+    about = [f"{key}: {value}" for key, value in schema.metadata.describe().items()]
+    others = {
+        "names of columns that are left out": [PublishedText(one, _mark(one)) for one in hidden],
+        "rules between columns": [PublishedText(rule.text) for rule in schema.rules],
+        "about the table": [PublishedText(one) for one in (schema.name, *about)],
+    }
+    return columns + [PublishedColumn(name, tuple(some)) for name, some in others.items() if some]
 
 
 def _column(attribute: Attribute, rare: set[str]) -> PublishedColumn:
