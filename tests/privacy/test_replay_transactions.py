@@ -292,10 +292,11 @@ class RoundedUp(MemoryItems):
 
     def supports(self, cap, group, groups):
         def more(counts):
-            size = np.diff(self._start)
+            start, items = self._part.records
+            size = np.diff(start)
             extra = np.zeros_like(counts)
             for one in np.flatnonzero(size > cap).tolist():
-                codes = self._codes[self._start[one] : self._start[one + 1]]
+                codes = items[start[one] : start[one + 1]]
                 np.add.at(extra, group[codes], 400)
             return counts + extra
 

@@ -40,6 +40,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from operator import methodcaller
 from typing import Any, ClassVar, Literal
 
@@ -350,10 +351,7 @@ class DiffPart(Publisher):
         budgets = divide_budget(replace(budget, delta=Fraction(0)), UNITS, UNITS)
         whole = kind == "core" and self._core(items, budget, rows) == items.size
 
-        def once(purpose: str, units: int | None = None, reach: int = 1) -> Allowance:
-            units_of = None if units is None else (units,)
-            return Allowance(purpose, "epsilon", units=units_of, uses=1, reach=reach)
-
+        once = partial(Allowance, budget="epsilon", uses=1)
         remark = usefulness = None
         if kind == "paper":
             tests = int(ItemTree.of(items).inner[0])
@@ -362,22 +360,23 @@ class DiffPart(Publisher):
                     "the tree over the items has too many inner nodes for the paper's schedule.",
                     hint="Use a larger fan-out, or the tuned schedule.",
                 )
-            lines = [Allowance("test", "epsilon", units=None, uses=tests), once("leaf")]
+            lines = [Allowance("test", "epsilon", units=None, uses=tests), once("leaf", units=None)]
             remark = _thresholds(items, budget.epsilon, self.c2, rows)
             usefulness = _usefulness(items, budgets.parts[0], self)
         elif kind == "tree":
             # the noise of a gate has a rate above a third of its price
             lines = [
-                once("size", _size_units(items, kind)),
-                once("support", TREE_SUPPORT_UNITS, reach=WEIGHT * items.most),
-                once("gate", GATE_UNITS, reach=3),
-                once("leaf"),
+                once("size", units=(_size_units(items, kind),)),
+                once("support", units=(TREE_SUPPORT_UNITS,), reach=WEIGHT * items.most),
+                once("gate", units=(GATE_UNITS,), reach=3),
+                once("leaf", units=None),
             ]
         else:
-            lines = [once("size", _size_units(items, kind)), once("cell")]
+            size = once("size", units=(_size_units(items, kind),))
+            lines = [size, once("cell", units=None)]
             if not whole:
                 units = support_units(items.size, budget.epsilon, rows)
-                lines.insert(1, once("support", units, reach=WEIGHT * items.most))
+                lines.insert(1, once("support", units=(units,), reach=WEIGHT * items.most))
                 if rows is None:  # what noisy sizes will decide
                     many = math.ceil(CROWD * items.size / budget.epsilon)
                     delta = " Delta is spent where Gaussian noise is less; else none is."
