@@ -78,7 +78,13 @@ def saved(people: Path, out: Path, **settings: Any) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("name", METHODS)
+# which ask an engine what others of the same method ask
+ALIKE = ("diffmulti, paper", "diffmulti, ncp", "diffgen, paper", "cdiffgen, zcdp")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in ALIKE)) for name in METHODS]
+)
 def test_every_engine_gives_the_same_bytes(
     name: str,
     people: Path,
