@@ -243,18 +243,15 @@ def _content(fields: list[Field]) -> str:
     return ""
 
 
-def ask_unit(
-    asked: Asked, text: SchemaText, guided: Guided,
-    errors: Mapping[str, str] | None = None, fault: SchemaError | Conflict | None = None,
-) -> Response:  # fmt: skip
+def ask_unit(asked: Asked, guided: Guided, errors: Mapping[str, str] | None = None) -> Response:
     """The questions about the whole table."""
+    text = asked.text
     fields = {one.part: one for one in fields_of(guided, asked, errors or {}, unit="yes")
               if not one.question.columns}  # fmt: skip
     return asked.page(
-        "asked_unit", _status(errors, fault), text=text, fields=fields,
+        "asked_unit", _status(asked, errors), text=text, fields=fields,
         names=[one.name for one in guided.sketch.columns], notes=fields["drop"].question.notes,
-        error=fault, repeated=list_repeated(text), command=_command(asked.way),
-        leads=asked.find_fields(fault),
+        repeated=list_repeated(text), command=_command(asked.way),
     )  # fmt: skip
 
 
@@ -271,52 +268,52 @@ def take_unit(asked: Asked, guided: Guided) -> Response:
         # till then nothing is written: a value of many rows may be one person's
         asked.studio.guided[text.path][text.mark] = replace(before, waiting=guided.answers)
         return recount(asked, who)
-    fault = keep(asked, guided)
-    if errors or fault:
-        return ask_unit(asked, asked.way.text(), guided, errors, fault)
+    asked = replace(asked, fault=keep(asked, guided))
+    if errors or asked.fault:
+        return ask_unit(asked, guided, errors)
     return asked.way.go("columns")
 
 
 def ask_columns(
-    asked: Asked, text: SchemaText, guided: Guided,
-    errors: Mapping[str, str] | None = None, fault: SchemaError | Conflict | None = None,
+    asked: Asked, guided: Guided, errors: Mapping[str, str] | None = None,
     more: Sequence[Question] = (),
 ) -> Response:  # fmt: skip
     """The questions about columns, those that are alike at once; `more` of them are new."""
+    text = asked.text
     groups = _groups(guided, fields_of(guided, asked, errors or {}))
     whys = {one.part: one.question for group in groups for one in group.fields}
     shown = {part: replace(one, why=one.why.removeprefix(PUBLIC).strip(), notes={}, columns=())
              for part, one in whys.items()}  # fmt: skip
     bulk = Bulk.of(asked, {one.number: one.names for one in groups})
     return asked.page(
-        "asked_columns", _status(errors, fault), text=text, groups=groups,
-        error=fault, bulk=bulk, whys=shown, public=PUBLIC, kinds=_KINDS,
+        "asked_columns", _status(asked, errors), text=text, groups=groups, bulk=bulk, whys=shown,
         more=[one for one in groups if any(new.columns[0] in one.names for new in more)],
-        told=_KINDS | _RULES, seen=text.mark, command=_command(asked.way), wrong=len(errors or {}),
-        leads=asked.find_fields(fault), changes=describe_change(text, guided.make(text))
-        if isinstance(fault, Conflict) else [],
+        public=PUBLIC, kinds=_KINDS, told=_KINDS | _RULES, seen=text.mark,
+        command=_command(asked.way), wrong=len(errors or {}),
+        changes=describe_change(text, guided.make(text))
+        if isinstance(asked.fault, Conflict) else [],
     )  # fmt: skip
 
 
-def _status(errors: Mapping[str, str] | None, fault: SchemaError | Conflict | None) -> int:
-    return 409 if isinstance(fault, Conflict) else 400 if errors or fault else 200
+def _status(asked: Asked, errors: Mapping[str, str] | None) -> int:
+    return 400 if errors and asked.fault is None else 200  # of a fault it is told by `show`
 
 
 def take_columns(asked: Asked, guided: Guided) -> Response:
     """Takes the answers about columns; shows them again as long as more is to be asked."""
     if asked.get("action") == "filter":
-        return ask_columns(asked, asked.text, guided)
+        return ask_columns(asked, guided)
     bulk = None
     if asked.get("action") == "bulk":
         groups = _groups(guided, fields_of(guided, asked, {}))
         bulk = Bulk.of(asked, {one.number: one.names for one in groups})
         asked = bulk.apply(asked)
     guided, errors = take_answers(guided, asked)
-    fault = keep(asked, guided)
+    asked = replace(asked, fault=keep(asked, guided))
     every = questions(guided.sketch, guided.answers)
     more = [one for one in every if one.columns and one.key not in guided.answers]
-    if errors or fault or more or bulk:
-        return ask_columns(asked, asked.way.text(), guided, errors, fault, more)
+    if errors or asked.fault or more or bulk:
+        return ask_columns(asked, guided, errors, more)
     return asked.way.go("taxonomies")
 
 

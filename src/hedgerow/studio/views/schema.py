@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from hedgerow.errors import SchemaError, UsageError
+from hedgerow.errors import HedgerowError, SchemaError, UsageError
 from hedgerow.schema.yaml_text import Entries, ListNode, Node, Text
 from hedgerow.store.html_text import visible
 from hedgerow.studio.folder import Conflict
@@ -28,7 +28,7 @@ def show_unit(asked: Asked) -> Response:
     if guided := find_guided(asked):
         from hedgerow.studio.views.guided import ask_unit
 
-        return ask_unit(asked, text, guided)
+        return ask_unit(asked, guided)
     if text.is_draft and not text.has_unit:  # nobody has changed it yet: no command reads it
         asked.studio.drafts[text.path] = text.domains()
     kind, repeated = bool(text.items), list_repeated(text)
@@ -154,7 +154,7 @@ def show_columns(asked: Asked) -> Response:
     if asked.get("form") != "all" and (guided := find_guided(asked)):
         from hedgerow.studio.views.guided import ask_columns
 
-        return ask_columns(asked, asked.text, guided)
+        return ask_columns(asked, guided)
     return _page(asked, asked.text)
 
 
@@ -173,23 +173,22 @@ def save_columns(asked: Asked) -> Response:
     try:
         return save(asked, changed, "columns" if action == "bulk" else "taxonomies")
     except (SchemaError, Conflict) as error:
-        return _page(asked, changed, error)
+        return _page(replace(asked, fault=error), changed)
 
 
 def _bulk(asked: Asked, text: SchemaText) -> Bulk:
     return Bulk.of(asked, {n: (name,) for n, name in enumerate(text.columns)})
 
 
-def _page(asked: Asked, text: SchemaText, error: SchemaError | Conflict | None = None) -> Response:
+def _page(asked: Asked, text: SchemaText) -> Response:
     """The columns as `text` has them, which may be what was entered and not saved."""
-    way = asked.way
-    now = way.text() if isinstance(error, Conflict) else None
+    now = asked.text if isinstance(asked.fault, Conflict) else None
     return asked.page(
-        "columns", 409 if now else 400 if error else 200, text=way.text(), error=error,
-        command=["check", way.argument("schema")], leads=asked.find_fields(error),
+        "columns", command=["check", asked.way.argument("schema")], text=asked.text,
         seen=now.mark if now else asked.get("seen") or text.mark,
         changes=[] if now is None else describe_change(now, text), bulk=_bulk(asked, text),
-        columns=_show_columns(text, error), items=_items(text.items) if text.items else None,
+        columns=_show_columns(text, asked.fault),
+        items=_items(text.items) if text.items else None,
     )  # fmt: skip
 
 
@@ -209,7 +208,7 @@ def _families(text: SchemaText) -> dict[str, tuple[str, ...]]:
     return {first: names[1:] for first, names in text.alike().items() if len(names) >= _ALIKE}
 
 
-def _show_columns(text: SchemaText, error: SchemaError | Conflict | None) -> list[SimpleNamespace]:
+def _show_columns(text: SchemaText, error: HedgerowError | None) -> list[SimpleNamespace]:
     """The columns as the form shows them."""
     families = _families(text)
     firsts = {name: first for first, others in families.items() for name in others}
