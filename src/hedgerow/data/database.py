@@ -59,7 +59,7 @@ def open_database(database: Database) -> Source:
         asked = ", ".join(_quoted(columns[place]) for place in wanted)
         with _reader(database, f"SELECT {asked} FROM ({inner}) AS hedgerow_rows") as reader:
             try:
-                for batch in reader:
+                for batch in iter(reader.read_next_batch, None):
                     for start in range(0, batch.num_rows, BATCH_ROWS):
                         yield batch.slice(start, BATCH_ROWS)
             except Exception as error:
