@@ -75,10 +75,10 @@ def find_files(source: str) -> list[Piece]:
         parts = path[len(base) :].replace("\\", "/").split("/")
         hidden = any(part.startswith((".", "_")) and "=" not in part for part in parts)
         if path.lower().endswith(_ENDINGS) and not hidden:
-            told = [part.partition("=") for part in parts[:-1]]  # such as `year=2020`
+            pairs = [part.partition("=") for part in parts[:-1]]  # such as `year=2020`
             constants = tuple(
                 (unquote(name), None if value == _NOBODY else unquote(value))
-                for name, sign, value in told
+                for name, sign, value in pairs
                 if sign and name
             )
             pieces.append(Piece(path=path, constants=constants))
