@@ -39,7 +39,7 @@ import hedgerow as hr
 from data import ADULT_SCHEMA as SCHEMA
 from data import add_data_option, adult
 from hedgerow.data import Table, read
-from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.measurements import half_width
 from hedgerow.evaluation import (
     NOT_PRIVATE,
     discernibility,

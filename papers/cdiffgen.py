@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.measurements import half_width
 from hedgerow.methods.api import publish
 from hedgerow.methods.cdiffgen import CDiffGen
 from hedgerow.methods.diffgen import DiffGen

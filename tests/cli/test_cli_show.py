@@ -15,7 +15,7 @@ import pytest
 
 import hedgerow
 from hedgerow import Release, sample
-from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.measurements import half_width
 from hedgerow.present.findings import differences
 from hedgerow.present.kinds import largest
 from hedgerow.present.words import round_count

@@ -8,7 +8,7 @@ interval holds the truth at its level wherever records lie. If no region is cut,
 estimate itself, and noise is all there is.
 
 The noise of a sum comes from the exact variance of that combination of measurements and a bound on
-the tails of any such combination (`hedgerow.estimate.noise`).
+the tails of any such combination (`hedgerow.estimate.measurements`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ from hedgerow.estimate.intervals import (
     Stage,
     sums_of,
 )
-from hedgerow.estimate.measurements import Measurement
-from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.measurements import Measurement, half_width
 from hedgerow.estimate.partition import GridPartition, Partition
 from hedgerow.estimate.queries import (
     ASSUMED_EVEN,

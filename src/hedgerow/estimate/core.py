@@ -27,8 +27,7 @@ import pyarrow as pa
 from hedgerow.arrays import Bools, Floats, Ints, Singles
 from hedgerow.compiled import kernel
 from hedgerow.errors import UsageError
-from hedgerow.estimate.measurements import Measurement
-from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.measurements import Measurement, half_width
 from hedgerow.estimate.partition import CoreCells
 from hedgerow.estimate.supports import Supports
 from hedgerow.schema import Items

@@ -40,17 +40,155 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from functools import lru_cache
+from itertools import chain, combinations, product
 from typing import Literal
 
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats, Ints
-from hedgerow.estimate.noise import LATTICE, Bound, best_upper_ends, factor, pad
+from hedgerow.estimate.measurements import LATTICE, factor, tail
 from hedgerow.estimate.queries import Conditions, find_ruled_out
 from hedgerow.estimate.tables import ROUNDS, Cells, NoisyTable, Tables
 from hedgerow.schema import CLASS
 from hedgerow.schema.query import Query
+
+# The best of several bounds that are each surely above the truth, but for noise.
+#
+# A count has many upper bounds: that of every one of its conditions, of every measured pair of
+# them, of the regions that the query touches. Each is a sum of noisy numbers, value = mean + noise,
+# with a mean that is never below the truth and noise of a known law. Taking the least of the values
+# plus their margins is right if the margins allow for the choice. How much they have to allow
+# depends on how far apart the means are: one that lies far above the least will hardly ever be the
+# least.
+#
+# **Theorem** (after Romano, Shaikh and Wolf 2014, "A practical two-step method for testing moment
+# inequalities"). Let the candidates, their weights and alpha be fixed before their noise is drawn,
+# each noise symmetric with P(noise_j < -x s_j - step_j) <= T(x) for x >= 0. Choose 0 < b < alpha,
+# and h_j so that |noise_j| <= h_j for all j at once with probability 1 - b. Let
+#
+#     G_j = max(0, value_j - h_j - min_i (value_i + h_i)),
+#     c   = the solution of sum_j T(c + G_j / s_j) = alpha - b.
+#
+# Then min_j (value_j + c s_j + step_j) is below the truth with probability alpha at most.
+#
+# *Proof.* Let g_j = mean_j - min_i mean_i, and c* solve the same equation for g instead of G: a
+# constant. With c* the end is below the truth only if for some j value_j + c* s_j + step_j is, and
+# since the truth is at most min_i mean_i that means noise_j < -c* s_j - g_j - step_j, which for all
+# j together has the probability sum_j T(c* + g_j / s_j) = alpha - b at most. When all |noise_j| <=
+# h_j, mean_j >= value_j - h_j and min_i mean_i <= min_i (value_i + h_i), so G_j <= g_j; the
+# solution falls as the gaps grow, so c >= c*, and the end with c is no lower than that with c*. The
+# other case has probability b. (For noise that moves two candidates alike nothing changes: sums of
+# probabilities were used, and no independence.) Lower ends are upper ends of the negated count.
+
+
+_CHOICE = 0.1  # the part b of alpha that the first step takes
+_GRID = np.arange(0.0, 10.05, 0.1)
+_LEAST = 1e-4  # an alpha below which the grid is too short
+_END_ROUNDS = 40  # of bisection
+_DISCRETE = 1 + 1e-7  # how much more often a discrete Gaussian noise lies beyond
+
+
+Bound = tuple[Ints, Floats, Floats, Floats]
+"""Some queries, each with a noisy upper bound of its count, the standard deviation of the noise,
+for the tails, and what is added because noise is discrete."""
+
+
+def pad(bounds: Sequence[Bound], queries: int) -> tuple[Floats, Floats, Floats]:
+    """The values (infinite where there is none), standard deviations and steps of all bounds.
+
+    Returns:
+        Three arrays of the shape [queries, most bounds of a query].
+
+    Example:
+        >>> one = np.array([1]), np.array([40.0]), np.array([3.0]), np.array([0.5])
+        >>> [padded.tolist() for padded in pad([one], 2)]
+        [[[inf], [40.0]], [[1.0], [3.0]], [[1.0], [0.5]]]
+    """
+    nothing = np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0)
+    query, *columns = (np.concatenate(one) for one in zip(nothing, *bounds, strict=True))
+    many = np.bincount(query, minlength=queries)
+    order = np.argsort(query, kind="stable")
+    rank = np.arange(len(query)) - np.repeat(np.cumsum(many) - many, many)
+    full = np.full((3, queries, int(many.max(initial=0))), 1.0)
+    full[0] = np.inf
+    full[:, query[order], rank] = np.stack(columns)[:, order]
+    return full[0], full[1], full[2]
+
+
+def best_upper_ends(
+    values: Floats, deviations: Floats, steps: Floats, alpha: Floats, *, normal: bool = False
+) -> Floats:
+    """Upper ends that fail with probability alpha at most, each from several candidates.
+
+    Args:
+        values: The noisy bounds, shape [queries, candidates]; infinite where there is none.
+        deviations: The standard deviations of their noise.
+        steps: The half steps that are added because noise is discrete.
+        alpha: The probability with which the end of each query may fail; 0 for no end at all.
+        normal: Whether all noise is Gaussian.
+
+    Returns:
+        The ends, infinite for a query without candidates.
+
+    Example:
+        >>> one, two = [[100.0, np.inf]], [[100.0, 500.0]]
+        >>> noise, steps = np.full((1, 2), 10.0), np.full((1, 2), 0.5)
+        >>> best_upper_ends(np.array(one), noise, steps, np.array([0.025])).round(1).tolist()
+        [122.1]
+        >>> best_upper_ends(np.array(two), noise, steps, np.array([0.025])).round(1).tolist()
+        [122.8]
+    """
+    ends = np.full(len(values), np.inf)
+    asked = np.flatnonzero(np.isfinite(values).any(axis=1) & (alpha > 0))
+    if not len(asked):
+        return ends
+    values, deviations, steps, alpha = values[asked], deviations[asked], steps[asked], alpha[asked]
+    there = np.isfinite(values)
+    number = there.sum(axis=1)
+    alone = number <= 1  # nothing to choose from, so nothing to pay for a choice
+    first = np.where(alone, 0.0, _CHOICE) * alpha
+    scale = np.maximum(deviations, 1e-9)
+    # as many levels as there are different numbers of candidates
+    shares = np.where(alone, 1.0, first / np.maximum(number, 1))
+    levels, place = np.unique(shares, return_inverse=True)
+    reach = np.array([
+        0.0 if share == 1 else factor(1 - share / _DISCRETE, normal=normal) for share in levels
+    ])[place]  # fmt: skip
+    h = reach[:, None] * deviations + steps
+    lowest = np.where(there, values + h, np.inf).min(axis=1)
+    with np.errstate(invalid="ignore"):
+        gaps = np.where(there, np.maximum(0.0, values - h - lowest[:, None]) / scale, np.inf)
+    gaps[alone] = np.where(there[alone], 0.0, np.inf)
+    # the c of each row for which the tails of all candidates sum to what is left of alpha; where
+    # that is tiny, every candidate gets an equal part of it
+    left = (alpha - first) / _DISCRETE
+    rare, most = left < _LEAST, np.full(len(left), _GRID[-1])
+    known = np.isfinite(gaps)
+    for row in np.flatnonzero(rare):
+        each = float(left[row] / max(1, np.count_nonzero(known[row])))
+        most[row] = factor(1 - 2 * each, normal=normal)
+    low, high = np.where(rare, most, 0.0), most
+    tails = half_tails(normal=normal)
+    for _ in range(_END_ROUNDS):
+        c = (low + high) / 2
+        # the chords of half of a tail, which is convex: never below it
+        chords = np.interp(c[:, None] + gaps, _GRID, tails)
+        too_much = np.where(known, chords, 0.0).sum(axis=1) > left
+        low, high = np.where(too_much, c, low), np.where(too_much, high, c)
+    ends[asked] = np.where(there, values + high[:, None] * deviations + steps, np.inf).min(axis=1)
+    return ends
+
+
+@lru_cache
+def half_tails(*, normal: bool) -> Floats:
+    """Half of each tail at the places of the grid: worked out once, since it takes its time."""
+    one = (lambda x: math.erfc(x / math.sqrt(2))) if normal else tail
+    return np.array([one(x) / 2 for x in _GRID.tolist()])
+
+
+# What each table, and all of them, say of counts.
+
 
 Block = tuple[int, ...]
 Side = Literal["inner", "touched", "part"]
@@ -533,3 +671,166 @@ def sum_ends(
         return high
 
     return -upper(-values[0]), upper(values[1])
+
+
+# Whether the share of a value in a group differs from its share among all, but for the noise.
+#
+# Let T be the true counts of a table, g a group of its rows, v a value of its columns, c the share
+# of v among all, and l that of g. The excess of the group,
+#
+#     E = sum over cells of (1_g - l) (1_v - c) T = (its share of v less that among all) x its size,
+#
+# is 0 or less if the group's share of v is no higher. The noisy counts give E plus a weighted sum X
+# of the tables' noises, and X is symmetric. c and l are not known, but are fixed numbers: given a
+# box that holds them, the least E over the box and, for each noise, its largest weight in absolute
+# value over the box are used. Both are taken at a corner, since both are linear in c and in l.
+# P(X > t) grows with every weight: each noise is symmetric and unimodal, so X is less peaked the
+# more of any of them is in it (Birnbaum 1948). So if the share is no higher, and the box holds c
+# and l, what `surprises` finds is below p with a probability of at most p.
+#
+# Weights are split as above: their mean over the rows meets the number of records with
+# each value, by all tables that count the values; what differs from it meets the table itself.
+#
+# **The law of X** for Laplace noises with scales b, weights w: E exp(z X) is the product M(z) of
+# all 1 / (1 - (w b z)^2). For any 0 < s < 1 / max(w b) and step h the sum
+#
+#     exp(-s t) h / (2 pi)  sum over whole j of  Re exp(-i j h t) M(s + i j h) / (s + i j h)
+#
+# is, by Poisson's formula, P(X > t) plus the sum over k = 1, 2, ... and -1, -2, ... of
+# exp(2 pi k s / h) P(X > t + 2 pi k / h), so never below P(X > t). After J terms the rest is
+# bounded: at u >= U = J h the factor of the largest weight w b is at most (U / u)^2 a times what it
+# is at U, with x = s w b, e = (U w b)^2 and a = sqrt((1 - x)^2 + e) sqrt((1 + x)^2 + e) / e; all
+# other factors fall. So the rest is at most exp(-s t) |M(s + i U)| a / (2 pi). Discrete noises get
+# half a step, as above.
+
+_NODES, _STEP = 400, 3.0  # of the sum, and how much finer than the nearest pole
+_PLACES = np.geomspace(0.01, 0.75, 24)  # for s, as parts of its largest value
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Excess:
+    """What tables tell of the shares of a value by groups.
+
+    Args:
+        tables: Tables whose noise was drawn when it was fixed which tables these are.
+        by: The columns that groups are made by.
+        outcome: The column of the value.
+    """
+
+    tables: Sequence[NoisyTable]
+    by: tuple[int, ...]
+    outcome: int
+
+    @property
+    def known(self) -> bool:
+        """Whether a table counts all columns together, and all noise is of one law."""
+        columns = {*self.by, self.outcome}
+        laws = {table.law for table in self.tables}
+        return len(laws) == 1 and any(columns <= {*table.columns} for table in self.tables)
+
+    def surprises(
+        self, groups: Bools, values: Bools, common: Floats, sizes: Floats
+    ) -> tuple[Floats, Floats]:
+        """How seldom noise alone puts a group so far above all, or below, at most.
+
+        Args:
+            groups: Which cells are in each group: [questions, cells of `by`, in order].
+            values: Which cells are the value of each: [questions, cells of the outcome].
+            common: The ends between which the value's share among all lies: [2, questions].
+            sizes: The same for the group's share of all: [2, questions].
+
+        Example:
+            >>> table = NoisyTable(kind="named", columns=(0, 1), variance=8.0, tail=8.0,
+            ...     law="laplace", values=np.array([[100, 300], [30, 370], [35, 365]]))
+            >>> first, yes = np.array([[True, False, False]]), np.array([[True, False]])
+            >>> above, below = Excess(tables=[table], by=(0,), outcome=1).surprises(
+            ...     first, yes, np.array([[0.13], [0.15]]), np.array([[0.32], [0.35]]))
+            >>> bool(above[0] < 1e-6), float(below[0])
+            (True, 1.0)
+        """
+        last = self.outcome
+        columns = (*self.by, last)
+        counting = [table for table in self.tables if last in table.columns]
+        holding = [table for table in counting if {*columns} <= {*table.columns}]
+        # the part of each in an average by inverse variances
+        own, totals = (
+            np.array([1 / (table.tail * table.values.size) for table in some])
+            for some in (holding, counting)
+        )
+        own, totals = own / own.sum(), totals / totals.sum()
+        margin = sum(u * _summed(t, columns) for u, t in zip(own, holding, strict=True))
+        total = sum(w * _summed(t, (last,)) for w, t in zip(totals, counting, strict=True))
+        rows, number = groups.shape[1], values.shape[1]
+        held, many = groups.sum(axis=1), values.sum(axis=1)
+        part = held / rows
+        cells = (groups - part[:, None]) @ np.reshape(margin, (rows, -1))  # [questions, values]
+
+        excess, weights = [], []
+        for c, size in product(common, sizes):
+            each = values - c[:, None]
+            excess.append((each * (cells + (part - size)[:, None] * total)).sum(axis=1))
+            products = []
+            for table, w in zip(counting, totals, strict=True):
+                of_all = w * (part - size)
+                inside = [of_all]
+                if table in holding:
+                    direct = own[holding.index(table)]
+                    inside = [of_all + direct * (1 - part), of_all - direct * part]
+                products += [x * y for x in inside for y in (1 - c, c)]
+            weights.append(np.abs(products))
+        largest = np.max(weights, axis=0)  # [noises, questions]
+        often, scale = [], []
+        for table in counting:
+            more = table.values.size // (number * (rows if table in holding else 1))
+            sides = [held, rows - held] if table in holding else [np.ones(len(held))]
+            often += [more * side * value for side in sides for value in (many, number - many)]
+            scale += [table.tail] * (2 * len(sides))
+        variance = np.array(scale)[:, None] * largest**2
+        step, several = LATTICE * largest.max(axis=0), np.array(often, np.float64)
+        deviation = np.sqrt((variance * several).sum(axis=0))
+        normal = self.tables[0].law == "gaussian"
+        ends = np.ones((2, len(held)))
+        for end, side in zip(ends, (np.min(excess, axis=0), -np.max(excess, axis=0)), strict=True):
+            t = side - step
+            for place in np.flatnonzero(t > 2 * deviation).tolist():
+                there = (several[:, place] > 0) & (variance[:, place] > 0)
+                law = variance[there, place], several[there, place]
+                end[place] = _tail_of(float(t[place]), *law, normal=normal)
+        return ends[0], ends[1]
+
+
+def _summed(table: NoisyTable, columns: Sequence[int]) -> Floats:
+    """A table summed over all but some columns, in their order."""
+    kept = [table.columns.index(column) for column in columns]
+    others = [axis for axis in range(len(table.columns)) if axis not in kept]
+    values = table.values.transpose([*kept, *others]).astype(np.float64)
+    return np.asarray(values.sum(axis=tuple(range(len(kept), values.ndim))))
+
+
+def _tail_of(t: float, variance: Floats, often: Floats, *, normal: bool = False) -> float:
+    """P(X > t) for a sum of noises, so many of each variance, rounded up: see above.
+
+    Example:
+        >>> alone = _tail_of(5.0, np.array([2.0]), np.array([1.0]))
+        >>> bool(0 <= alone / (math.exp(-5) / 2) - 1 < 1e-3)
+        True
+    """
+    if normal:
+        return _DISCRETE * math.erfc(t / math.sqrt(2 * float(variance @ often))) / 2
+    scales = np.sqrt(variance / 2)
+    if not len(scales):
+        return 0.0 if t > 0 else 1.0
+    most = 1 / float(scales.max())
+    places = _PLACES * most
+    growth = -(often * np.log1p(-((scales * places[:, None]) ** 2))).sum(axis=1)
+    s = float(places[np.argmin(growth - places * t)])
+    h = min(s, most - s) / _STEP
+    z = s + 1j * h * np.arange(_NODES + 1)
+    # times exp(-s t), since both by themselves could be beyond all numbers
+    moments = np.exp(-(often * np.log1p(-((scales * z[:, None]) ** 2))).sum(axis=1) - s * t)
+    terms = (np.exp(-1j * z.imag * t) * moments / z).real
+    terms[0] /= 2
+    x, end = s / most, (float(z.imag[-1]) / most) ** 2
+    slower = math.sqrt(((1 - x) ** 2 + end) * ((1 + x) ** 2 + end)) / end
+    rest = float(abs(moments[-1])) * slower / (2 * math.pi)
+    return min(1.0, h / math.pi * float(terms.sum()) + rest)

@@ -19,8 +19,7 @@ from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.cells import project
 from hedgerow.estimate.core import CoreModel, ItemsetModel, assemble_records, draw_cells
-from hedgerow.estimate.measurements import Law, Measurement
-from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.measurements import Law, Measurement, half_width
 from hedgerow.estimate.partition import CoreCells, CutTree, Itemsets
 from hedgerow.estimate.queries import MEASURED, MODELED
 from hedgerow.estimate.supports import Supports
@@ -498,7 +497,7 @@ def find_associations(
 # places that are empty, at most half a one on average has noise that reaches the threshold t. For M
 # places and Laplace noise with a = exp(-epsilon), that is M a^t / (1 + a) <= 1/2. Gaussian noise
 # reaches t no more often than a normal noise with the same variance reaches t - 1/2 (step 3 of
-# `hedgerow.estimate.noise`), and that must be at most 1 / (2 M).
+# `hedgerow.estimate.measurements`), and that must be at most 1 / (2 M).
 
 
 _LINES_PER_BLOCK = 10_000

@@ -23,8 +23,7 @@ from statistics import NormalDist
 import numpy as np
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.estimate.measurements import Law, Measurement
-from hedgerow.estimate.noise import LATTICE, half_width
+from hedgerow.estimate.measurements import LATTICE, Law, Measurement, half_width
 from hedgerow.estimate.partition import cap_of
 from hedgerow.schema import Items
 from hedgerow.schema.items import WEIGHT

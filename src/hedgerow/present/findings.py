@@ -22,7 +22,7 @@ each cell, above and below. (Of a number's claims half goes to where it can be c
 all runs.) So it does not matter that groups, values and tables are picked by noise. An interval
 misses with the part that it got (`Release.count`); a share is bounded by those of two counts. A
 claim is false with the part that it got, once the shares of the value and of the group among all
-lie in their intervals (`hedgerow.estimate.noise`), which are among those that hold. The parts
+lie in their intervals (`hedgerow.estimate.intervals`), which are among those that hold. The parts
 add up to 5%. Where no table counts a group by the value, as in trees, all error goes to intervals,
 and one group is above another if their intervals do not overlap.
 """
@@ -41,7 +41,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.arrays import Bools, Floats
-from hedgerow.estimate.noise import Excess
+from hedgerow.estimate.intervals import Excess
 from hedgerow.estimate.partition import TreePartition
 from hedgerow.estimate.queries import RULED_OUT
 from hedgerow.present.document import (

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import HedgerowError, UsageError
 from hedgerow.estimate.answers import USUAL
-from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.measurements import half_width
 from hedgerow.estimate.partition import CoreCells, CutTree, GridPartition, TreePartition
 from hedgerow.estimate.tables import ROUNDS
 from hedgerow.present.document import (

@@ -39,8 +39,7 @@ from hedgerow.estimate.cells import (
 from hedgerow.estimate.consistency import RULES
 from hedgerow.estimate.graphical import GraphicalModel, fit_model
 from hedgerow.estimate.intervals import Bounds, sum_ends
-from hedgerow.estimate.measurements import exact
-from hedgerow.estimate.noise import half_width
+from hedgerow.estimate.measurements import exact, half_width
 from hedgerow.estimate.partition import (
     GridPartition,
     Partition,

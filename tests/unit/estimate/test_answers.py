@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from hedgerow.errors import ReleaseError, UsageError
 from hedgerow.estimate.answers import Answers
 from hedgerow.estimate.consistency import Fit, sums
-from hedgerow.estimate.measurements import Measurement
-from hedgerow.estimate.noise import factor
+from hedgerow.estimate.measurements import Measurement, factor
 from hedgerow.estimate.partition import GridPartition, TreePartition
 from hedgerow.release import TableRelease
 from hedgerow.schema.query import Query

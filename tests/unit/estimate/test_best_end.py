@@ -3,13 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.estimate.noise import (
-    _GRID,
-    best_upper_ends,
-    factor,
-    half_tails,
-    tail,
-)
+from hedgerow.estimate.intervals import _GRID, best_upper_ends, half_tails
+from hedgerow.estimate.measurements import factor, tail
 
 RUNS = 20_000
 ALPHA = 0.05

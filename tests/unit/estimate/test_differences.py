@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hedgerow.arrays import Floats, Ints
-from hedgerow.estimate.noise import Excess, _tail_of
+from hedgerow.estimate.intervals import Excess, _tail_of
 from hedgerow.estimate.tables import NoisyTable
 
 

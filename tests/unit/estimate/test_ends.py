@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from hedgerow.arrays import Ints
-from hedgerow.estimate.intervals import BASE, Bounds, collect_bounds, sum_ends
-from hedgerow.estimate.noise import pad
+from hedgerow.estimate.intervals import BASE, Bounds, collect_bounds, pad, sum_ends
 from hedgerow.estimate.tables import Cells, NoisyTable, Tables
 from hedgerow.schema import Query, Schema
 

@@ -9,8 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from hedgerow.estimate.measurements import Measurement
-from hedgerow.estimate.noise import factor, half_width, tail
+from hedgerow.estimate.measurements import Measurement, factor, half_width, tail
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 STEPS = 60  # weights are multiples of 1/60, so sums lie on a lattice and convolve exactly

@@ -15,7 +15,7 @@ import pytest
 import hedgerow as hr
 from hedgerow import sample
 from hedgerow.data import encode_rows
-from hedgerow.estimate.noise import Excess
+from hedgerow.estimate.intervals import Excess
 from hedgerow.present import findings as module
 from hedgerow.present.document import Histogram, Scale
 from hedgerow.present.findings import (
