@@ -26,6 +26,7 @@ from hedgerow.audit.enumeration import epsilon_between, law_of
 from hedgerow.audit.neighbors import (
     TINY_TABLES,
     TINY_UNIVERSES,
+    Pair,
     deep_pairs,
     edge_cases,
     pair_of,
@@ -596,7 +597,9 @@ def _noisy(sampler: Any, exact: int, rate: Fraction) -> int:
 
 
 def _model(name: str, words: str, one: Any, other: Any, event: Any) -> Trial:
-    return Trial(name=name, words=words, one=one, other=other, events={words: event})
+    return Trial(
+        name, words, Pair(words=words, without=one, with_it=other, extra=()), {words: event}
+    )
 
 
 def empty_trials(flawed: bool) -> Callable[[int], Catch]:

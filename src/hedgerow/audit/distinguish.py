@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -40,22 +40,20 @@ Draw = Callable[[Any, Sampler], Any]
 """Runs something on a table; gives what an adversary sees."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Trial:
     """Neighbors, and what might tell them apart.
 
     Args:
         name: Such as "T1".
         words: What is asked, in a sentence.
-        one: A table, or transactions.
-        other: Its neighbor.
+        pair: The neighbors.
         events: What may be seen, by name: each says of one run whether it happened.
     """
 
     name: str
     words: str
-    one: Any
-    other: Any
+    pair: Pair
     events: Mapping[str, Callable[[Any], bool]]
 
 
@@ -79,7 +77,7 @@ def tally(
     hits = {name: [0, 0] for name in trial.events}
     done = 0
     while done < runs and not stop():
-        for side, table in enumerate((trial.one, trial.other)):
+        for side, table in enumerate(trial.pair.tables):
             seen = draw(table, sampler)
             for name, event in trial.events.items():
                 hits[name][side] += bool(event(seen))
@@ -167,10 +165,6 @@ PERSONAL = _schema(_FOUR)
 """The schema of T9, for which a side table can be given."""
 
 
-def _trial(name: str, words: str, pair: Pair, events: dict[str, Any]) -> Trial:
-    return Trial(name=name, words=words, one=pair.without, other=pair.with_it, events=events)
-
-
 def _edges(outcome: Outcome) -> Any:
     """The first codes of all regions in the first attribute."""
     partition: Any = outcome.partition
@@ -183,11 +177,11 @@ def empty_child(*_: Any) -> Trial:
     """T1: an empty child must have the same kind of chance to grow as any other."""
     pair = pair_of("", _schema(_FOUR), [(0, 0)] * 8, (2, 0))
 
-    def split(outcome: Outcome) -> bool:
-        tree: Any = outcome.partition
+    def split(outcome: Any) -> bool:
+        tree = outcome.partition
         return bool(((tree.lo[:, 0] == 2) & (tree.hi[:, 0] == 4) & (tree.split >= 0)).any())
 
-    return _trial("T1", "a region without records is specialized", pair, {"y is split": split})
+    return Trial("T1", "a region without records is specialized", pair, {"y is split": split})
 
 
 def empty_cut(*_: Any) -> Trial:
@@ -197,7 +191,7 @@ def empty_cut(*_: Any) -> Trial:
         "cut at 50": lambda outcome: bool((_edges(outcome) == 50).any()),
         "cut at 20 or 21": lambda outcome: bool(np.isin(_edges(outcome), (20, 21)).any()),
     }
-    return _trial("T2", "cuts fall on a public grid", pair, events)
+    return Trial("T2", "cuts fall on a public grid", pair, events)
 
 
 def share_of_child(*_: Any) -> Trial:
@@ -205,10 +199,8 @@ def share_of_child(*_: Any) -> Trial:
     pair = pair_of("", _schema(_FOUR), [(0, 0)], (2, 0))
 
     def size(outcome: Outcome) -> float:
-        for one in outcome.measurements:
-            if one.name == "allocate":
-                return float(one.values[one.where == 1, 0][0])
-        return -math.inf
+        sizes = (one for one in outcome.measurements if one.name == "allocate")
+        return next((float(one.values[one.where == 1, 0][0]) for one in sizes), -math.inf)
 
     events = {
         "x gets 10 or more": lambda outcome: size(outcome) >= 10,
@@ -216,7 +208,7 @@ def share_of_child(*_: Any) -> Trial:
         # digits tell what a share was divided by
         "x gets no multiple of 10": lambda outcome: size(outcome) % 10 > 0,
     }
-    return _trial("T3", "shares follow noisy sizes alone", pair, events)
+    return Trial("T3", "shares follow noisy sizes alone", pair, events)
 
 
 def empty_row(*_: Any) -> Trial:
@@ -226,14 +218,14 @@ def empty_row(*_: Any) -> Trial:
         "(y, yes) is listed": lambda outcome: published_count(outcome, (1, 1)) is not None,
         "(y, yes) counts 1 or more": lambda outcome: counts_at_least(outcome, (1, 1), 1),
     }
-    return _trial("T4", "every group is published, empty ones too", pair, events)
+    return Trial("T4", "every group is published, empty ones too", pair, events)
 
 
 def bounds_from_data(*_: Any) -> Trial:
     """T5: bounds come from the schema, not from the records."""
     pair = pair_of("", _schema(_NUMBERS), [(10, 0), (20, 0)], (90, 0))
     events = {"cut above 20": lambda outcome: bool((_edges(outcome) > 20).any())}
-    return _trial("T5", "bounds do not follow the records", pair, events)
+    return Trial("T5", "bounds do not follow the records", pair, events)
 
 
 def classes_from_data(*_: Any) -> Trial:
@@ -244,20 +236,19 @@ def classes_from_data(*_: Any) -> Trial:
         "an unseen class is listed": lambda outcome: published_count(outcome, (0, 2)) is not None,
         "it counts 1 or more": lambda outcome: counts_at_least(outcome, (0, 2), 1),
     }
-    return _trial("T5c", "classes do not follow the records", pair, events)
+    return Trial("T5c", "classes do not follow the records", pair, events)
 
 
 def levels_and_edges(*_: Any) -> Trial:
     """T8: counts of all levels of a path are paid for, not of all edges."""
     pair = pair_of("", _schema(_TWO), [], (0, 0))
 
-    def both(outcome: Outcome) -> bool:
+    def both(outcome: Any) -> bool:
         counts = next(counts for counts in outcome.measurements if counts.name == "count")
-        partition: Any = outcome.partition
-        values = [counts.values[counts.where == node, 0][0] for node in (0, partition.leaves[0])]
-        return bool(min(values) >= 1)
+        nodes = (0, outcome.partition.leaves[0])
+        return bool(min(counts.values[counts.where == node, 0][0] for node in nodes) >= 1)
 
-    return _trial("T8", "every level of a path is paid for", pair, {"root and left >= 1": both})
+    return Trial("T8", "every level of a path is paid for", pair, {"root and left >= 1": both})
 
 
 def chosen_size(method: Publisher, *_: Any) -> Trial:
@@ -268,7 +259,7 @@ def chosen_size(method: Publisher, *_: Any) -> Trial:
     turn = 400 if method.name != "diffmulti" else 799
     pair = pair_of("", _schema(_NUMBERS), [(50, 0)] * turn, (50, 0))
     events = {"more than one step": lambda outcome: outcome.plan.specializations > 1}
-    return _trial("T10", "the size follows from a noisy number of rows", pair, events)
+    return Trial("T10", "the size follows from a noisy number of rows", pair, events)
 
 
 def facts(outcome: Outcome) -> str:
@@ -284,7 +275,7 @@ def metadata(method: Publisher, budget: Budget, draw: Draw | None = None) -> Tri
     see = draw or (lambda data, sampler: run_on(data, method, budget, sampler))
     usual = facts(see(pair.without, SecureSampler(Keystream(seed=0))))
     events = {"the other facts are as usual": lambda outcome: facts(outcome) == usual}
-    return _trial("T11", "metadata hold no number of records", pair, events)
+    return Trial("T11", "metadata hold no number of records", pair, events)
 
 
 def float_support(*_: Any) -> Trial:
@@ -296,7 +287,7 @@ def float_support(*_: Any) -> Trial:
         count = published_count(outcome, (0, 0))
         return count is not None and math.ldexp(count, 53) % 1 != 0
 
-    return _trial("T12", "noise has the same digits everywhere", pair, {"very fine digits": fine})
+    return Trial("T12", "noise has the same digits everywhere", pair, {"very fine digits": fine})
 
 
 def empty_cuts(*_: Any) -> Trial:
@@ -304,12 +295,12 @@ def empty_cuts(*_: Any) -> Trial:
     schema = schema_of("four", items={"taxonomy": {"low": ["1", "2"], "high": ["3", "4"]}})
     pair = pair_of("", schema, [(0,), (2,)] * 10, (0, 2))
 
-    def passes(outcome: Outcome) -> bool:
-        tree: Any = outcome.partition
+    def passes(outcome: Any) -> bool:
+        tree = outcome.partition
         below = np.flatnonzero(tree.parent == 0).tolist()
         return any(len(tree.nodes(partition)) == 2 for partition in below)
 
-    return _trial("T6", "cuts without records are as many as they are", pair,
+    return Trial("T6", "cuts without records are as many as they are", pair,
                   {"the cut {12, 34} passes": passes})  # fmt: skip
 
 
@@ -318,8 +309,8 @@ def far_down(method: Publisher, budget: Budget) -> Trial:
     share = budget.epsilon / 4
     pair = deep_pairs(share)[6]  # as many records as two levels ask for
 
-    def levels(outcome: Outcome) -> int:
-        tree: Any = outcome.partition
+    def levels(outcome: Any) -> int:
+        tree = outcome.partition
         depth = np.zeros(len(tree.parent), dtype=np.int64)
         for place in range(1, len(depth)):  # parents come first
             depth[place] = depth[tree.parent[place]] + 1
@@ -334,7 +325,7 @@ def far_down(method: Publisher, budget: Budget) -> Trial:
             levels(outcome) >= 2 and counted(outcome)
         ),
     }
-    return _trial("T13", "a gate decides on all levels for one price", pair, events)
+    return Trial("T13", "a gate decides on all levels for one price", pair, events)
 
 
 def long_record(*_: Any) -> Trial:
@@ -345,7 +336,7 @@ def long_record(*_: Any) -> Trial:
         supports = next(supports for supports in outcome.measurements if supports.name == "support")
         return bool(np.count_nonzero(supports.values[:, 0] > 0) >= 25)
 
-    return _trial("T14", "a record with many items counts less for each", pair,
+    return Trial("T14", "a record with many items counts less for each", pair,
                   {"25 supports of 40 are above 0": most})  # fmt: skip
 
 
@@ -353,17 +344,16 @@ def order_of_sets(*_: Any) -> Trial:
     """T7: a set's place in a release follows from the set, not from who has it."""
     pair = pair_of("", schema_of("two", items={"universe": ["s", "t"]}), [(1,)] * 50, (0,))
 
-    def order(outcome: Outcome) -> list[Any]:
-        tree: Any = outcome.partition
+    def order(outcome: Any) -> list[Any]:
         places = outcome.measurements[-1].where.tolist()
-        return [tuple(tree.nodes(partition).tolist()) for partition in places]
+        return [tuple(outcome.partition.nodes(place).tolist()) for place in places]
 
     def before(outcome: Outcome) -> bool:
         sets = [nodes for nodes in order(outcome) if len(nodes) == 1]
         return len(sets) == 2 and sets[0] < sets[1]
 
     events = {"s stands before t": before, "both are listed": lambda out: len(order(out)) >= 2}
-    return _trial("T7", "rows stand in canonical order", pair, events)
+    return Trial("T7", "rows stand in canonical order", pair, events)
 
 
 def some_and_none(*_: Any, each: int) -> Trial:
@@ -381,17 +371,15 @@ def some_and_none(*_: Any, each: int) -> Trial:
         "some y and no x": lambda out: listed(out, 2, 4) and not listed(out, 0, 2),
         "some x": lambda out: listed(out, 0, 2),
     }
-    return _trial("T9", "rows are listed by noisy or sampled counts", pair, events)
+    return Trial("T9", "rows are listed by noisy or sampled counts", pair, events)
 
 
 def presence(pair: Pair) -> Trial:
     """On any schema: is the record there? Its own count is looked at, or the sum of all sets."""
     records = records_of(pair.without.schema)
 
-    def more(outcome: Outcome) -> bool:
-        return records.one_more(outcome, pair.without, pair.extra)
-
-    return _trial("P", f"is somebody there? ({pair.words})", pair, {"one more is counted": more})
+    events = {"one more is counted": lambda out: records.one_more(out, pair.without, pair.extra)}
+    return Trial("P", f"is somebody there? ({pair.words})", pair, events)
 
 
 def whole_person(pair: Pair, others: int, cap: int) -> Trial:
@@ -404,12 +392,10 @@ def whole_person(pair: Pair, others: int, cap: int) -> Trial:
     """
     records = records_of(pair.without.schema)
 
-    def more(outcome: Outcome, rows: int) -> bool:
-        return records.reaches(outcome, pair.extra, others, rows)
-
+    reaches = partial(records.reaches, extra=pair.extra, others=others)
     events = {
-        "somebody is counted": lambda outcome: more(outcome, 1),
-        "all rows that may count are counted": lambda outcome: more(outcome, cap),
-        "far more are counted": lambda outcome: more(outcome, 5 * cap),
+        "somebody is counted": partial(reaches, rows=1),
+        "all rows that may count are counted": partial(reaches, rows=cap),
+        "far more are counted": partial(reaches, rows=5 * cap),
     }
-    return _trial("F", f"from files, {pair.words}", pair, events)
+    return Trial("F", f"from files, {pair.words}", pair, events)

@@ -112,14 +112,13 @@ class Viewer:
         price = measurement.units * float(measurement.unit)
         here = [i for i, place in enumerate(places) if self._know(place)[0]]
         for step, i in enumerate(here):
-            exact, klass = self._know(places[i])[1], self._pair.extra[-1]
+            exact, klass, row = self._know(places[i])[1], self._pair.extra[-1], rows[i]
             if klasses and klasses[i] != klass:
                 continue
             if measurement.by_class:
-                row = rows[i] if klasses else rows[i][klass : klass + 1]
-                more = sum(row) - int(exact[klass])
-            else:
-                more = sum(rows[i]) - int(exact.sum())
+                exact = exact[klass : klass + 1]
+                row = row if klasses else row[klass : klass + 1]
+            more = sum(row) - int(exact.sum())
             # one more record is exp(price) times as likely from its exact count on, and else less
             evidence = float(price[i]) * (2 * min(max(more, 0), 1) - 1)
             seen[name, "surplus", step] = more
@@ -203,25 +202,8 @@ _STEPS = 12
 _FOLDS = 3
 
 
-@dataclass(frozen=True)
-class Model:
-    """A sum of indicators.
-
-    Args:
-        feature: Which feature each indicator looks at.
-        least: The value that it must reach; minus infinity if it is enough to be there.
-        weight: What each indicator adds to the score.
-    """
-
-    feature: Small
-    least: Floats
-    weight: Floats
-
-    def score(self, seen: Sequence[Seen]) -> Floats:
-        """The scores of some releases: large where the second neighbor is the more likely."""
-        if not len(self.feature):
-            return np.zeros(len(seen))
-        return np.asarray(_indicators(seen, self.feature, self.least) @ self.weight)
+Score = Callable[[Sequence[Seen]], Floats]
+"""The scores of some releases: large where the second neighbor is the more likely."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,21 +211,21 @@ class Event:
     """An event that was learned: the score of a release reaches a threshold.
 
     Args:
-        model: Gives the score.
+        score: A sum of indicators.
         threshold: The score from which on the event has happened.
         flipped: Whether low scores are meant, and the negative score must reach the threshold.
         bound: The bound on epsilon on the releases that it was learned from: no evidence, as the
             event was picked by it.
     """
 
-    model: Model
+    score: Score
     threshold: float
     flipped: bool
     bound: float
 
     def happens(self, seen: Sequence[Seen]) -> Bools:
         """In which of some releases the event happened."""
-        score = self.model.score(seen)
+        score = self.score(seen)
         return np.asarray((-score if self.flipped else score) >= self.threshold)
 
 
@@ -327,8 +309,7 @@ def learn(seen: tuple[Sequence[Seen], Sequence[Seen]], delta: float, error: floa
     for part in range(_FOLDS):
         kept = [together[i] for i in np.flatnonzero(fold != part)]
         held = [together[i] for i in np.flatnonzero(fold == part)]
-        score[fold == part] = _fit(kept, labels[fold != part]).score(held)
-    model = _fit(together, labels)
+        score[fold == part] = _fit(kept, labels[fold != part])(held)
     best: tuple[float, float, bool] = (0.0, math.inf, False)
     for flipped in (False, True):
         scores = -score if flipped else score
@@ -341,7 +322,7 @@ def learn(seen: tuple[Sequence[Seen], Sequence[Seen]], delta: float, error: floa
         place = int(np.argmax(bounds))
         best = max(best, (float(bounds[place]), float(steps[place]), flipped))
     bound, threshold, flipped = best
-    return Event(model=model, threshold=threshold, flipped=flipped, bound=bound)
+    return Event(score=_fit(together, labels), threshold=threshold, flipped=flipped, bound=bound)
 
 
 def _bounds(often: Ints, seldom: Ints, runs: int, delta: float, error: float) -> Floats:
@@ -356,13 +337,13 @@ def _bounds(often: Ints, seldom: Ints, runs: int, delta: float, error: float) ->
     return np.asarray(np.log(surplus / limit(seldom, 1)))
 
 
-def _fit(seen: Sequence[Seen], labels: Floats) -> Model:
+def _fit(seen: Sequence[Seen], labels: Floats) -> Score:
     """Picks indicators, and weighs them together."""
     feature, least = _informative(seen, labels)
-    weight = np.zeros(0)
-    if len(feature):
-        weight = _logistic(_indicators(seen, feature, least), labels)
-    return Model(feature, least, weight)
+    if not len(feature):
+        return lambda some: np.zeros(len(some))
+    weight = _logistic(_indicators(seen, feature, least), labels)
+    return lambda some: np.asarray(_indicators(some, feature, least) @ weight)
 
 
 def _flatten(seen: Sequence[Seen]) -> tuple[Ints, Small, Floats]:
@@ -373,7 +354,12 @@ def _flatten(seen: Sequence[Seen]) -> tuple[Ints, Small, Floats]:
 
 
 def _informative(seen: Sequence[Seen], labels: Floats) -> tuple[Small, Floats]:
-    """The indicators that tell the two halves of some releases apart best, one by one."""
+    """The indicators that tell the two halves of some releases apart best, one by one.
+
+    Returns:
+        Which feature each looks at, and the value that it must reach; minus infinity if it is
+        enough to be there.
+    """
     rows, which, values = _flatten(seen)
     order = np.argsort(which, kind="stable")
     which, values, side = which[order], values[order], labels[rows[order]]
@@ -395,10 +381,8 @@ def _informative(seen: Sequence[Seen], labels: Floats) -> tuple[Small, Floats]:
             if tells >= _TELLS:
                 indicators.append((-tells, int(name), float(cuts[place])))
     indicators = sorted(indicators)[:COLUMNS]
-    return (
-        np.asarray([name for _, name, _ in indicators], np.int32),
-        np.asarray([least for _, _, least in indicators], np.float64),
-    )
+    _, picked, least = zip(*indicators, strict=True) if indicators else ((), (), ())
+    return np.asarray(picked, np.int32), np.asarray(least, np.float64)
 
 
 def _indicators(seen: Sequence[Seen], feature: Small, least: Floats) -> Floats:

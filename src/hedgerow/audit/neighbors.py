@@ -143,13 +143,8 @@ class TableRecords:
 
     def unlike(self, sizes: Sequence[int], source: np.random.Generator) -> list[Table]:
         """Data of these sizes that have nothing in common."""
-        return [
-            Table(
-                self.schema,
-                (source.random((rows, len(self.sizes))) ** 2 * self.sizes).astype(np.uint32),
-            )
-            for rows in sizes
-        ]
+        shares = (source.random((rows, len(self.sizes))) ** 2 for rows in sizes)
+        return [Table(self.schema, (some * self.sizes).astype(np.uint32)) for some in shares]
 
     def with_people(self, cap: int) -> Schema:
         """The schema with a column that identifies people, and this cap."""
@@ -394,8 +389,6 @@ class TransactionRecords:
 Records = TableRecords | TransactionRecords
 """The records of one schema: both have the same methods."""
 
-_KINDS: dict[str, type[Records]] = {"table": TableRecords, "transactions": TransactionRecords}
-
 
 def records_of(schema: Schema) -> Records:
     """The records that a schema describes.
@@ -404,7 +397,7 @@ def records_of(schema: Schema) -> Records:
         >>> records_of(schema_of("shop", items=numbered(3))).possible()
         7
     """
-    return _KINDS[schema.kind](schema)
+    return TableRecords(schema) if schema.kind == "table" else TransactionRecords(schema)
 
 
 CROWDED: dict[str, tuple[Schema, Codes, list[Codes]]] = {
@@ -471,13 +464,8 @@ def pair_of(words: str, schema: Schema, rows: Sequence[Codes], extra: Codes) -> 
         rows: The codes of the records: predictors, then the class; or items.
         extra: The codes of the record that the neighbor has in addition.
     """
-    records = records_of(schema)
-    return Pair(
-        words=words,
-        without=records.data(rows),
-        with_it=records.data([*rows, extra]),
-        extra=tuple(extra),
-    )
+    without, with_it = map(records_of(schema).data, (rows, [*rows, extra]))
+    return Pair(words=words, without=without, with_it=with_it, extra=tuple(extra))
 
 
 def edge_cases(schema: Schema, pick: Pick) -> list[Pair]:
@@ -586,10 +574,8 @@ TINY_UNIVERSES = {
 def tiny_pairs(schema: Schema) -> list[Pair]:
     """Neighbors whose whole laws can be compared."""
     low, high = records_of(schema).ends()
-    return [
-        pair_of("no records", schema, [], low),
-        pair_of("one record and another", schema, [low], high),
-    ]
+    none = pair_of("no records", schema, [], low)
+    return [none, pair_of("one record and another", schema, [low], high)]
 
 
 # Neighbors as files: attacks that begin at bytes, with one whole person more or less.
@@ -740,6 +726,6 @@ def check_preparation(pair: Pair) -> str | None:
 
 
 def _records(stored: Stored) -> Counter[Codes]:
-    readers: dict[str, Callable[..., Any]] = {"table": read, "transactions": read_transactions}
-    data = readers[stored.schema.kind](stored.path, stored.schema)
+    reader: Any = read if stored.schema.kind == "table" else read_transactions
+    data = reader(stored.path, stored.schema)
     return Counter(records_of(stored.schema).of(data))

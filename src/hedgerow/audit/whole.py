@@ -539,7 +539,7 @@ def _distinguish(
 ) -> Iterator[Line]:  # fmt: skip
     """One distinguisher; each of its events may err with probability `error`."""
     delta, claim = float(budget.row_delta), float(budget.row_epsilon)
-    if isinstance(trial.one, Stored):  # which differ in a whole person
+    if isinstance(trial.pair.without, Stored):  # which differ in a whole person
         delta, claim = float(budget.delta), float(budget.epsilon)
     hits, runs = tally(trial, _draw(method, budget), wanted, seed, setting.out_of_time)
     bounds = {event: epsilon_bound(count, runs, delta, error) for event, count in hits.items()}

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.arrays import Floats, Ints
 from hedgerow.data import Table
 from hedgerow.errors import UsageError
 from hedgerow.estimate.partition import Partition
-from hedgerow.schema import Categorical, Schema
+from hedgerow.schema import Attribute, Categorical, Schema
+
+Codes = NDArray[np.integer]
 
 # How much detail generalization took away, measured on the raw records. NOT PRIVATE.
 #
@@ -66,11 +70,14 @@ def ncp(table: Table, partition: Partition) -> float:
     regions, sizes = _occupied(table, partition)
     if not len(regions):
         return 0.0
-    lo, hi = partition.bounds(regions)
-    width = (hi - lo).astype(np.float64)
-    domain = np.asarray([attribute.size for attribute in table.schema.attributes])
-    penalty = np.where(width > 1, width / domain, 0.0)
+    penalty = left_open(*partition.bounds(regions), table.schema.attributes)
     return float(np.average(penalty.mean(axis=1), weights=sizes))
+
+
+def left_open(lo: Codes, hi: Codes, attributes: Sequence[Attribute]) -> Floats:
+    """The share of its domain that each generalized value leaves open; none if it is exact."""
+    width = (hi - lo).astype(np.float64)
+    return np.where(width > 1, width / [attribute.size for attribute in attributes], 0.0)
 
 
 def _occupied(table: Table, partition: Partition) -> tuple[Ints, Ints]:

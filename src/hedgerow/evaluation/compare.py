@@ -185,13 +185,13 @@ def _line(
     words: str,
     source: Any,
     values: Sequence[float | None],
-    style: Callable[[float], str],
+    style: str,
     better: Better = None,
 ) -> list[Line]:
     """A line of numbers; none if no candidate has one."""
     if all(value is None for value in values):
         return []
-    shown = tuple("-" if value is None else style(value) for value in values)
+    shown = tuple("-" if value is None else style.format(value) for value in values)
     return [Line(words=words, source=source, values=tuple(values), shown=shown, better=better)]
 
 
@@ -200,22 +200,18 @@ def _list_statements(releases: Sequence[Release]) -> list[Line]:
     unit = _unit([release.schema.unit_names for release in releases])
     names = tuple(release.method for release in releases)
     lines = [Line(words="method", source="release", values=names, shown=names)]
-    budgets = [float(exact(release.guarantee["epsilon"])) for release in releases]
-    lines += _line("epsilon", "release", budgets, "{:g}".format, "less")
-    deltas = [float(exact(release.guarantee["delta"])) for release in releases]
-    lines += _line("delta", "release", deltas, "{:g}".format, "less")
-    told = [release.describe() for release in releases]
-    parts = tuple(f"{one.number:,} {one.parts}" for one in told)
+    for name in ("epsilon", "delta"):
+        budgets = [float(exact(release.guarantee[name])) for release in releases]
+        lines += _line(name, "release", budgets, "{:g}", "less")
+    parts = tuple(f"{one.number:,} {one.parts}" for one in (x.describe() for x in releases))
     lines.append(Line(words="published", source="release", values=parts, shown=parts))
     count = [float(release.count_all().estimate[0]) for release in releases]
-    lines += _line(f"{unit}, about", "release", count, "{:,.0f}".format)
+    lines += _line(f"{unit}, about", "release", count, "{:,.0f}")
     if all(release.schema.kind == "table" for release in releases):
-        widths = [_width(release) for release in releases]
         words = "width of 95% intervals of single values, median, mean of all attributes"
-        lines += _line(words, "release", widths, "{:.2%}".format, "less")
+        lines += _line(words, "release", [*map(_width, releases)], "{:.2%}", "less")
         silent = [float(len(release.unmeasured)) for release in releases]
-        words = "attributes that it says nothing about"
-        lines += _line(words, "release", silent, "{:.0f}".format, "less")
+        lines += _line("attributes that it says nothing about", "release", silent, "{:.0f}", "less")
     return lines
 
 
@@ -253,52 +249,42 @@ def _list_simulated(releases: Sequence[Release], runs: int) -> list[Line]:
     return lines
 
 
-_SIMULATED: tuple[tuple[str, str, Callable[[float], str], Better], ...] = (
-    ("median_error", "median error of counts", "{:.1%}".format, "less"),
-    ("accuracy", "classes told right", "{:.1f}%".format, "more"),
-    ("median_itemset_error", "median error of supports", "{:.1%}".format, "less"),
-    ("top_utility", "utility of the top 20 itemsets", "{:.2f}".format, "more"),
+_SIMULATED: tuple[tuple[str, str, str, Better], ...] = (
+    ("median_error", "median error of counts", "{:.1%}", "less"),
+    ("accuracy", "classes told right", "{:.1f}%", "more"),
+    ("median_itemset_error", "median error of supports", "{:.1%}", "less"),
+    ("top_utility", "utility of the top 20 itemsets", "{:.2f}", "more"),
 )
 
 
 def _list_judgments(judgments: Sequence[Judgment]) -> list[Line]:
     def best_model(one: Judgment, get: Callable[[Any], float | None]) -> float | None:
         models = () if one.classification is None else one.classification.models
-        known = [value for value in map(get, models) if value is not None]
-        return max(known, default=None)
-
-    def line(
-        words: str,
-        get: Callable[[Judgment], float | None],
-        style: Callable[[float], str],
-        better: Better,
-    ) -> list[Line]:
-        return _line(words, "raw", [get(one) for one in judgments], style, better)
-
-    def values_off(one: Judgment) -> float:
-        return float(np.mean([marginal.total_variation for marginal in one.marginals]))
-
-    def cells_off(one: Judgment) -> float | None:
-        return float(np.mean([t.mean for t in one.tables])) if one.tables else None
+        return max((value for value in map(get, models) if value is not None), default=None)
 
     unit = _unit([one.unit_names for one in judgments])
-    return [
-        *line("values off, mean of all attributes", values_off, "{:.1%}".format, "less"),
-        *line(f"error of a cell of a one-way table, in {unit}", cells_off,
-              "{:,.1f}".format, "less"),
-        *line("median error of counts", lambda x: x.counts.overall.median, "{:.1%}".format, "less"),
-        *line("intervals that hold the truth", lambda x: x.counts.overall.covered, "{:.1%}".format,
-              None),
-        *line(f"width of intervals, median, in {unit}",
-              lambda x: x.counts.overall.width, "{:,.0f}".format, "less"),
-        *line("k-marginal score, of 1,000", lambda x: x.k_marginal, "{:.0f}".format, "more"),
-        *line("classes told right, best model", lambda x: best_model(x, lambda m: m.released),
-              "{:.1f}%".format, "more"),
-        *line("AUC, best model", lambda x: best_model(x, lambda m: m.skill.auc), "{:.3f}".format,
-              "more"),
-        *line("top itemsets found", lambda x: float(x.itemsets[-1].found) if x.itemsets else None,
-              "{:.0f}".format, "more"),
+    measures: list[tuple[str, Callable[[Judgment], float | None], str, Better]] = [
+        ("values off, mean of all attributes",
+         lambda x: float(np.mean([one.total_variation for one in x.marginals])), "{:.1%}", "less"),
+        (f"error of a cell of a one-way table, in {unit}",
+         lambda x: float(np.mean([t.mean for t in x.tables])) if x.tables else None,
+         "{:,.1f}", "less"),
+        ("median error of counts", lambda x: x.counts.overall.median, "{:.1%}", "less"),
+        ("intervals that hold the truth", lambda x: x.counts.overall.covered, "{:.1%}", None),
+        (f"width of intervals, median, in {unit}", lambda x: x.counts.overall.width,
+         "{:,.0f}", "less"),
+        ("k-marginal score, of 1,000", lambda x: x.k_marginal, "{:.0f}", "more"),
+        ("classes told right, best model", lambda x: best_model(x, lambda m: m.released),
+         "{:.1f}%", "more"),
+        ("AUC, best model", lambda x: best_model(x, lambda m: m.skill.auc), "{:.3f}", "more"),
+        ("top itemsets found", lambda x: float(x.itemsets[-1].found) if x.itemsets else None,
+         "{:.0f}", "more"),
     ]  # fmt: skip
+    return [
+        line
+        for words, get, style, better in measures
+        for line in _line(words, "raw", [*map(get, judgments)], style, better)
+    ]
 
 
 def folder_names(paths: Sequence[Path]) -> list[str]:

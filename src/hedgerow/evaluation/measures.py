@@ -685,15 +685,12 @@ def error_table(
     answers = release.count(list(queries))
     bound = max(1.0, sanity * table.codes.shape[0])
     lines = [error_line(sizes, truth, answers, bound, int(size)) for size in np.unique(sizes)]
-
-    def column(name: str) -> tuple[Any, ...]:
-        return tuple(getattr(line, name) for line in lines)
-
-    return ErrorTable(
-        attributes=column("size"), queries=column("queries"), absolute=column("absolute"),
-        relative=column("mean"), median=column("median"), covered=column("covered"),
-        sanity=bound,
-    )  # fmt: skip
+    names = {"attributes": "size", "relative": "mean"}
+    columns: dict[str, Any] = {
+        name: tuple(getattr(line, names.get(name, name)) for line in lines)
+        for name in ("attributes", "queries", "absolute", "relative", "median", "covered")
+    }
+    return ErrorTable(**columns, sanity=bound)
 
 
 def top_errors(
@@ -710,10 +707,8 @@ def top_errors(
     listed = release.frequent(max(numbers), kind="arrow")
     codes = {label: code for code, label in enumerate(release.items.labels)}
     told = [
-        (tuple(sorted(codes[item] for item in items)), max(0.0, estimate))
-        for items, estimate in zip(
-            listed["items"].to_pylist(), listed["estimate"].to_pylist(), strict=True
-        )
+        (tuple(sorted(codes[item] for item in row["items"])), max(0.0, row["estimate"]))
+        for row in listed.to_pylist()
     ]
     lines = []
     for number in numbers:

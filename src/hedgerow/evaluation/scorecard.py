@@ -29,7 +29,7 @@ from hedgerow.data import (
 from hedgerow.data.preparation import ItemPreparation, Preparation
 from hedgerow.errors import DataError, DataWarning, HedgerowError, UsageError
 from hedgerow.evaluation import measures
-from hedgerow.evaluation.classify import Model, discernibility, ncp
+from hedgerow.evaluation.classify import Model, discernibility, left_open, ncp
 from hedgerow.evaluation.measures import (
     NOT_PRIVATE,
     Classification,
@@ -91,10 +91,8 @@ def table_errors(table: Table, release: Release) -> tuple[TableErrors, ...]:
     ]
     cells = [cell for some in tables for cell in some]
     answers, counts = release.count(cells), exact_counts(table, cells)  # far quicker at once
-    off, place = (
-        np.abs(answers.estimate - counts),
-        np.repeat(range(len(names)), [*map(len, tables)]),
-    )
+    off = np.abs(answers.estimate - counts)
+    place = np.repeat(range(len(names)), [*map(len, tables)])
     for number, name in enumerate(names):
         line = measures.error_line(place, counts, answers, 1.0, number)
         errors.append(TableErrors(
@@ -251,8 +249,7 @@ class Judgment(Suggestions):
         lines: list[tuple[str, str, float]] = [
             ("records", "", self.records), ("matches", "", self.matches),
         ]  # fmt: skip
-        for marginal in self.marginals:
-            lines.append(("total variation", marginal.name, marginal.total_variation))
+        lines += [("total variation", one.name, one.total_variation) for one in self.marginals]
         for table in self.tables:
             lines += [("mean error of cells", table.name, table.mean),
                       ("worst error of cells", table.name, table.worst),
@@ -268,8 +265,8 @@ class Judgment(Suggestions):
         for model in self.classification.models if self.classification else ():
             lines += [("accuracy from the release", model.model, model.released),
                       ("accuracy from raw rows", model.model, model.raw)]  # fmt: skip
-        for top in self.itemsets:
-            lines.append(("share of the most frequent itemsets", str(top.number), top.utility))
+        what = "share of the most frequent itemsets"
+        lines += [(what, str(top.number), top.utility) for top in self.itemsets]
         measure, of, value = zip(*lines, strict=True)
         return pa.table({
             "measure": measure, "of": of, "value": pa.array(map(float, value), pa.float64()),
@@ -500,9 +497,7 @@ def _region_detail(table: Table, release: TableRelease) -> Distortion:
 
 def _row_detail(table: Table, release: RowsRelease) -> Distortion:
     """The penalty of the rows as they are published: of people in others, nothing is known."""
-    width = (release.hi - release.lo).astype(np.float64)
-    domain = np.asarray([attribute.size for attribute in release.attributes])
-    penalty = np.where(width > 1, width / domain, 0.0).mean(axis=1)
+    penalty = left_open(release.lo, release.hi, release.attributes).mean(axis=1)
     known = release.counts.sum() > 0
     return Distortion(float(np.average(penalty, weights=release.counts)) if known else 1.0)
 

@@ -254,11 +254,15 @@ def _differences(release: Release, question: _Question, error: float) -> list[Di
 
     def shares_of(count: Floats, least: Floats, most: Floats) -> Floats:
         """The estimate, the lower and the upper end of shares of values."""
-        low = _share(least[..., 0], most[..., 1], 0.0)
-        high = _share(most[..., 0], least[..., 1], 1.0)
-        middle = _share(count[..., 0], count[..., 1], 0.0)
+        part = np.stack([one[..., 0] for one in (count, least, most)])
+        rest = np.stack([one[..., 1] for one in (count, most, least)])
+        both, shares = part + rest, np.zeros_like(part)
+        shares[2] = 1.0  # what is not known may be all of it
+        np.divide(part, both, out=shares, where=np.isfinite(both) & (both > 0))
+        shares[np.isinf(rest) & np.isfinite(part)] = 0.0
         # nearer to the middle of an interval an estimate would contradict the tables
-        return np.stack([np.clip(middle, low, high), low, high])
+        shares[0] = np.clip(shares[0], shares[1], shares[2])
+        return shares
 
     every = shares_of(count[of_all], least[of_all], most[of_all])  # [3, values, 1]
     shares = shares_of(count[inside], least[inside], most[inside])  # [3, values, groups]
@@ -370,14 +374,6 @@ def _claims(
         two = [low == 0 or high == size for ((low, high),) in groups]
         levels = np.where(two, error / (4 * question.possible * question.cut), each / 2)
     return above.reshape(shape) <= levels, below.reshape(shape) <= levels
-
-
-def _share(part: Floats, rest: Floats, unknown: float) -> Floats:
-    """A share of two counts; it grows with the one and falls with the other."""
-    both = part + rest
-    known = np.isfinite(both) & (both > 0)
-    shares = np.divide(part, both, out=np.full_like(both, unknown), where=known)
-    return np.asarray(np.where(np.isinf(rest) & np.isfinite(part), 0.0, shares))
 
 
 def _query(schema: Schema, spans: Iterable[tuple[int, Sequence[Span]]]) -> Query:
