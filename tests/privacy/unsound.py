@@ -597,9 +597,8 @@ def _noisy(sampler: Any, exact: int, rate: Fraction) -> int:
 
 
 def _model(name: str, words: str, one: Any, other: Any, event: Any) -> Trial:
-    return Trial(
-        name, words, Pair(words=words, without=one, with_it=other, extra=()), {words: event}
-    )
+    pair = Pair(words=words, without=one, with_it=other, extra=())
+    return Trial(name, words, pair=pair, events={words: event})
 
 
 def empty_trials(flawed: bool) -> Callable[[int], Catch]:

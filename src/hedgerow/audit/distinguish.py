@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -53,6 +53,7 @@ class Trial:
 
     name: str
     words: str
+    _: KW_ONLY
     pair: Pair
     events: Mapping[str, Callable[[Any], bool]]
 
@@ -181,7 +182,8 @@ def empty_child(*_: Any) -> Trial:
         tree = outcome.partition
         return bool(((tree.lo[:, 0] == 2) & (tree.hi[:, 0] == 4) & (tree.split >= 0)).any())
 
-    return Trial("T1", "a region without records is specialized", pair, {"y is split": split})
+    events = {"y is split": split}
+    return Trial("T1", "a region without records is specialized", pair=pair, events=events)
 
 
 def empty_cut(*_: Any) -> Trial:
@@ -191,7 +193,7 @@ def empty_cut(*_: Any) -> Trial:
         "cut at 50": lambda outcome: bool((_edges(outcome) == 50).any()),
         "cut at 20 or 21": lambda outcome: bool(np.isin(_edges(outcome), (20, 21)).any()),
     }
-    return Trial("T2", "cuts fall on a public grid", pair, events)
+    return Trial("T2", "cuts fall on a public grid", pair=pair, events=events)
 
 
 def share_of_child(*_: Any) -> Trial:
@@ -208,7 +210,7 @@ def share_of_child(*_: Any) -> Trial:
         # digits tell what a share was divided by
         "x gets no multiple of 10": lambda outcome: size(outcome) % 10 > 0,
     }
-    return Trial("T3", "shares follow noisy sizes alone", pair, events)
+    return Trial("T3", "shares follow noisy sizes alone", pair=pair, events=events)
 
 
 def empty_row(*_: Any) -> Trial:
@@ -218,14 +220,14 @@ def empty_row(*_: Any) -> Trial:
         "(y, yes) is listed": lambda outcome: published_count(outcome, (1, 1)) is not None,
         "(y, yes) counts 1 or more": lambda outcome: counts_at_least(outcome, (1, 1), 1),
     }
-    return Trial("T4", "every group is published, empty ones too", pair, events)
+    return Trial("T4", "every group is published, empty ones too", pair=pair, events=events)
 
 
 def bounds_from_data(*_: Any) -> Trial:
     """T5: bounds come from the schema, not from the records."""
     pair = pair_of("", _schema(_NUMBERS), [(10, 0), (20, 0)], (90, 0))
     events = {"cut above 20": lambda outcome: bool((_edges(outcome) > 20).any())}
-    return Trial("T5", "bounds do not follow the records", pair, events)
+    return Trial("T5", "bounds do not follow the records", pair=pair, events=events)
 
 
 def classes_from_data(*_: Any) -> Trial:
@@ -236,7 +238,7 @@ def classes_from_data(*_: Any) -> Trial:
         "an unseen class is listed": lambda outcome: published_count(outcome, (0, 2)) is not None,
         "it counts 1 or more": lambda outcome: counts_at_least(outcome, (0, 2), 1),
     }
-    return Trial("T5c", "classes do not follow the records", pair, events)
+    return Trial("T5c", "classes do not follow the records", pair=pair, events=events)
 
 
 def levels_and_edges(*_: Any) -> Trial:
@@ -248,7 +250,8 @@ def levels_and_edges(*_: Any) -> Trial:
         nodes = (0, outcome.partition.leaves[0])
         return bool(min(counts.values[counts.where == node, 0][0] for node in nodes) >= 1)
 
-    return Trial("T8", "every level of a path is paid for", pair, {"root and left >= 1": both})
+    events = {"root and left >= 1": both}
+    return Trial("T8", "every level of a path is paid for", pair=pair, events=events)
 
 
 def chosen_size(method: Publisher, *_: Any) -> Trial:
@@ -259,7 +262,7 @@ def chosen_size(method: Publisher, *_: Any) -> Trial:
     turn = 400 if method.name != "diffmulti" else 799
     pair = pair_of("", _schema(_NUMBERS), [(50, 0)] * turn, (50, 0))
     events = {"more than one step": lambda outcome: outcome.plan.specializations > 1}
-    return Trial("T10", "the size follows from a noisy number of rows", pair, events)
+    return Trial("T10", "the size follows from a noisy number of rows", pair=pair, events=events)
 
 
 def facts(outcome: Outcome) -> str:
@@ -275,7 +278,7 @@ def metadata(method: Publisher, budget: Budget, draw: Draw | None = None) -> Tri
     see = draw or (lambda data, sampler: run_on(data, method, budget, sampler))
     usual = facts(see(pair.without, SecureSampler(Keystream(seed=0))))
     events = {"the other facts are as usual": lambda outcome: facts(outcome) == usual}
-    return Trial("T11", "metadata hold no number of records", pair, events)
+    return Trial("T11", "metadata hold no number of records", pair=pair, events=events)
 
 
 def float_support(*_: Any) -> Trial:
@@ -287,7 +290,8 @@ def float_support(*_: Any) -> Trial:
         count = published_count(outcome, (0, 0))
         return count is not None and math.ldexp(count, 53) % 1 != 0
 
-    return Trial("T12", "noise has the same digits everywhere", pair, {"very fine digits": fine})
+    events = {"very fine digits": fine}
+    return Trial("T12", "noise has the same digits everywhere", pair=pair, events=events)
 
 
 def empty_cuts(*_: Any) -> Trial:
@@ -300,8 +304,8 @@ def empty_cuts(*_: Any) -> Trial:
         below = np.flatnonzero(tree.parent == 0).tolist()
         return any(len(tree.nodes(partition)) == 2 for partition in below)
 
-    return Trial("T6", "cuts without records are as many as they are", pair,
-                  {"the cut {12, 34} passes": passes})  # fmt: skip
+    events = {"the cut {12, 34} passes": passes}
+    return Trial("T6", "cuts without records are as many as they are", pair=pair, events=events)
 
 
 def far_down(method: Publisher, budget: Budget) -> Trial:
@@ -325,7 +329,7 @@ def far_down(method: Publisher, budget: Budget) -> Trial:
             levels(outcome) >= 2 and counted(outcome)
         ),
     }
-    return Trial("T13", "a gate decides on all levels for one price", pair, events)
+    return Trial("T13", "a gate decides on all levels for one price", pair=pair, events=events)
 
 
 def long_record(*_: Any) -> Trial:
@@ -336,8 +340,8 @@ def long_record(*_: Any) -> Trial:
         supports = next(supports for supports in outcome.measurements if supports.name == "support")
         return bool(np.count_nonzero(supports.values[:, 0] > 0) >= 25)
 
-    return Trial("T14", "a record with many items counts less for each", pair,
-                  {"25 supports of 40 are above 0": most})  # fmt: skip
+    events = {"25 supports of 40 are above 0": most}
+    return Trial("T14", "a record with many items counts less for each", pair=pair, events=events)
 
 
 def order_of_sets(*_: Any) -> Trial:
@@ -353,7 +357,7 @@ def order_of_sets(*_: Any) -> Trial:
         return len(sets) == 2 and sets[0] < sets[1]
 
     events = {"s stands before t": before, "both are listed": lambda out: len(order(out)) >= 2}
-    return Trial("T7", "rows stand in canonical order", pair, events)
+    return Trial("T7", "rows stand in canonical order", pair=pair, events=events)
 
 
 def some_and_none(*_: Any, each: int) -> Trial:
@@ -371,7 +375,7 @@ def some_and_none(*_: Any, each: int) -> Trial:
         "some y and no x": lambda out: listed(out, 2, 4) and not listed(out, 0, 2),
         "some x": lambda out: listed(out, 0, 2),
     }
-    return Trial("T9", "rows are listed by noisy or sampled counts", pair, events)
+    return Trial("T9", "rows are listed by noisy or sampled counts", pair=pair, events=events)
 
 
 def presence(pair: Pair) -> Trial:
@@ -379,7 +383,7 @@ def presence(pair: Pair) -> Trial:
     records = records_of(pair.without.schema)
 
     events = {"one more is counted": lambda out: records.one_more(out, pair.without, pair.extra)}
-    return Trial("P", f"is somebody there? ({pair.words})", pair, events)
+    return Trial("P", f"is somebody there? ({pair.words})", pair=pair, events=events)
 
 
 def whole_person(pair: Pair, others: int, cap: int) -> Trial:
@@ -398,4 +402,4 @@ def whole_person(pair: Pair, others: int, cap: int) -> Trial:
         "all rows that may count are counted": partial(reaches, rows=cap),
         "far more are counted": partial(reaches, rows=5 * cap),
     }
-    return Trial("F", f"from files, {pair.words}", pair, events)
+    return Trial("F", f"from files, {pair.words}", pair=pair, events=events)

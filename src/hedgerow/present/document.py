@@ -146,29 +146,23 @@ class Histogram:
 
     Args:
         caption: What it shows.
-        parts: The bands in words, and their shares.
-        heights: What is drawn: shares, or shares per unit where bands differ in width.
-        low: The lower ends of the intervals of heights.
-        high: The upper ends; infinite where nothing is known.
-        widths: The widths of bands on the axis.
-        hollow: Which bands are hardly known.
-        raw: The raw heights, if they are to be shown.
+        bands: Each in words, its share, its width on the axis, and what is drawn: its share, or
+            its share per unit where bands differ in width.
         unit: What a height is.
         axis: What the numbers below are.
         ticks: Places on the axis, from 0 to 1, and what stands there.
     """
 
     caption: str
-    parts: tuple[tuple[str, float], ...]
-    heights: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    widths: tuple[float, ...]
-    hollow: tuple[bool, ...]
-    raw: tuple[float, ...] | None
+    bands: tuple[tuple[str, float, float, Bar], ...]
     unit: str
     axis: str
     ticks: tuple[tuple[float, str], ...]
+
+    @property
+    def parts(self) -> tuple[tuple[str, float], ...]:
+        """The bands in words, and their shares."""
+        return tuple((label, share) for label, share, *_ in self.bands)
 
 
 @dataclass(frozen=True)
@@ -411,7 +405,7 @@ def _shares(part: Histogram | Stack) -> Grid:
     name, most, hollow = "what for", Scale(1.0, "%"), [False] * len(part.parts)
     if isinstance(part, Histogram):
         most = Scale.until(max((share for _, share in part.parts), default=1.0), "%")
-        name, hollow = part.axis, [*part.hollow]
+        name, hollow = part.axis, [bar.hollow for *_, bar in part.bands]
     rows = tuple(
         (label, Bar(share, hollow=pale), f"{share:.1%}")
         for (label, share), pale in zip(part.parts, hollow, strict=True)

@@ -46,23 +46,20 @@ def _along(value: float, most: float) -> float:
 
 def _to_scale(chart: Histogram) -> tuple[float, list[dict[str, Any]]]:
     """Where the axis of a histogram ends, and where its bands lie on the page."""
-    tops = [*chart.heights, *(chart.raw or ())]
-    tops += [
-        high
-        for high, hollow in zip(chart.high, chart.hollow, strict=True)
-        if not hollow and math.isfinite(high)
-    ]
-    top = Scale.until(max(tops, default=1.0), "").most
-    ends = _LEFT + np.array([0.0, *np.cumsum(chart.widths)]) * _WIDTH / sum(chart.widths)
-    numbers = {"y": chart.heights, "low": chart.low, "high": chart.high, "raw": chart.raw}
-    levels = {
-        name: None if some is None else _BASE - _HEIGHT * np.clip(np.array(some) / top, 0.0, 1.0)
-        for name, some in numbers.items()
-    }
+    *_, widths, bars = zip(*chart.bands, strict=True)
+    tops = [x for bar in bars for x in (bar.value, bar.raw) if x is not None]
+    tops += [bar.high for bar in bars if not bar.hollow and math.isfinite(bar.high)]
+    top = Scale.until(max(tops), "").most
+    ends = _LEFT + np.array([0.0, *np.cumsum(widths)]) * _WIDTH / sum(widths)
+
+    def level(value: float | None) -> float | None:
+        return None if value is None else _BASE - _HEIGHT * min(1.0, max(0.0, value / top))
+
+    levels = [[level(x) for x in (bar.value, bar.low, bar.high, bar.raw)] for bar in bars]
     return top, [
-        {"left": left, "right": right, "hollow": chart.hollow[place]}
-        | {name: None if some is None else float(some[place]) for name, some in levels.items()}
-        for place, (left, right) in enumerate(pairwise(ends.tolist()))
+        {"left": left, "right": right, "hollow": bar.hollow}
+        | dict(zip(("y", "low", "high", "raw"), those, strict=True))
+        for (left, right), bar, those in zip(pairwise(ends.tolist()), bars, levels, strict=True)
     ]
 
 

@@ -196,7 +196,7 @@ def bands_parts(spread: Spread, raw: Any = None) -> Parts:
     even = bool(np.ptp(widths[drawn]) == 0)
     per = np.ones(len(widths)) if even else widths
     heights, low, high = (
-        (numbers / total / per)[drawn] for numbers in (spread.counts, spread.low, spread.high)
+        (one / total / per).tolist() for one in (spread.counts, spread.low, spread.high)
     )
     unit = "share per day" if attribute.kind == "date" else "share per unit"
     if even:
@@ -207,20 +207,16 @@ def bands_parts(spread: Spread, raw: Any = None) -> Parts:
     center = int(np.abs(ends - 0.5).argmin())
     if 0.25 < ends[center] < 0.75:
         ticks.insert(1, (float(ends[center]), str(attribute.edge(spread.edges[drawn[center]]))))
-    labels = labels_of(spread)
+    labels, shares, pale = labels_of(spread), spread.shares.tolist(), vague(spread).tolist()
+    bands = []
+    for place in drawn:
+        beside = None if raw is None else float(raw[place] / per[place])
+        bar = Bar(heights[place], low=low[place], high=high[place], hollow=pale[place], raw=beside)
+        bands.append((labels[place], shares[place], float(widths[place]), bar))
     chart = Histogram(
-        caption=spread.title,
-        parts=tuple((labels[place], float(spread.shares[place])) for place in drawn),
-        heights=tuple(heights.tolist()),
-        low=tuple(low.tolist()),
-        high=tuple(high.tolist()),
-        widths=tuple(widths[drawn].tolist()),
-        hollow=tuple(vague(spread)[drawn].tolist()),
-        raw=None if raw is None else tuple((np.asarray(raw) / per)[drawn].tolist()),
-        unit=unit,
-        axis=attribute.title,
+        caption=spread.title, bands=tuple(bands), unit=unit, axis=attribute.title,
         ticks=tuple(ticks),
-    )
+    )  # fmt: skip
     return (chart, *below)
 
 
