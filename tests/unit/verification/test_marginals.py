@@ -103,6 +103,7 @@ def releases() -> dict[str, Any]:
     return {name: made(**how) for name, how in KINDS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_honest_releases_pass(releases: dict[str, Any], kind: str, tmp_path: Path) -> None:
     release = releases[kind]
@@ -387,6 +388,7 @@ def of_booleans() -> Any:
     return replace(release, guarantee=release.guarantee | {"private": True})
 
 
+@pytest.mark.slow
 def test_rounds_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every round but the last has a name of its own, and none is left out."""
     pairs = of_booleans()
@@ -717,6 +719,7 @@ def replaced(rows: pa.Table, name: str, values: Any) -> pa.Table:
     return rows.set_column(rows.column_names.index(name), name, values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pure", "delta"])
 def test_rows_that_another_machine_computes(
     releases: dict[str, Any], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -813,6 +816,7 @@ def test_another_fit_is_another_estimator(
         assert "no whole number" in of_estimator(tmp_path / "r", none)["counts"]
 
 
+@pytest.mark.slow
 def test_what_contradicts_the_measurements(releases: dict[str, Any], tmp_path: Path) -> None:
     """Nothing can be made again, and still not anything goes."""
     release, name = releases["pure"], "tables/job.parquet"
