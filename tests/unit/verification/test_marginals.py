@@ -501,11 +501,12 @@ def test_shares_are_those_of_the_method(classes: int, delta: Any) -> None:
         )
         amount = Fraction(int(10 ** random.uniform(0, 5)), 1000)
         by_hand = None if random.random() < 0.6 else int(random.integers(1, 60))
-        budgets = Marginals().plan_for(schema, Budget.of(amount, delta)).budgets
+        plan = Marginals().plan_for(schema, Budget.of(amount, delta))
+        budgets = plan.budgets
         rows = int(10 ** random.uniform(0, 8))
         honest = marginals.share_budget(schema, budgets.paying, rows, by_hand)
         stated = SimpleNamespace(
-            schema=schema, settings={"pairs": by_hand}, ledger={"accounting": budgets.accounting},
+            schema=schema, settings={"pairs": by_hand}, ledger={"accounting": plan.accounting},
             measurements=[SimpleNamespace(name="rows", values=np.array([[rows]]))],
         )  # fmt: skip
         shares = _share(stated, SimpleNamespace(unit=budgets.paying.unit), 1.0, (8, 2))  # type: ignore[arg-type]
