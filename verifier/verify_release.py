@@ -61,7 +61,7 @@ def exact(value: object) -> Fraction:
 
 def whole(value: object) -> int:
     """A whole number of the manifest."""
-    need(isinstance(value, int) and not isinstance(value, bool), "a whole number is none")
+    need(type(value) is int, "a whole number is none")
     return int(value)  # type: ignore[call-overload, no-any-return]
 
 
@@ -88,8 +88,7 @@ def check_files(folder: Path, manifest: dict[str, Any]) -> None:
     files, (_, sources, made, *_) = manifest["files"], KINDS[manifest["kind"]]
     fixed = {*sources, *made, "rows.parquet", "tables-metadata.json", "README.md"}
     tables = set(files) - fixed
-    listed = fixed <= set(files) and all(map(TABLE.fullmatch, tables))
-    need(listed, "the manifest lacks a file, or lists a strange one")
+    need(fixed <= {*files} and all(map(TABLE.fullmatch, tables)), "a file is strange or not listed")
     twins = {f"{name.rpartition('.')[0]}.{end}" for name in tables for end in ("csv", "parquet")}
     need(tables == twins, "a table is there in one form alone")
     there = {path.relative_to(folder).as_posix(): path.lstat() for path in folder.rglob("*")}

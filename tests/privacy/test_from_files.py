@@ -30,8 +30,8 @@ from hedgerow.audit.neighbors import (
 from hedgerow.audit.replay import Telling, compare, record, replay
 from hedgerow.audit.whole import ROUNDING, replay_pair
 from hedgerow.counting import streamed
-from hedgerow.data import lookup, table
 from hedgerow.data import people as person
+from hedgerow.data import table, transactions
 from hedgerow.methods import clusters, publisher
 from hedgerow.methods.diffgen import DiffGen
 from hedgerow.methods.diffmulti import DiffMulti
@@ -207,7 +207,7 @@ def test_items_that_are_read_twice_are_caught(tmp_path, monkeypatch):
         kept = [np.sort(held[held >= 0])[:cap] for held in records]
         return np.concatenate(kept), np.array([*map(len, kept)]), np.zeros(len(sizes), bool)
 
-    monkeypatch.setattr(lookup, "settle", careless)
+    monkeypatch.setattr(transactions, "settle", careless)
     method = DiffPart(cap=18, core=3)  # noise is Gaussian where much is counted
     pairs = some(tmp_path, method, make=large_universe)
     assert caught(method, pairs, "an item twice", "paid in rho lost", delta="1e-6")

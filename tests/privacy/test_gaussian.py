@@ -56,8 +56,8 @@ def tables(exact: list[int], rho: Fraction, squares: int) -> Callable[[Sampler],
 def rate_of(wrong: Callable[[Fraction, int], Fraction]) -> Any:
     """The curator with another rule from rho and the squares to 1 over the variance."""
 
-    def noise_rate(self: Curator, purpose: str, units: int, squares: int = 1) -> Fraction:
-        return wrong(self.ledger.amount(purpose, units), squares)
+    def noise_rate(self: Curator, purpose: str, units: int, max_contribution: int = 1) -> Fraction:
+        return wrong(self.ledger.amount(purpose, units), max_contribution)
 
     return patch.object(Curator, "noise_rate", noise_rate)
 

@@ -64,12 +64,16 @@ class Keystream:
     def refill(self) -> None:
         """Drops what was read, keeps the rest, and at least doubles the rest."""
         rest = self.words[self.at[0] :]
-        fresh = self._encryptor.update(bytes(8 * max(_BLOCK, len(rest))))
+        fresh = self._make(max(_BLOCK, len(rest)))
         if self._before_use is not None:
             self._before_use()
             self._before_use = None
         self.words = np.concatenate([rest, np.frombuffer(fresh, dtype="<u8").astype(np.uint64)])
         self.at[:] = 0
+
+    def _make(self, number: int) -> bytes:
+        """So many fresh words."""
+        return self._encryptor.update(bytes(8 * number))
 
     def bits(self, number: int) -> int:
         """A uniform integer of so many bits."""

@@ -246,6 +246,11 @@ class Numeric(_AnyAttribute):
         return int((self.high - self.low) / self.step) + 1
 
     @property
+    def bounds(self) -> tuple[Fraction, Fraction]:
+        """The smallest and the largest value."""
+        return self.low, self.high
+
+    @property
     def has_other(self) -> bool:
         """Whether the last code stands for "other"."""
         return "other" in (self.missing, self.outside)
