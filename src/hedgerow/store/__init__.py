@@ -1,1 +1,1 @@
-"""Folders, files and frames: written whole, read with every doubt. Knows no kinds of release."""
+"""Files that a stranger may have written, frames, and HTML."""
