@@ -41,20 +41,30 @@ def values() -> dict[str, Any]:
     return json.loads(golden().VALUES.read_text("utf-8"))  # type: ignore[no-any-return]
 
 
-def same(found: Any, expected: Any) -> None:
-    """Numbers may differ in their last digits from one machine to another; nothing else may."""
+CLOSE = {"rel": 1e-6, "abs": 1e-6}
+# a fit ends within a fiftieth of the noise, which step is the last hangs on the last digits of a
+# processor and of NumPy, and rows that stand for records are whole
+FITTED = {"rel": 1e-3, "abs": 0.5}
+
+
+def same(found: Any, expected: Any, near: dict[str, float]) -> None:
+    """Numbers may differ a little from one machine to another; nothing else may."""
     if isinstance(expected, dict):
         assert found.keys() == expected.keys()
         for name in expected:
-            same(found[name], expected[name])
+            same(found[name], expected[name], near)
     elif isinstance(expected, list):
         assert len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
-            same(one, other)
+            same(one, other, near)
     elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
+        assert found == pytest.approx(expected, **near)
     else:
         assert found == expected
+
+
+def near(name: str) -> dict[str, float]:
+    return FITTED if name.startswith("marginals") else CLOSE
 
 
 def test_every_kind_and_method_is_there() -> None:
@@ -72,7 +82,7 @@ def test_every_kind_and_method_is_there() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_golden_folder_loads_verifies_and_answers(name: str) -> None:
     release = hedgerow.Release.load(GOLDEN / name)
-    same(golden().values_of(release), values()[name])
+    same(golden().values_of(release), values()[name], near(name))
     # the runs were seeded, and say so; everything else holds
     failed = [check for check in hedgerow.verify(GOLDEN / name).checks if not check.ok]
     assert [check.name for check in failed] == ["private"]
@@ -98,4 +108,4 @@ def test_a_folder_whose_estimator_is_not_known_here(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_seed_gives_the_same_values(name: str) -> None:
-    same(golden().values_of(golden().publish(name)), values()[name])
+    same(golden().values_of(golden().publish(name)), values()[name], near(name))
