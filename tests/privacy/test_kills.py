@@ -71,7 +71,7 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Audit]:
 
 
 def test_kills_before_operations_and_by_the_clock(audit: Audit) -> None:
-    code, report = audit("--sweep", "--every", "4", "--number", "4", "--races", "0")
+    code, report = audit("--sweep", "--every", "1", "--number", "4", "--races", "0")
     assert (code, report["wrong"]) == (0, [])
     assert report["kills before an operation"] > 30
     # kills fell into every part of a run
