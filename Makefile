@@ -84,16 +84,15 @@ lint: $(VENV)/test  ## check style and types only
 
 # Workers, and commands that tests start, would compile every module again if the shell forbids
 # Python to keep what it has compiled.
-test test-fast coverage: export PYTHONDONTWRITEBYTECODE =
+test suite test-fast coverage: export PYTHONDONTWRITEBYTECODE =
 
 # Each worker begins with a stretch of the files, so that tests of one file share what they publish;
 # who is done first takes half of what another has left.
 TEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -rs
 
-test: lint $(VENV)/kernels  ## set everything up, check style and types, run all tests
-	$(TEST)
+# Style and types are checked beside the tests.
+test: lint suite  ## set everything up, check style and types, run all tests
 
-# Without style and types, which need not come first: .ci/run has them beside it.
 suite: $(VENV)/kernels
 	$(TEST)
 
