@@ -134,7 +134,8 @@ def kernel(
 def _view(value: Any) -> Any:
     """A memory view of an array; of a tuple of arrays, one of each."""
     if isinstance(value, np.ndarray):
-        return value.data
+        # what came from another process may lie askew in memory, where no view can be read
+        return (value if value.flags.aligned else value.copy()).data
     if isinstance(value, tuple):
         return tuple(map(_view, value))
     return value
